@@ -1,0 +1,37 @@
+# Every target sets up .venv first, and again after pyproject.toml or constraints.txt changed.
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+SOURCES := src tests benchmarks examples typings
+
+.PHONY: demo test test-slow bench lint types clean
+
+demo: $(STAMP)
+	$(BIN)/python examples/demo.py
+
+test: lint types
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/run.py
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+clean:
+	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis
+	find $(wildcard $(SOURCES)) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,onnx,exact,dev]'
+	touch $@

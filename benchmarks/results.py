@@ -1,0 +1,239 @@
+"""Records of a benchmark run, and the two files they become: `RESULTS.md` to read, `results.json` to compute with."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from importlib import metadata
+from pathlib import Path
+from statistics import geometric_mean
+from typing import Any
+
+from .material import Facts
+from .measure import Latency
+
+BASELINE = "eager"
+PACKAGES = ("hotdesk", "torch-mlir", "torch", "transformers", "numpy", "scipy-openblas32", "onnx", "onnxruntime")
+NONE = "–"
+SMALL = 1e6
+
+DEFINITIONS = """\
+All float32, random weights. MB = 10⁶ bytes. One allocation interposer (`benchmarks/interposer`) counts the malloc family and
+anonymous mappings of every contender, each in a process of its own; bytes are exact, times depend on the machine.
+
+- **T**, transient: peak of one steady call above the level just before it, results included.
+- **R**, retained: held between calls, while no result is alive, above the level at which just the weights and inputs exist.
+  Arenas, repacked weights, code, caches. Libraries are imported, and have taken a one-layer model up to its first call, before
+  that level is read. Less than 0 where a contender gives back more of the weights than it adds.
+- An arena moves bytes from T to R (onnxruntime's holds the results too): **T+R** compares contenders of both kinds.
+- **allocations**: of 1 KiB and more, in one steady call.
+- **latency**: median of steady calls, and the best of them; the contenders take turns in small bursts, in random order.
+- **×**: that figure over eager PyTorch's; below 1 is better.
+- **difference**: the largest from eager results, and that over the largest eager value; ✗ where it exceeds the tolerance of
+  the model.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One contender on one model. `memory` is what `worker.measure_memory` answered; errors name the measurement."""
+
+    model: str
+    contender: str
+    memory: dict[str, Any] | None = None
+    latency: Latency | None = None
+    errors: tuple[str, ...] = ()
+
+    @property
+    def transient(self) -> float | None:
+        return self.memory["transient"] if self.memory else None
+
+    @property
+    def total(self) -> float | None:
+        return self.memory["transient"] + self.memory["retained"] if self.memory else None
+
+    @property
+    def median(self) -> float | None:
+        return self.latency.median if self.latency else None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything one run measured, and on what."""
+
+    date: str
+    machine: str
+    threads: int
+    load: float
+    versions: dict[str, str]
+    facts: dict[str, Facts]
+    rows: tuple[Row, ...]
+
+    def row(self, model: str, contender: str) -> Row | None:
+        return next((row for row in self.rows if (row.model, row.contender) == (model, contender)), None)
+
+
+def surroundings() -> dict[str, Any]:
+    """Date, machine, load and versions, as `Run` takes them."""
+    return {
+        "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": f"{_processor()}, {os.cpu_count()} cores, {_memory_gb():.0f} GB, {platform.system()} {platform.release()}",
+        "load": os.getloadavg()[0],
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
+    }
+
+
+def write(run: Run, directory: Path) -> Path:
+    """Writes both files; returns the path of the Markdown one."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "results.json").write_text(json.dumps(asdict(run), indent=1) + "\n")
+    page = directory / "RESULTS.md"
+    page.write_text(render(run))
+    return page
+
+
+def render(run: Run) -> str:
+    """The Markdown page."""
+    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    head = (
+        "# Benchmarks\n\n"
+        f"Written by `make bench` on {run.date}. {run.machine}; {run.threads} threads; load at the start {run.load:.1f}.\n"
+        f"{versions}.\n"
+    )
+    parts = [head, DEFINITIONS, _summary(run), _models(run), _hotdesk(run)]
+    return "\n".join(part for part in parts if part)
+
+
+def _summary(run: Run) -> str:
+    contenders = list(dict.fromkeys(row.contender for row in run.rows))
+    figures = (("transient", SMALL), ("total", SMALL), ("median", 0.0))
+    lines = [_line(name, *(_mean_ratio(run, name, *figure) for figure in figures)) for name in contenders]
+    title = (
+        "## Against eager PyTorch\n\n"
+        "Geometric means over the models that both ran, and how many these are. For T and T+R without the models where eager\n"
+        f"PyTorch needs less than {SMALL / 1e6:.0f} MB: there a runtime's fixed cost would outweigh what the models need.\n"
+    )
+    return _table(title, ("contender", "T ×", "T+R ×", "latency ×"), lines)
+
+
+def _models(run: Run) -> str:
+    columns = (
+        *("model", "contender", "T", "R", "T+R", "T ×", "T+R ×"),
+        *("allocations", "latency ms", "latency ×", "difference"),
+    )
+    lines = [_model_line(run, row) for row in run.rows]
+    sizes = "\n".join(
+        f"- {model}: weights {_mb(facts.weights)}, inputs {_mb(facts.inputs)}, results {_mb(facts.results)} MB"
+        for model, facts in run.facts.items()
+    )
+    errors = "\n".join(f"- {row.model}, {row.contender}: {error}" for row in run.rows for error in row.errors)
+    table = _table("## Models\n", columns, lines)
+    return "\n".join((table, sizes, "", *(("Errors:\n", errors, "") if errors else ())))
+
+
+def _model_line(run: Run, row: Row) -> str:
+    baseline = run.row(row.model, BASELINE) or Row(row.model, BASELINE)
+    memory = row.memory or {}
+    difference = NONE
+    if memory:
+        mark = "" if memory["close"] else " ✗"
+        difference = f"{memory['absolute']:.1e}, {memory['relative']:.1e}{mark}"
+    return _line(
+        row.model,
+        f"{row.contender} (error)" if row.errors else row.contender,
+        _mb(row.transient),
+        _mb(memory.get("retained")),
+        _mb(row.total),
+        _ratio(row.transient, baseline.transient),
+        _ratio(row.total, baseline.total),
+        str(memory.get("large_allocations", NONE)),
+        f"{_ms(row.latency.median)} ({_ms(row.latency.best)})" if row.latency else NONE,
+        _ratio(row.median, baseline.median),
+        difference,
+    )
+
+
+def _hotdesk(run: Run) -> str:
+    reported = [row for row in run.rows if row.memory and "memory" in row.memory]
+    columns = (
+        *("model", "arena", "lower bound", "arena ÷ bound", "no reuse", "prepared", "weights"),
+        *("T, `out=`", "allocations, `out=`", "compile s", "of which"),
+    )
+    title = (
+        "## What Hotdesk says of itself\n\n"
+        "MB, from `program.memory()`; the columns with `out=` are measured on a steady call that is given its results' places.\n"
+        "Compile time is taken without the interposer.\n"
+    )
+    return _table(title, columns, [_hotdesk_line(row) for row in reported]) if reported else ""
+
+
+def _hotdesk_line(row: Row) -> str:
+    memory = row.memory or {}
+    record, timings = memory["memory"], memory["timings"]
+    longest = sorted(timings.items(), key=lambda item: -item[1])[:4]
+    return _line(
+        row.model,
+        _mb(record["arena"]),
+        _mb(record["lower_bound"]),
+        _ratio(record["arena"], record["lower_bound"]),
+        _mb(record["no_reuse"]),
+        _mb(record["prepared"]),
+        _mb(record["weights"]),
+        _mb(memory["out_peak"]),
+        str(memory["out_allocations"]),
+        f"{row.latency.prepare:.1f}" if row.latency else NONE,
+        ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in longest) or NONE,
+    )
+
+
+def _mean_ratio(run: Run, contender: str, figure: str, smallest: float) -> str:
+    pairs = [(row, run.row(row.model, BASELINE)) for row in run.rows if row.contender == contender]
+    both = [(row, baseline) for row, baseline in pairs if baseline and (baseline.total or smallest) >= smallest]
+    figures = [(getattr(row, figure), getattr(baseline, figure)) for row, baseline in both]
+    ratios = [mine / theirs for mine, theirs in figures if mine and theirs and mine > 0 and theirs > 0]
+    return f"{geometric_mean(ratios):.2f} ({len(ratios)})" if ratios else NONE
+
+
+def _table(title: str, columns: Iterable[str], lines: Iterable[str]) -> str:
+    columns = tuple(columns)
+    return "\n".join((title, _line(*columns), "|" + "---|" * len(columns), *lines, ""))
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _mb(size: float | None) -> str:
+    if size is None:
+        return NONE
+    return f"{size / 1e6:.1f}" if abs(size) >= 1e6 else f"{size / 1e6:.3f}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g}" if seconds < 1 else f"{seconds * 1e3:.0f}"
+
+
+def _ratio(mine: float | None, theirs: float | None) -> str:
+    return f"{mine / theirs:.2f}" if mine is not None and theirs is not None and theirs > 0 else NONE
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _processor() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _memory_gb() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9

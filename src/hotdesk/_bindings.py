@@ -1,0 +1,29 @@
+"""The only door to `torch_mlir`.
+
+Everything Hotdesk needs of MLIR is imported here once, so that a change of wheel is a change of one file. The FX importer
+needs torch and is therefore behind a function.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch_mlir import ir
+from torch_mlir.dialects import irdl
+from torch_mlir.dialects import torch as torch_dialect
+from torch_mlir.execution_engine import ExecutionEngine
+from torch_mlir.passmanager import PassManager
+
+if TYPE_CHECKING:
+    import torch.fx
+
+__all__ = ["ExecutionEngine", "PassManager", "import_fx_graph", "ir", "irdl", "torch_dialect"]
+
+
+def import_fx_graph(context: ir.Context, graph: torch.fx.Graph, name: str) -> ir.Module:
+    """Imports an FX graph as one function whose arguments are all placeholders, weights included (nothing is embedded)."""
+    from torch_mlir.extras.fx_importer import FxImporter
+
+    importer = FxImporter(context=context)
+    importer.import_stateless_graph(graph, func_name=name)
+    return importer.module

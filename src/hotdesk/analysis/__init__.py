@@ -1,0 +1,1 @@
+"""Reads IR and returns frozen records; changes nothing."""

@@ -1,0 +1,83 @@
+"""Buffers of a function on memrefs: what each memref is a view of, and when each buffer is in use.
+
+A *base* is an allocation, an argument or a global; every view leads back to one. The live range of a buffer is half-open in op
+numbers: from the first op that touches any alias of it to just after the last one. Views and deallocations touch nothing.
+
+Covers a function of one block; an op with regions counts as one op.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk._bindings import ir
+from hotdesk.ir.symbolic import Size, SymbolicSizes, product
+from hotdesk.ir.types import element_bytes, element_of, is_memref
+from hotdesk.ir.walking import captured_operands, defining_op, entry_block, top_level_ops
+
+VIEW_OPS = frozenset(
+    {
+        "memref.subview",
+        "memref.expand_shape",
+        "memref.collapse_shape",
+        "memref.cast",
+        "memref.reinterpret_cast",
+        "memref.view",
+    }
+)
+_NOT_A_USE = VIEW_OPS | {"memref.dealloc", "memref.dim", "memref.alloc"}
+
+
+@dataclass(frozen=True, slots=True)
+class BufferUse:
+    """A base and its uses.
+
+    Attributes:
+        base: the memref value.
+        kind: `alloc`, `argument` or `global`.
+        lower, upper: the live range, half-open in op numbers; equal when nothing touches the buffer.
+        bytes: the size; an expression when it is dynamic.
+        users: numbers of the ops that touch it, in order.
+    """
+
+    base: ir.Value
+    kind: str
+    lower: int
+    upper: int
+    bytes: Size
+    users: tuple[int, ...]
+
+
+def base_of(value: ir.Value) -> ir.Value:
+    """The allocation, argument or global a memref is a view of."""
+    op = defining_op(value)
+    while op is not None and op.name in VIEW_OPS:
+        value = op.operands[0]
+        op = defining_op(value)
+    return value
+
+
+def find_buffers(function: ir.Operation) -> tuple[BufferUse, ...]:
+    """The bases of a function with their live ranges: arguments first, then allocations and globals in program order."""
+    sizes = SymbolicSizes(function)
+    users: dict[ir.Value, list[int]] = {}
+    bases: dict[ir.Value, str] = {a: "argument" for a in entry_block(function).arguments if is_memref(a.type)}
+    known: dict[ir.Value, ir.Value] = {}
+    for number, op in enumerate(top_level_ops(function)):
+        if op.name in ("memref.alloc", "memref.get_global"):
+            bases[op.results[0]] = "alloc" if op.name == "memref.alloc" else "global"
+        if op.name in VIEW_OPS:
+            source = op.operands[0]
+            known[op.results[0]] = known.get(source, source)
+        if op.name in _NOT_A_USE:
+            continue
+        for value in dict.fromkeys((*op.operands, *(v for _, _, v in captured_operands(op)))):
+            if is_memref(value.type):
+                users.setdefault(known.get(value, value), []).append(number)
+    result: list[BufferUse] = []
+    for base, kind in bases.items():
+        touched = tuple(dict.fromkeys(users.get(base, ())))
+        size = product([*sizes.shape(base), element_bytes(element_of(base.type))])
+        lower, upper = (touched[0], touched[-1] + 1) if touched else (0, 0)
+        result.append(BufferUse(base, kind, lower, upper, size, touched))
+    return tuple(result)

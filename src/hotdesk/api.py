@@ -1,0 +1,195 @@
+"""Compiling: a front end, the pipeline and the runtime joined."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from hotdesk._bindings import ir
+from hotdesk.errors import ArgumentTypeError, MissingExtraError
+from hotdesk.ir.context import entered
+from hotdesk.ir.types import element_of, shape_of
+from hotdesk.ir.walking import entry_block, main_function
+from hotdesk.passes.tensor.prepare import KIND
+from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
+from hotdesk.runtime.executable import CompiledProgram, Function, aligned
+from hotdesk.runtime.interface import TensorSpec, WeightRange
+from hotdesk.runtime.jit import Machine
+from hotdesk.runtime.program import Program
+
+if TYPE_CHECKING:
+    from hotdesk.frontends.capture import Captured
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to compile.
+
+    Attributes:
+        keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
+    """
+
+    keep_ir: bool = False
+
+
+def compile(  # noqa: A001 - the public verb
+    model: Any,
+    args: tuple[Any, ...] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    options: Options | None = None,
+) -> Program:
+    """Compiles a PyTorch model so that it runs from one arena.
+
+    Args:
+        model: a `torch.nn.Module` or a `torch.export.ExportedProgram`.
+        args, kwargs: example arguments. Their sizes are fixed unless `dynamic_shapes` frees them.
+        dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`.
+        options: see `Options`.
+
+    Returns:
+        A `Program`: call it with tensors. It reads the model's weights where they are, at every call, except for what
+        `@prepare` computed from them once; compile again after changing weights.
+
+    Raises:
+        HotdeskError: one of its subclasses, with a code and what to do; see docs/errors.
+    """
+    options = options or Options()
+    log = Log(keep_ir=options.keep_ir)
+    with log.stage("capture"):
+        captured = _capture(model, args, kwargs, dynamic_shapes)
+    log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
+    return build(captured, log)
+
+
+def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Captured:
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError.of("compiling a PyTorch model", "torch", "torch") from error
+    from hotdesk.frontends.torch import capture
+
+    if not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
+        raise ArgumentTypeError(
+            "argument 'model'",
+            expected="a torch.nn.Module or a torch.export.ExportedProgram",
+            got=type(model).__name__,
+        )
+    if not isinstance(cast(object, args), tuple):
+        raise ArgumentTypeError(
+            "argument 'args'", expected="a tuple of example arguments", got=type(args).__name__, hint="Write `(x,)`."
+        )
+    return capture(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+
+
+def build(captured: Captured, log: Log) -> Program:
+    """Takes a captured program through the pipeline and gives it memory."""
+    module = captured.module
+    with entered(module.operation):
+        _annotate(main_function(module), captured)
+        log.snapshot("capture", module)
+    optimize_tensors(module, log)
+    bufferize(module, log)
+    prepared_count, prepared_types = _prepared(module)
+    lowered = lower(module, log)
+    with log.stage("llvm"):
+        machine = Machine(lowered.module)
+    return _program(captured, lowered, machine, log, prepared_count, prepared_types)
+
+
+def _annotate(main: ir.Operation, captured: Captured) -> None:
+    """Says of each argument what it is and which symbolic sizes it has."""
+    from hotdesk.frontends.capture import Weight
+
+    attributes: list[ir.Attribute] = []
+    for argument in captured.arguments:
+        is_weight = isinstance(argument, Weight)
+        spec = argument.spec if isinstance(argument, Weight) else argument
+        entry: dict[str, ir.Attribute] = {KIND: ir.StringAttr.get("weight" if is_weight else "input")}
+        if any(not isinstance(dim, int) for dim in spec.shape):
+            entry["hotdesk.shape"] = ir.ArrayAttr.get([ir.StringAttr.get(str(dim)) for dim in spec.shape])
+        attributes.append(ir.DictAttr.get(entry))
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+
+
+def _prepared(module: ir.Module) -> tuple[int, list[tuple[tuple[int, ...], str]]]:
+    """How many prepared arguments `@main` has, and the shapes and element types of what `@prepare` makes."""
+    with entered(module.operation):
+        main = main_function(module)
+        kinds = [a[KIND].value if KIND in a else "" for a in cast(Any, main.attributes["arg_attrs"])]
+        arguments = list(entry_block(main).arguments)
+        types = [
+            (cast("tuple[int, ...]", shape_of(a.type)), element_of(a.type))
+            for a, kind in zip(arguments, kinds, strict=True)
+            if kind == "prepared"
+        ]
+    return len(types), types
+
+
+def _program(
+    captured: Captured,
+    lowered: Lowered,
+    machine: Machine,
+    log: Log,
+    prepared_count: int,
+    prepared_types: list[tuple[tuple[int, ...], str]],
+) -> Program:
+    from hotdesk.frontends.capture import Weight
+    from hotdesk.ir.types import element_bytes
+
+    weights = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, Weight)}
+    inputs = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, TensorSpec)}
+    fixed = {i: int(w.tensor.data_ptr()) for i, w in weights.items()}
+    sizes = {i: int(w.tensor.numel() * w.tensor.element_size()) for i, w in weights.items()}
+    memories: list[object] = []
+    prepared_bytes = 0
+    addresses: list[int] = []
+    for shape, element in prepared_types:
+        size = element_bytes(element) * int(np.prod(shape, dtype=np.int64))
+        memory, address = aligned(size)
+        memories.append(memory)
+        addresses.append(address)
+        prepared_bytes += size
+    if lowered.prepare is not None:
+        start = time.perf_counter()
+        prepare = Function(lowered.prepare, machine, lowered.assertions)
+        layout = prepare.layout({})
+        scratch, scratch_address = aligned(layout.plan.arena)
+        prepare.set_arena(layout, scratch_address)
+        prepare.set_pointers(range(len(fixed)), [fixed[i] for i in sorted(fixed)])
+        prepare.run(layout, addresses)
+        del scratch
+        log.timings["run-prepare"] = time.perf_counter() - start
+    count = len(captured.arguments)
+    fixed.update({count + i: address for i, address in enumerate(addresses)})
+    executable = CompiledProgram(
+        Function(lowered.main, machine, lowered.assertions),
+        tuple(inputs.values()),
+        captured.results,
+        captured.constraints,
+        tuple(inputs),
+        fixed,
+        (machine, *(w.tensor for w in weights.values()), *memories),
+        _distinct_bytes(fixed, sizes),
+        prepared_bytes,
+        log.decisions,
+    )
+    del prepared_count
+    return Program(
+        executable,
+        calling=captured.calling,
+        weights=[WeightRange(w.spec.name, fixed[i], sizes[i]) for i, w in weights.items()],
+        kind="torch",
+        timings=log.timings,
+        stages=log.ir,
+    )
+
+
+def _distinct_bytes(addresses: Mapping[int, int], sizes: Mapping[int, int]) -> int:
+    """Bytes of all weights; one that appears under several names (tied) counts once."""
+    return sum({addresses[i]: size for i, size in sizes.items()}.values())

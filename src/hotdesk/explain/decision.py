@@ -1,0 +1,129 @@
+"""Decisions as values: what was done with a buffer, for which reason, because of which operations.
+
+Every stage that decides about memory returns `Decision` records; nothing prints a reason as it goes. A `Reason` has a
+code that tests, reports and users may rely on, and one sentence that says what it means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+if TYPE_CHECKING:
+    import sympy
+
+Bytes: TypeAlias = "int | sympy.Expr"
+
+
+class Outcome(str, Enum):
+    """What became of a tensor or buffer."""
+
+    IN_PLACE = "in place"  # the result overwrites an operand
+    COPIED = "copied"  # the operand was copied so that it could be overwritten, or to give it another layout
+    ALLOCATED = "allocated"  # the result has a buffer of its own
+    SHARED = "shared"  # the buffer has the bytes of one that died before
+    LENT = "lent"  # the caller's memory is used as it is: a result slot or an argument
+    PREPARED = "prepared"  # computed once, before the first call
+    FUSED = "fused"  # the tensor is never in memory: its elements are made where they are read
+    FOLDED = "folded"  # the tensor became an index map or a view of another
+    FREED = "freed"  # the buffer's bytes may be used again from here on
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Reason(str, Enum):
+    """Why a decision fell as it did. The value is the stable code, `text` the sentence."""
+
+    _value_: str
+    text: str
+
+    def __new__(cls, code: str, text: str) -> Reason:
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.text = text
+        return member
+
+    def __str__(self) -> str:
+        return self.value
+
+    # For reuse
+    DIES_HERE = "dies-here", "The operand is not read after this operation."
+    RESULT_SLOT = "result-slot", "The value is a result of the program and is computed in the caller's memory."
+    OVERWRITTEN_UNREAD = "overwritten-unread", "What the buffer holds is overwritten before anything reads it."
+    LIVE_RANGE_ENDED = "live-range-ended", "The buffer that had these bytes is not used any more."
+    WEIGHT_ONLY = "weight-only", "The value depends on weights alone, so it is computed once."
+    CHEAP_TO_RECOMPUTE = "cheap-to-recompute", "Computing the value again costs less than keeping it."
+    SINGLE_READER = "single-reader", "One operation reads the value, element by element, so the two become one."
+    VIEW_OF_OPERAND = "view-of-operand", "The value has the elements of its operand in another arrangement."
+    ARGUMENT_AS_IS = "argument-as-is", "The argument is read where the caller keeps it."
+    DONATED = "donated", "The caller gave the argument away, so it may be overwritten."
+
+    # Against reuse
+    READ_LATER = "read-later", "The operand's old value is read after this operation."
+    READ_BY_SAME_OP = "read-by-same-op", "The operation reads the operand at places it has already overwritten."
+    ALREADY_OVERWRITTEN = "already-overwritten", "An earlier operation has taken the operand's buffer for its result."
+    NOT_WRITABLE_INPUT = "not-writable-input", "The operand is an argument of the program, which belongs to the caller."
+    NOT_WRITABLE_WEIGHT = "not-writable-weight", "The operand is a weight, and weights are never overwritten."
+    NOT_WRITABLE_CONSTANT = "not-writable-constant", "The operand is a constant, and constants are never overwritten."
+    NO_DEAD_OPERAND_OF_SAME_SIZE = (
+        "no-dead-operand-of-same-size",
+        "No operand that dies here has as many bytes as the result.",
+    )
+    DIFFERENT_ELEMENT_TYPE = "different-element-type", "The operand that dies here has another element type."
+    DIFFERENT_LAYOUT = (
+        "different-layout",
+        "The operand that dies here is read in another order than the result is written.",
+    )
+    SIZE_NOT_PROVEN_EQUAL = "size-not-proven-equal", "The sizes are symbolic and could not be proven equal."
+    RETURNED_INPUT = "returned-input", "The result is an argument as it came, and a result has memory of its own."
+    RETURNED_WEIGHT = "returned-weight", "The result is a weight, and a result has memory of its own."
+    RETURNED_TWICE = "returned-twice", "The value is returned more than once, and each result has memory of its own."
+    RETURNED_VIEW = "returned-view", "The result is a view of a value that is returned as well or used differently."
+    PARTIAL_VIEW_RETURNED = (
+        "partial-view-returned",
+        "The result is a part of a larger value, so only that part is kept.",
+    )
+    WORKSPACE = "workspace", "The operation's kernel needs scratch memory while it runs."
+    PARTIAL_VIEW = "partial-view", "The operand that dies here is a part of a larger buffer, which would stay alive."
+    NON_CONTIGUOUS_ARGUMENT = "non-contiguous-argument", "The argument has gaps or another order in memory."
+    LIVE_AT_THE_SAME_TIME = "live-at-the-same-time", "Every buffer that is large enough is in use at this time."
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An operation a decision rests on: its name and its Python line such as `model.py:12`, or `""` if unknown."""
+
+    op: str
+    location: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.op} at {self.location}" if self.location else self.op
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision about one tensor or buffer. `bytes` is its size, a number or an expression over symbolic sizes."""
+
+    subject: str
+    outcome: Outcome
+    reason: Reason
+    because: tuple[Source, ...] = ()
+    bytes: Bytes = 0
+
+    def at(self, symbols: Mapping[str, int]) -> Decision:
+        """This decision with its bytes as a number, for the given values of the symbols.
+
+        Raises KeyError if a symbol of `bytes` has no value.
+        """
+        return replace(self, bytes=evaluate(self.bytes, symbols))
+
+
+def evaluate(size: int | sympy.Expr, symbols: Mapping[str, int]) -> int:
+    """The value of `size` once each of its symbols, known by name, has its value. Raises KeyError if one has none."""
+    if isinstance(size, int):
+        return size
+    free = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
+    return int(size.subs([(symbol, symbols[symbol.name]) for symbol in free]))

@@ -1,0 +1,1 @@
+"""From user programs to linalg on tensors."""

@@ -1,0 +1,39 @@
+"""What every front end hands to the pipeline: a module, what its arguments are, and how Python calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hotdesk._bindings import ir
+from hotdesk.runtime.interface import Calling, TensorSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A tensor of the model: an argument of `@main` that points at the user's memory. `tensor` keeps that memory alive."""
+
+    spec: TensorSpec
+    tensor: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A program as a front end found it.
+
+    Attributes:
+        module: holds `func.func @main` on tensors; its arguments are `arguments`, in order.
+        arguments: each a `Weight`, or the `TensorSpec` of an input of the user's.
+        results: the tensors that `@main` returns, in order.
+        constraints: the smallest and largest value of each symbolic size (None: unbounded).
+        calling: how Python arguments become inputs and results become what the user gets.
+        timings: seconds by stage.
+    """
+
+    module: ir.Module
+    arguments: tuple[Weight | TensorSpec, ...]
+    results: tuple[TensorSpec, ...]
+    constraints: Mapping[str, tuple[int, int | None]]
+    calling: Calling
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])

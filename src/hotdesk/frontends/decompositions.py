@@ -1,0 +1,144 @@
+"""How PyTorch ops are taken apart before import, chosen for memory.
+
+torch-mlir's own table is the base. What is replaced here, and why:
+
+* batch norm in evaluation becomes one scale and one shift per channel, which depend on weights alone and move to `@prepare`;
+* layer norm stays in the input's precision (torch-mlir's variance widens the whole activation to f64) and centres once;
+* attention scales the query only and runs its softmax on one score matrix, so every step can overwrite the one before;
+* `addmm` loses its multiplications by one, integral powers become products, a reciprocal becomes a division.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+aten: Any = torch.ops.aten
+
+
+def _per_channel(vector: Tensor, rank: int) -> Tensor:
+    return vector.view([-1] + [1] * (rank - 2)) if rank > 2 else vector
+
+
+def _batch_norm_inference(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor, momentum: float, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    scale = torch.rsqrt(var + eps)
+    if weight is not None:
+        scale = scale * weight
+    shift = -mean * scale
+    if bias is not None:
+        shift = shift + bias
+    result = x * _per_channel(scale, x.dim()) + _per_channel(shift, x.dim())
+    empty = x.new_empty([0])
+    return result.to(x.dtype), empty, empty
+
+
+def _compute_dtype(dtype: torch.dtype) -> torch.dtype:
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+def _layer_norm(
+    x: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    dims = list(range(x.dim() - len(normalized_shape), x.dim()))
+    wide = x.to(_compute_dtype(x.dtype))
+    mean = torch.mean(wide, dims, keepdim=True)
+    centred = wide - mean
+    rstd = torch.rsqrt(torch.mean(centred * centred, dims, keepdim=True) + eps)
+    result = centred * rstd
+    if weight is not None:
+        result = result * weight
+    if bias is not None:
+        result = result + bias
+    return result.to(x.dtype), mean, rstd
+
+
+def _softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    wide = x.to(_compute_dtype(x.dtype))
+    exponent = torch.exp(wide - torch.amax(wide, [dim], keepdim=True))
+    result = exponent / torch.sum(exponent, [dim], keepdim=True)
+    return result if half_to_float else result.to(x.dtype)
+
+
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    if dropout_p:
+        return NotImplemented
+    if enable_gqa:
+        groups = query.size(-3) // key.size(-3)
+        key = key.repeat_interleave(groups, -3)
+        value = value.repeat_interleave(groups, -3)
+    factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
+    scores = torch.matmul(query * factor, key.transpose(-2, -1))
+    if is_causal:
+        rows = torch.arange(query.size(-2), device=query.device).unsqueeze(-1)
+        columns = torch.arange(key.size(-2), device=query.device)
+        scores = torch.where(columns <= rows, scores, float("-inf"))
+    if attn_mask is not None:
+        mask = attn_mask
+        scores = torch.where(mask, scores, float("-inf")) if mask.dtype == torch.bool else scores + mask
+    return torch.matmul(_safe_softmax(scores, -1) if attn_mask is not None else _softmax(scores, -1, False), value)
+
+
+def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
+    """Softmax where a row that is all −inf gives zeros, as PyTorch's masked attention does."""
+    x = x if dtype is None else x.to(dtype)
+    wide = x.to(_compute_dtype(x.dtype))
+    peak = torch.amax(wide, [dim], keepdim=True)
+    finite_peak = torch.where(peak == float("-inf"), 0.0, peak)
+    exponent = torch.exp(wide - finite_peak)
+    total = torch.sum(exponent, [dim], keepdim=True)
+    return (exponent / torch.where(total == 0, 1.0, total)).to(x.dtype)
+
+
+def _addmm(bias: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    product = torch.mm(a, b)
+    if alpha != 1:
+        product = product * alpha
+    if beta == 0:
+        return product
+    return product + (bias if beta == 1 else bias * beta)
+
+
+def _power(x: Tensor, exponent: float) -> Tensor:
+    if not x.dtype.is_floating_point or exponent not in (2, 3, 4):
+        return NotImplemented
+    square = x * x
+    return square if exponent == 2 else square * x if exponent == 3 else square * square
+
+
+def _reciprocal(x: Tensor) -> Tensor:
+    return torch.div(torch.ones([], dtype=x.dtype, device=x.device), x) if x.dtype.is_floating_point else NotImplemented
+
+
+def decomposition_table() -> dict[Any, Callable[..., Any]]:
+    """torch-mlir's decompositions with the memory-minded ones of this module in their place."""
+    table: dict[Any, Callable[..., Any]] = dict(get_decomposition_table())
+    table.update(
+        {
+            aten._native_batch_norm_legit_no_training.default: _batch_norm_inference,
+            aten.native_layer_norm.default: _layer_norm,
+            aten._softmax.default: _softmax,
+            aten._safe_softmax.default: _safe_softmax,
+            aten.scaled_dot_product_attention.default: _attention,
+            aten.addmm.default: _addmm,
+            aten.pow.Tensor_Scalar: _power,
+            aten.reciprocal.default: _reciprocal,
+        }
+    )
+    return table

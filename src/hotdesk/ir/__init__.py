@@ -1,0 +1,1 @@
+"""Small typed helpers over MLIR: context, walking, building, symbolic sizes, locations."""

@@ -1,0 +1,86 @@
+"""Small builders for the ops that several passes make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.types import shape_of
+
+
+def create(
+    name: str,
+    operands: Sequence[ir.Value],
+    results: Sequence[ir.Type],
+    attributes: dict[str, ir.Attribute] | None = None,
+    regions: int = 0,
+    *,
+    before: ir.Operation,
+) -> ir.Operation:
+    """Creates an op in front of another one, at that one's location."""
+    with ir.InsertionPoint(before), before.location:
+        return ir.Operation.create(
+            name, results=results, operands=operands, attributes=attributes or {}, regions=regions
+        ).operation
+
+
+def replace(old: ir.Operation, new: ir.Operation) -> None:
+    """Gives the uses of `old`'s results to `new`'s and erases `old`."""
+    for before, after in zip(old.results, new.results, strict=True):
+        before.replace_all_uses_with(after)
+    old.erase()
+
+
+def index_constant(value: int, before: ir.Operation) -> ir.Value:
+    index = ir.IndexType.get()
+    return create("arith.constant", [], [index], {"value": ir.IntegerAttr.get(index, value)}, before=before).results[0]
+
+
+def dim(tensor: ir.Value, position: int, before: ir.Operation) -> ir.Value:
+    """`tensor.dim` or `memref.dim` of a value, or a constant where the size is static."""
+    size = shape_of(tensor.type)[position]
+    if size is not None:
+        return index_constant(size, before)
+    name = "tensor.dim" if isinstance(tensor.type, ir.RankedTensorType) else "memref.dim"
+    return create(name, [tensor, index_constant(position, before)], [ir.IndexType.get()], before=before).results[0]
+
+
+def dynamic_dims(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
+    """The dynamic sizes of a tensor or memref, as index values."""
+    return [dim(value, i, before) for i, size in enumerate(shape_of(value.type)) if size is None]
+
+
+def empty_like(value: ir.Value, before: ir.Operation) -> ir.Value:
+    """A `tensor.empty` with a value's type and sizes."""
+    return create("tensor.empty", dynamic_dims(value, before), [value.type], before=before).results[0]
+
+
+def fill(scalar: ir.Value, destination: ir.Value, before: ir.Operation) -> ir.Value:
+    """Sets every element of a destination tensor to a scalar: an elementwise `linalg.generic` without inputs."""
+    rank = len(shape_of(destination.type))
+    return elementwise_copy([], destination, scalar, rank, before)
+
+
+def elementwise_copy(
+    inputs: Sequence[ir.Value], destination: ir.Value, scalar: ir.Value | None, rank: int, before: ir.Operation
+) -> ir.Value:
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
+    element = cast(Any, destination.type).element_type
+    attributes: dict[str, ir.Attribute] = {
+        "indexing_maps": ir.ArrayAttr.get([identity] * (len(inputs) + 1)),
+        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1]),
+    }
+    on_tensors = isinstance(destination.type, ir.RankedTensorType)
+    results = [destination.type] if on_tensors else []
+    op = create("linalg.generic", [*inputs, destination], results, attributes, regions=1, before=before)
+    types = [element] * (len(inputs) + 1)
+    block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * len(types))
+    with ir.InsertionPoint(block), before.location:
+        ir.Operation.create("linalg.yield", operands=[scalar if scalar is not None else block.arguments[0]])
+    return op.results[0] if on_tensors else destination
+
+
+def integers(values: Sequence[int]) -> ir.Attribute:
+    return ir.DenseI64ArrayAttr.get(list(values))

@@ -1,0 +1,39 @@
+"""Contexts with every dialect Hotdesk meets, and running MLIR's own passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hotdesk._bindings import PassManager, ir, irdl, torch_dialect
+from hotdesk.errors import PassError
+from hotdesk.ir.dialect import DIALECT
+
+
+def make_context() -> ir.Context:
+    """A context with upstream MLIR, torch-mlir and the `hotdesk` dialect loaded."""
+    context = ir.Context()
+    torch_dialect.register_dialect(context)
+    with context, ir.Location.unknown():
+        irdl.load_dialects(ir.Module.parse(DIALECT))
+    return context
+
+
+@contextmanager
+def entered(operation: ir.Operation) -> Iterator[None]:
+    """Makes the operation's context current, with an unknown default location."""
+    with operation.context, ir.Location.unknown():
+        yield
+
+
+def run_mlir_passes(module: ir.Module, pipeline: str) -> None:
+    """Runs a textual MLIR pipeline (without the `builtin.module(…)` around it) on a module.
+
+    Raises:
+        PassError: when a pass fails; carries MLIR's diagnostics.
+    """
+    with entered(module.operation):
+        try:
+            PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
+        except ir.MLIRError as error:
+            raise PassError(f"MLIR pipeline `{pipeline}` failed", got=str(error)) from error

@@ -1,0 +1,209 @@
+"""Symbolic sizes: every index value of a function as an integer or a SymPy expression over the symbols of its arguments.
+
+The sizes of an argument are named by its `hotdesk.shape` attribute (`["s0", "100"]`); equal names are equal sizes. What
+cannot be followed becomes a symbol of its own, `opaque…`, which is equal to nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, cast
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import defining_op, int_array, segment_sizes
+
+Size: TypeAlias = "int | sympy.Expr"
+
+OPAQUE = "opaque"
+_DYNAMIC = -(2**63)
+_SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_castui"})
+
+
+def _integer(expression: Any) -> Size:
+    return int(expression) if getattr(expression, "is_Integer", True) else expression
+
+
+def product(sizes: tuple[Size, ...] | list[Size]) -> Size:
+    """The product of sizes; 1 for none."""
+    total: Size = 1
+    for size in sizes:
+        total = cast(Size, total * size)
+    return _integer(sympy.expand(total)) if isinstance(total, sympy.Expr) else total
+
+
+def is_opaque(size: Size) -> bool:
+    """Whether a size depends on something that is not known before the program runs."""
+    return isinstance(size, sympy.Expr) and any(str(s).startswith(OPAQUE) for s in size.free_symbols)
+
+
+class SymbolicSizes:
+    """Answers what an index value or a dimension of a tensor or memref is, for one function; answers are remembered."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._argument_shapes = _argument_shapes(function)
+        self._values: dict[ir.Value, Size] = {}
+        self._shapes: dict[ir.Value, tuple[Size, ...]] = {}
+        self._opaque = 0
+
+    def value(self, value: ir.Value) -> Size:
+        """An index or integer value as an expression."""
+        if value not in self._values:
+            self._values[value] = self._compute(value)
+        return self._values[value]
+
+    def shape(self, value: ir.Value) -> tuple[Size, ...]:
+        """The sizes of a tensor or memref value."""
+        if value not in self._shapes:
+            static = shape_of(value.type)
+            self._shapes[value] = (
+                tuple(cast(int, size) for size in static) if None not in static else self._dynamic_shape(value, static)
+            )
+        return self._shapes[value]
+
+    def mixed(self, static: ir.Attribute, dynamic: list[ir.Value]) -> tuple[Size, ...]:
+        """Sizes, offsets or strides given as a static array with gaps that operands fill."""
+        rest = iter(dynamic)
+        return tuple(self.value(next(rest)) if entry == _DYNAMIC else entry for entry in int_array(static))
+
+    def _fresh(self) -> sympy.Expr:
+        self._opaque += 1
+        return sympy.Symbol(f"{OPAQUE}{self._opaque}")
+
+    def _compute(self, value: ir.Value) -> Size:
+        op = defining_op(value)
+        if op is None:
+            return self._fresh()
+        name = op.name
+        if name == "arith.constant":
+            attribute = op.attributes["value"]
+            return attribute.value if isinstance(attribute, ir.IntegerAttr) else self._fresh()
+        if name in ("tensor.dim", "memref.dim"):
+            position = self.value(op.operands[1])
+            return self.shape(op.operands[0])[position] if isinstance(position, int) else self._fresh()
+        if name in _SAME:
+            return self.value(op.operands[0])
+        if name.startswith("arith.") and len(op.operands) == 2:
+            return self._arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]))
+        if name == "arith.select":
+            return self._select(op)
+        return self._fresh()
+
+    def _arithmetic(self, name: str, a: Size, b: Size) -> Size:
+        x, y = sympy.sympify(a), sympy.sympify(b)
+        match name:
+            case "arith.addi":
+                return _integer(x + y)
+            case "arith.subi":
+                return _integer(x - y)
+            case "arith.muli":
+                return _integer(sympy.expand(x * y))
+            case "arith.floordivsi" | "arith.divsi" | "arith.divui":
+                return _integer(sympy.floor(x / y)) if y != 0 else self._fresh()
+            case "arith.ceildivsi" | "arith.ceildivui":
+                return _integer(sympy.ceiling(x / y)) if y != 0 else self._fresh()
+            case "arith.remsi" | "arith.remui":
+                return _integer(sympy.Mod(x, y)) if y != 0 else self._fresh()
+            case "arith.maxsi" | "arith.maxui":
+                return _integer(sympy.Max(x, y))
+            case "arith.minsi" | "arith.minui":
+                return _integer(sympy.Min(x, y))
+            case _:
+                return self._fresh()
+
+    def _select(self, op: ir.Operation) -> Size:
+        condition = self.condition(op.operands[0])
+        if condition is None:
+            return self._fresh()
+        a, b = self.value(op.operands[1]), self.value(op.operands[2])
+        return _integer(sympy.Piecewise((a, condition), (b, True)))
+
+    def condition(self, value: ir.Value) -> Any:
+        """A comparison of sizes as a SymPy relation (or true/false); None when it is not one."""
+        op = defining_op(value)
+        if op is None:
+            return None
+        if op.name == "arith.constant":
+            return sympy.true if bool(cast(Any, op.attributes["value"]).value) else sympy.false
+        if op.name != "arith.cmpi":
+            return None
+        a, b = (sympy.sympify(self.value(v)) for v in op.operands)
+        predicate = int(cast(Any, op.attributes["predicate"]).value)
+        relation = {0: sympy.Eq, 1: sympy.Ne, 2: sympy.Lt, 3: sympy.Le, 4: sympy.Gt, 5: sympy.Ge}.get(predicate % 6)
+        if predicate >= 6:
+            relation = {6: sympy.Lt, 7: sympy.Le, 8: sympy.Gt, 9: sympy.Ge}.get(predicate)
+        return None if relation is None else relation(a, b)
+
+    def _dynamic_shape(self, value: ir.Value, static: tuple[int | None, ...]) -> tuple[Size, ...]:
+        known = self._traced_shape(value)
+        if known is None:
+            return tuple(self._fresh() if size is None else size for size in static)
+        return tuple(k if size is None else size for k, size in zip(known, static, strict=True))
+
+    def _traced_shape(self, value: ir.Value) -> tuple[Size, ...] | None:
+        op = defining_op(value)
+        if op is None:
+            return self._argument_shapes.get(cast(Any, value).arg_number)
+        operands = list(op.operands)
+        match op.name:
+            case "tensor.empty" | "memref.alloc" | "bufferization.alloc_tensor":
+                rest = iter(operands)
+                return tuple(self.value(next(rest)) if s is None else s for s in shape_of(value.type))
+            case "tensor.cast" | "memref.cast" | "bufferization.to_tensor" | "bufferization.to_buffer":
+                return self.shape(operands[0])
+            case "tensor.expand_shape" | "memref.expand_shape":
+                return self.mixed(op.attributes["static_output_shape"], operands[1:])
+            case "tensor.collapse_shape" | "memref.collapse_shape":
+                source = self.shape(operands[0])
+                groups = cast(Any, op.attributes["reassociation"])
+                return tuple(product([source[i] for i in int_array(group)]) for group in groups)
+            case "tensor.extract_slice" | "memref.subview":
+                counts = segment_sizes(op)
+                first = 1 + counts[1]
+                sizes = self.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
+                return _dropped_units(sizes, shape_of(value.type))
+            case "memref.reinterpret_cast":
+                counts = segment_sizes(op)
+                first = 1 + counts[1]
+                return self.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
+            case "tensor.pad":
+                counts = segment_sizes(op)
+                low = self.mixed(op.attributes["static_low"], operands[1 : 1 + counts[1]])
+                high = self.mixed(op.attributes["static_high"], operands[1 + counts[1] : 1 + counts[1] + counts[2]])
+                source = self.shape(operands[0])
+                return tuple(_integer(sympy.sympify(a + b + c)) for a, b, c in zip(low, source, high, strict=True))
+            case "tensor.insert_slice":
+                return self.shape(operands[1])
+            case name if name.startswith(("linalg.", "hotdesk.", "tm_tensor.")):
+                inits = operands[-len(op.results) :]
+                return self.shape(inits[list(op.results).index(value)])
+            case _:
+                return None
+
+
+def _dropped_units(sizes: tuple[Size, ...], result: tuple[int | None, ...]) -> tuple[Size, ...]:
+    """Sizes of a rank-reduced slice: the unit sizes that the result type lacks are left out, leftmost matches first."""
+    kept: list[Size] = []
+    surplus = len(sizes) - len(result)
+    for size in sizes:
+        position = len(kept)
+        matches = position < len(result) and (result[position] is None or result[position] == size)
+        if surplus and size == 1 and not (matches and result[position] == 1):
+            surplus -= 1
+            continue
+        kept.append(size)
+    return tuple(kept[: len(result)])
+
+
+def _argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:
+    shapes: dict[int, tuple[Size, ...]] = {}
+    if "arg_attrs" not in function.attributes:
+        return shapes
+    for number, attributes in enumerate(cast(Any, function.attributes["arg_attrs"])):
+        if "hotdesk.shape" in attributes:
+            shapes[number] = tuple(
+                int(entry.value) if entry.value.lstrip("-").isdigit() else _integer(sympy.sympify(entry.value))
+                for entry in attributes["hotdesk.shape"]
+            )
+    return shapes

@@ -1,0 +1,62 @@
+"""Shaped types as plain values, and building memref types."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+
+_BITS = {"i1": 8, "index": 64}
+
+
+def is_tensor(value_type: ir.Type) -> bool:
+    """Whether a type is a ranked tensor."""
+    return isinstance(value_type, ir.RankedTensorType)
+
+
+def is_memref(value_type: ir.Type) -> bool:
+    """Whether a type is a ranked memref."""
+    return isinstance(value_type, ir.MemRefType)
+
+
+def shape_of(value_type: ir.Type) -> tuple[int | None, ...]:
+    """The sizes of a ranked tensor or memref; None where a size is dynamic."""
+    shaped = cast(Any, value_type)
+    return tuple(None if shaped.is_dynamic_dim(i) else shaped.get_dim_size(i) for i in range(shaped.rank))
+
+
+def element_of(value_type: ir.Type) -> str:
+    """The element type's name, such as `f32`."""
+    return str(cast(Any, value_type).element_type)
+
+
+def element_bytes(element: str) -> int:
+    """Bytes of one element in memory; an `i1` takes a byte."""
+    bits = _BITS.get(element) or int("".join(c for c in element if c.isdigit()))
+    return (bits + 7) // 8
+
+
+def memref_of(tensor: ir.Type) -> ir.MemRefType:
+    """The memref with a tensor's sizes and element type, contiguous in row-major order."""
+    shaped = cast(Any, tensor)
+    dynamic = ir.ShapedType.get_dynamic_size()
+    sizes = [dynamic if size is None else size for size in shape_of(tensor)]
+    return ir.MemRefType.get(sizes, shaped.element_type)
+
+
+def row_major(sizes: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Strides, in elements, of a contiguous row-major array; None where one depends on a dynamic size."""
+    strides: list[int | None] = []
+    running: int | None = 1
+    for size in reversed(sizes):
+        strides.append(running)
+        running = None if running is None or size is None else running * size
+    return tuple(reversed(strides))
+
+
+def layout_of(memref: ir.Type) -> tuple[tuple[int | None, ...], int | None]:
+    """Strides and offset of a memref, in elements; None where dynamic."""
+    memref = cast(Any, memref)
+    strides, offset = memref.get_strides_and_offset()
+    is_dynamic = memref.is_dynamic_stride_or_offset
+    return tuple(None if is_dynamic(s) else s for s in strides), None if is_dynamic(offset) else offset

@@ -1,0 +1,95 @@
+"""Reading operations: nested ops, values captured by regions, attributes as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+
+
+def main_function(module: ir.Module, name: str = "main") -> ir.Operation:
+    """The `func.func` of that name. Raises KeyError when the module has none."""
+    for op in module.body.operations:
+        operation = op.operation
+        if operation.name == "func.func" and symbol_name(operation) == name:
+            return operation
+    raise KeyError(name)
+
+
+def symbol_name(operation: ir.Operation) -> str:
+    return str(cast(Any, operation.attributes["sym_name"]).value)
+
+
+def entry_block(function: ir.Operation) -> ir.Block:
+    return function.regions[0].blocks[0]
+
+
+def top_level_ops(function: ir.Operation) -> list[ir.Operation]:
+    """The operations of the entry block, terminator included."""
+    return [op.operation for op in entry_block(function).operations]
+
+
+def nested_ops(operation: ir.Operation) -> Iterator[ir.Operation]:
+    """Every operation inside an operation's regions, in order, parents first."""
+    for region in operation.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                yield op.operation
+                yield from nested_ops(op.operation)
+
+
+def captured_operands(operation: ir.Operation) -> list[tuple[ir.Operation, int, ir.Value]]:
+    """Operands of nested ops that are defined outside `operation`: (nested op, operand number, value)."""
+    if len(operation.regions) == 0:
+        return []
+    inside: set[ir.Value] = set()
+    nested = list(nested_ops(operation))
+    for region in operation.regions:
+        for block in region.blocks:
+            inside.update(block.arguments)
+    for op in nested:
+        inside.update(op.results)
+        for region in op.regions:
+            for block in region.blocks:
+                inside.update(block.arguments)
+    return [(op, i, v) for op in nested for i, v in enumerate(op.operands) if v not in inside]
+
+
+def segment_sizes(operation: ir.Operation) -> tuple[int, ...]:
+    """`operandSegmentSizes` of an op that has them."""
+    return tuple(cast(Any, operation.attributes["operandSegmentSizes"]))
+
+
+def int_array(attribute: ir.Attribute) -> tuple[int, ...]:
+    """The integers of a dense array, an array of integer attributes, or a dense vector."""
+    if isinstance(attribute, ir.ArrayAttr):
+        return tuple(int(cast(Any, item).value) for item in attribute)
+    if isinstance(attribute, ir.DenseIntElementsAttr):
+        return tuple(int(attribute[i]) for i in range(len(attribute)))
+    return tuple(int(item) for item in cast(Any, attribute))
+
+
+def defining_op(value: ir.Value) -> ir.Operation | None:
+    """The operation a value is a result of; None for a block argument."""
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else cast(Any, owner).operation
+
+
+def constant_of(value: ir.Value) -> int | float | None:
+    """The number of an `arith.constant` scalar, else None."""
+    op = defining_op(value)
+    if op is None or op.name != "arith.constant":
+        return None
+    attribute = op.attributes["value"]
+    if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr)):
+        return attribute.value
+    return None
+
+
+def users(value: ir.Value) -> list[ir.Operation]:
+    """Operations that have the value as an operand, once each."""
+    seen: dict[ir.Operation, None] = {}
+    for use in value.uses:
+        seen[cast(Any, use.owner).operation] = None
+    return list(seen)

@@ -1,0 +1,1 @@
+"""What Hotdesk knows about each op, one file per dialect: reads, writes, aliases, and its form on buffers."""

@@ -1,0 +1,29 @@
+"""Op models by operation name. Other packages add theirs with `register`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from hotdesk.models.model import OpModel
+
+_MODELS: dict[str, OpModel] = {}
+
+
+def register(name: str, model: OpModel) -> None:
+    """Adds or replaces the model of an operation, by its full name such as `mydialect.op`."""
+    _built_in()
+    _MODELS[name] = model
+
+
+def model_of(name: str) -> OpModel | None:
+    """The model of an operation, or None if there is none."""
+    _built_in()
+    return _MODELS.get(name)
+
+
+@cache
+def _built_in() -> None:
+    from hotdesk.models import arith, func, hotdesk, linalg, tensor, tm_tensor
+
+    for module in (arith, func, hotdesk, linalg, tensor, tm_tensor):
+        _MODELS.update(module.MODELS)

@@ -1,0 +1,44 @@
+"""The rewrite shared by every destination-passing op: the same op on the buffers, its region moved over."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create
+from hotdesk.ir.types import is_tensor
+from hotdesk.ir.walking import captured_operands
+from hotdesk.models.model import Buffers
+
+_ON_BUFFERS = {"tensor.extract": "memref.load", "tensor.dim": "memref.dim"}
+
+
+def bufferize_destination_style(op: ir.Operation, ties: tuple[tuple[int, int], ...], buffers: Buffers) -> ir.Operation:
+    """Creates `op` on memrefs without results. Reads of captured tensors in its region become loads."""
+    tied = dict(ties)
+    operands: list[ir.Value] = []
+    for number, value in enumerate(op.operands):
+        if number in tied:
+            operands.append(buffers.destination(op, number))
+        else:
+            operands.append(buffers.buffer(value) if is_tensor(value.type) else value)
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    new = create(op.name, operands, [], attributes, regions=len(op.regions), before=op)
+    for old_region, new_region in zip(op.regions, new.regions, strict=True):
+        for block in list(old_region.blocks):
+            block.append_to(new_region)
+    _captured_to_buffers(new, buffers)
+    for operand, result in ties:
+        buffers.assign(op.results[result], operands[operand])
+    return new
+
+
+def _captured_to_buffers(op: ir.Operation, buffers: Buffers) -> None:
+    nested_with_tensors = {nested: None for nested, _, value in captured_operands(op) if is_tensor(value.type)}
+    for nested in nested_with_tensors:
+        operands = [buffers.buffer(v) if is_tensor(v.type) else v for v in nested.operands]
+        name = _ON_BUFFERS.get(nested.name, nested.name)
+        new = create(name, operands, [r.type for r in nested.results], before=nested)
+        for before, after in zip(nested.results, new.results, strict=True):
+            before.replace_all_uses_with(after)
+        cast(Any, nested).erase()

@@ -1,0 +1,24 @@
+"""torch-mlir's `tm_tensor` ops that its lowering emits: scan and scatter, in destination-passing style."""
+
+from __future__ import annotations
+
+from hotdesk._bindings import ir
+from hotdesk.ir.walking import segment_sizes
+from hotdesk.models.facts import Facts
+from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.structured import bufferize_destination_style
+
+
+def facts(op: ir.Operation) -> Facts:
+    inputs, outputs = segment_sizes(op)
+    return Facts(
+        reads=frozenset(range(inputs + outputs)),
+        ties=tuple((inputs + i, i) for i in range(outputs)),
+    )
+
+
+def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
+    bufferize_destination_style(op, facts(op).ties, buffers)
+
+
+MODELS = {name: OpModel(facts, _bufferize) for name in ("tm_tensor.scan", "tm_tensor.scatter", "tm_tensor.sort")}

@@ -1,0 +1,54 @@
+"""Gives convolutions the scratch memory that their kernels ask for, as an allocation like any other.
+
+    hotdesk.conv %x, %w, %y        ->        %s = memref.alloc() : memref<262144xi8>; hotdesk.conv %x, %w, %y, %s
+
+So scratch memory is planned, shared and reported; no kernel allocates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.building import create
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.walking import top_level_ops
+from hotdesk.passes.base import Pass
+from hotdesk.passes.lower.named import convolution_workspace
+from hotdesk.passes.lower.views import Places
+
+
+@dataclass(frozen=True, slots=True)
+class AllocateWorkspaces(Pass):
+    """Allocates the workspace of every `hotdesk.conv` that needs one."""
+
+    name: ClassVar[str] = "hotdesk-allocate-workspaces"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in module.body.operations:
+            if function.operation.name != "func.func":
+                continue
+            places = Places(SymbolicSizes(function.operation))
+            for op in top_level_ops(function.operation):
+                if op.name == "hotdesk.conv" and len(op.operands) == 3:
+                    decisions.extend(_allocate(op, places))
+        return tuple(decisions)
+
+
+def _allocate(op: ir.Operation, places: Places) -> list[Decision]:
+    size = convolution_workspace(op, [places.of(v) for v in op.operands])
+    if not size:
+        return []
+    memref = ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
+    attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
+    scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
+    create(
+        op.name, [*op.operands, scratch], [], {name: op.attributes[name] for name in op.attributes}, before=op
+    )
+    source = Source(op.name, python_line(op.location))
+    op.erase()
+    return [Decision("convolution workspace", Outcome.ALLOCATED, Reason.WORKSPACE, (source,), size)]

@@ -1,0 +1,1 @@
+"""Memory to machine: kernels and entry functions."""

@@ -1,0 +1,36 @@
+"""What a lowered function is: kernel calls on pointers into buffers, as plain records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk.explain import Source
+from hotdesk.ir.symbolic import Size
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The address a kernel gets: entry `base` of the pointer table, plus `offset` bytes."""
+
+    base: int
+    offset: Size
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCall:
+    """A call of kernel `kernel`: pointers, then sizes and strides that are not compiled in, then pointers again."""
+
+    kernel: str
+    pointers: tuple[Pointer, ...]
+    scalars: tuple[Size, ...]
+    last_pointers: tuple[Pointer, ...]
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A run-time check: `code` is what a kernel stores in the status word when it fails."""
+
+    code: int
+    message: str
+    source: Source

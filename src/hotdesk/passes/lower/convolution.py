@@ -1,0 +1,147 @@
+"""Kernels for convolutions of any rank, grouped, strided, dilated, padded or transposed; padding is never stored.
+
+The first of these that fits is taken::
+
+    pointwise   a window of one tap, stride 1, no padding: a contraction
+    depthwise   one channel per group, few taps known: loops with the taps unrolled
+    spread      a transposed convolution whose windows do not overlap: one matrix product a tap
+    tiled       f32 or f64, filters stored channel by channel and tap by tap: matrix products with unfolded tiles
+    direct      anything else: loops
+
+Where a layout is known only at run time the kernel asks for it there, and falls back to direct loops. `tiled` and `spread`
+take one operand more, the workspace `%pW`, last of all arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from hotdesk.passes.lower import convolution_spread, convolution_tiled
+from hotdesk.passes.lower.blas import has_blas
+from hotdesk.passes.lower.contraction import contract
+from hotdesk.passes.lower.convolution_direct import convolve_depthwise, convolve_directly
+from hotdesk.passes.lower.convolution_problem import ConvolutionSpec, Problem
+from hotdesk.passes.lower.convolution_spread import Spread, choose_spread, convolve_spread
+from hotdesk.passes.lower.convolution_tiled import WORKSPACE_LIMIT, Tile, choose_tile, convolve_tiled
+from hotdesk.passes.lower.kernel import Index, KernelBuilder, KernelText
+from hotdesk.passes.lower.loops import Axis
+from hotdesk.passes.lower.scalar import element_bytes
+
+__all__ = ["ConvolutionSpec", "convolution", "workspace_bytes"]
+
+Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "tiled", "direct"]
+
+_MOST_UNROLLED_TAPS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    path: Path
+    tile: Tile | None = None
+    spread: Spread | None = None
+
+    def workspace_elements(self, spec: ConvolutionSpec) -> int:
+        if self.tile is not None:
+            return self.tile.channels * math.prod(_known(spec.w.sizes[2:])) * self.tile.width
+        if self.spread is not None:
+            (channels,) = _known(spec.w.sizes[1:2])
+            return self.spread.filters * (channels + self.spread.width)
+        return 0
+
+
+def workspace_bytes(spec: ConvolutionSpec) -> int:
+    """The bytes of scratch memory the kernel of `spec` needs, aligned as its elements are; 0: it takes no such operand."""
+    return _choose(spec).workspace_elements(spec) * element_bytes(spec.y.element)
+
+
+def convolution(spec: ConvolutionSpec) -> KernelText:
+    """The kernel of `spec`; operands x, w, y, then the workspace if `workspace_bytes` says it needs one.
+
+    Raises ValueError if the element types do not go together.
+    """
+    choice = _choose(spec)
+    k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
+    p = Problem.of(k, spec)
+    if choice.path == "pointwise":
+        _pointwise(k, p)
+    elif choice.path == "depthwise":
+        convolve_depthwise(k, p)
+    elif choice.tile is not None:
+        tile, workspace = choice.tile, k.workspace(spec.y.element)
+        legal = convolution_tiled.legal(k, p)
+        k.branch(legal, lambda: convolve_tiled(k, p, tile, workspace), lambda: convolve_directly(k, p))
+    elif choice.spread is not None:
+        cut, workspace = choice.spread, k.workspace(spec.y.element)
+        legal = convolution_spread.legal(k, p)
+        k.branch(legal, lambda: convolve_spread(k, p, cut, workspace), lambda: convolve_directly(k, p))
+    else:
+        convolve_directly(k, p)
+    return k.finish()
+
+
+def _known(sizes: tuple[int | None, ...]) -> tuple[int, ...]:
+    known = tuple(size for size in sizes if size is not None)
+    assert len(known) == len(sizes)
+    return known
+
+
+def _choose(spec: ConvolutionSpec) -> _Choice:
+    window = spec.w.sizes[2:]
+    ones = (1,) * len(window)
+    plain = spec.input_dilations == ones
+    unpadded = not any((*spec.pad_low, *spec.pad_high))
+    if window == ones and spec.strides == ones and plain and unpadded:
+        return _Choice("pointwise")
+    if len(window) > 2 or None in spec.w.sizes or 0 in spec.w.sizes:
+        return _Choice("direct")
+    features, channels, *taps = _known(spec.w.sizes)
+    if channels == 1 and plain and math.prod(taps) <= _MOST_UNROLLED_TAPS:
+        return _Choice("depthwise")
+    if not has_blas(spec.x.element, spec.w.element, spec.y.element) or not _filters_are_rows(spec):
+        return _Choice("direct")
+    filters = features // spec.groups
+    width = element_bytes(spec.y.element)
+    if spec.strides == spec.dilations == ones and spec.input_dilations == tuple(taps):
+        plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
+        spread = choose_spread(filters, channels, plane, WORKSPACE_LIMIT // width)
+        if spread is not None:
+            return _Choice("spread", spread=spread)
+    rows, columns = (1, *spec.y.sizes[2:])[-2:]
+    tile = choose_tile(filters, channels, math.prod(taps), (rows, columns), width)
+    return _Choice("tiled", tile=tile) if tile is not None else _Choice("direct")
+
+
+def _filters_are_rows(spec: ConvolutionSpec) -> bool:
+    """Whether w's channels and taps lie together, in this order."""
+    length = 1
+    for size, stride in zip(reversed(spec.w.sizes[1:]), reversed(spec.w.strides[1:]), strict=True):
+        if size != 1 and stride != length:
+            return False
+        length *= size or 1
+    return True
+
+
+def _pointwise(k: KernelBuilder, p: Problem) -> None:
+    """A contraction over channels; positions are one dimension where planes turn out to lie together."""
+
+    def write(positions: list[tuple[Index, Index, Index]]) -> None:
+        x, w, y = p.x.strides, p.w.strides, p.y.strides
+        axes = [
+            Axis(p.batch, a=x[0], b=None, c=y[0]),
+            Axis(p.groups, a=k.mul(p.channels, x[1]), b=k.mul(p.filters, w[0]), c=k.mul(p.filters, y[1])),
+            Axis(p.filters, a=None, b=w[0], c=y[1]),
+            Axis(p.channels, a=x[1], b=w[1], c=None),
+            *(Axis(size, a=read, b=None, c=written) for size, read, written in positions),
+        ]
+        contract(k, p.x, p.w, p.y, axes, accumulate=p.accumulate)
+
+    apart = [(slide.output, slide.input_stride, slide.output_stride) for slide in p.slides]
+    x_in_one, _ = p.x_plane(k)
+    y_in_one, length = p.y_plane(k)
+    in_one = k.both(x_in_one, y_in_one)
+    if isinstance(in_one, bool):
+        write(apart)
+    else:
+        k.branch(in_one, lambda: write([(length, 1, 1)]), lambda: write(apart))

@@ -1,0 +1,110 @@
+"""The entry function: nothing but kernel calls on pointers from a table.
+
+    llvm.func @main(%pointers: !llvm.ptr, %numbers: !llvm.ptr) {
+      %b0 = load %pointers[0]; …; call @kernel_3(%b0 + 4096, %b7, %numbers[2]); … }
+
+The pointer table holds the address of every base (arguments, results, buffers of the arena, constants, the status word), the
+number table what depends on symbolic sizes. Both are filled outside; so one compilation serves every shape and every plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hotdesk._bindings import ir
+from hotdesk.ir.context import entered
+from hotdesk.ir.symbolic import Size
+from hotdesk.passes.lower.calls import KernelCall, Pointer
+
+
+class NumberTable:
+    """Gives each distinct symbolic size a place in the number table."""
+
+    def __init__(self) -> None:
+        self.sizes: list[Size] = []
+        self._index: dict[Size, int] = {}
+
+    def index(self, size: Size) -> int:
+        if size not in self._index:
+            self._index[size] = len(self.sizes)
+            self.sizes.append(size)
+        return self._index[size]
+
+
+def entry_text(name: str, calls: Sequence[KernelCall], numbers: NumberTable) -> str:
+    """The module text: a declaration of each kernel called, and the entry function `name`."""
+    lines: list[str] = []
+    signatures: dict[str, str] = {}
+    emitter = _Emitter(lines, numbers)
+    for call in calls:
+        operands = [emitter.address(p) for p in call.pointers]
+        operands += [emitter.number(s) for s in call.scalars]
+        operands += [emitter.address(p) for p in call.last_pointers]
+        types = (
+            ["!llvm.ptr"] * len(call.pointers) + ["i64"] * len(call.scalars) + ["!llvm.ptr"] * len(call.last_pointers)
+        )
+        signatures[call.kernel] = ", ".join(types)
+        lines.append(f"llvm.call @{call.kernel}({', '.join(operands)}) : ({', '.join(types)}) -> ()")
+    declarations = [f"llvm.func @{kernel}({types})" for kernel, types in signatures.items()]
+    body = "\n    ".join([*emitter.head, *lines, "llvm.return"])
+    return "\n".join(
+        [*declarations, f"llvm.func @{name}(%pointers: !llvm.ptr, %numbers: !llvm.ptr) {{\n    {body}\n}}"]
+    )
+
+
+class _Emitter:
+    def __init__(self, lines: list[str], numbers: NumberTable) -> None:
+        self.head: list[str] = []
+        self._lines = lines
+        self._numbers = numbers
+        self._bases: dict[int, str] = {}
+        self._constants: dict[int, str] = {}
+        self._loaded: dict[int, str] = {}
+        self._count = 0
+
+    def _fresh(self) -> str:
+        self._count += 1
+        return f"%v{self._count}"
+
+    def address(self, pointer: Pointer) -> str:
+        base = self._base(pointer.base)
+        if pointer.offset == 0:
+            return base
+        offset = self.number(pointer.offset)
+        name = self._fresh()
+        self._lines.append(f"{name} = llvm.getelementptr {base}[{offset}] : (!llvm.ptr, i64) -> !llvm.ptr, i8")
+        return name
+
+    def number(self, size: Size) -> str:
+        if isinstance(size, int):
+            if size not in self._constants:
+                self._constants[size] = self._fresh()
+                self.head.append(f"{self._constants[size]} = llvm.mlir.constant({size} : i64) : i64")
+            return self._constants[size]
+        index = self._numbers.index(size)
+        if index not in self._loaded:
+            self._loaded[index] = self._load("%numbers", index, "i64")
+        return self._loaded[index]
+
+    def _base(self, index: int) -> str:
+        if index not in self._bases:
+            self._bases[index] = self._load("%pointers", index, "!llvm.ptr")
+        return self._bases[index]
+
+    def _load(self, table: str, index: int, kind: str) -> str:
+        address, name = self._fresh(), self._fresh()
+        self.head.append(f"{address} = llvm.getelementptr {table}[{index}] : (!llvm.ptr) -> !llvm.ptr, {kind}")
+        self.head.append(f"{name} = llvm.load {address} : !llvm.ptr -> {kind}")
+        return name
+
+
+def append_entry(module: ir.Module, text: str, names: set[str]) -> None:
+    """Moves the functions `names` of a module text into a module of lowered kernels."""
+    with entered(module.operation):
+        parsed = ir.Module.parse(text)
+        for op in list(parsed.body.operations):
+            from hotdesk.ir.walking import symbol_name
+
+            if symbol_name(op.operation) in names:
+                op.operation.detach_from_parent()
+                module.body.append(op)

@@ -1,0 +1,202 @@
+"""A bufferized function as kernel calls: every op left becomes a call of a kernel on pointers into buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.buffers import VIEW_OPS, BufferUse, find_buffers
+from hotdesk.errors import LoweringError
+from hotdesk.explain import Source
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbolic import Size, SymbolicSizes, is_opaque
+from hotdesk.ir.types import element_bytes
+from hotdesk.ir.walking import defining_op, entry_block, symbol_name, top_level_ops
+from hotdesk.passes.bufferize.one_shot import RESULT
+from hotdesk.passes.lower.calls import KernelCall, Pointer
+from hotdesk.passes.lower.entry import NumberTable, entry_text
+from hotdesk.passes.lower.library import KernelLibrary
+from hotdesk.passes.lower.named import named_kernel
+from hotdesk.passes.lower.views import Place, Places
+
+_NO_CODE = VIEW_OPS | {
+    "memref.alloc",
+    "memref.dealloc",
+    "memref.dim",
+    "memref.get_global",
+    "func.return",
+    "memref.load",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCheck:
+    """A relation between symbolic sizes that a call must fulfil."""
+
+    relation: Any
+    message: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredFunction:
+    """A function ready for the JIT.
+
+    Attributes:
+        entry: the name of its entry function.
+        text: MLIR text of the entry function in the LLVM dialect.
+        buffers: its bases in the order of the pointer table, with live ranges in op numbers; the status word comes after them.
+        constants: contents of the `global` bases, by place in the pointer table.
+        numbers: the number table, as expressions.
+        checks: relations that the sizes of a call must fulfil.
+        sources: the Python line of each op number.
+        calls: the kernel calls, in order.
+        result_places: places of the result buffers in the pointer table.
+    """
+
+    entry: str
+    text: str
+    buffers: tuple[BufferUse, ...]
+    constants: dict[int, npt.NDArray[Any]]
+    numbers: tuple[Size, ...]
+    checks: tuple[SizeCheck, ...]
+    sources: tuple[Source, ...]
+    calls: tuple[KernelCall, ...]
+    result_places: tuple[int, ...]
+
+
+def lower_function(function: ir.Operation, module: ir.Module, library: KernelLibrary, entry: str) -> LoweredFunction:
+    """Turns a function on memrefs into kernel calls; kernels go to `library`.
+
+    Raises:
+        LoweringError: an op has no kernel, or a size depends on the values of a tensor.
+    """
+    return _Lowering(function, module, library, entry).run()
+
+
+class _Lowering:
+    def __init__(self, function: ir.Operation, module: ir.Module, library: KernelLibrary, entry: str) -> None:
+        self._function = function
+        self._module = module
+        self._library = library
+        self._entry = entry
+        self._sizes = SymbolicSizes(function)
+        self._places = Places(self._sizes)
+        self._buffers = find_buffers(function)
+        self._table = {buffer.base: i for i, buffer in enumerate(self._buffers)}
+        self._status = len(self._buffers)
+        self._checks: list[SizeCheck] = []
+
+    def run(self) -> LoweredFunction:
+        calls: list[KernelCall] = []
+        sources: list[Source] = []
+        for op in top_level_ops(self._function):
+            source = Source(op.name, python_line(op.location))
+            sources.append(source)
+            if op.name == "cf.assert":
+                self._check_sizes(op, source)
+            elif not self._is_silent(op):
+                call = self._call(op, source)
+                if call is not None:
+                    calls.append(call)
+        numbers = NumberTable()
+        text = entry_text(self._entry, calls, numbers)
+        self._refuse_opaque(numbers.sizes)
+        return LoweredFunction(
+            self._entry,
+            text,
+            self._buffers,
+            self._constants(),
+            tuple(numbers.sizes),
+            tuple(self._checks),
+            tuple(sources),
+            tuple(calls),
+            self._result_places(),
+        )
+
+    def _result_places(self) -> tuple[int, ...]:
+        attributes = list(cast(Any, self._function.attributes["arg_attrs"]))
+        arguments = entry_block(self._function).arguments
+        return tuple(self._table[a] for a, given in zip(arguments, attributes, strict=True) if RESULT in given)
+
+    def _is_silent(self, op: ir.Operation) -> bool:
+        return op.name in _NO_CODE or op.name.split(".")[0] in ("arith", "math")
+
+    def _call(self, op: ir.Operation, source: Source) -> KernelCall | None:
+        if op.name in ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool"):
+            return self._named(op, source)
+        if op.name.startswith(("linalg.", "tm_tensor.")):
+            name, kernel = self._library.from_op(op, self._places, self._sizes)
+            pointers = tuple(self._pointer(self._places.of(v)) for v in kernel.memrefs)
+            status = (Pointer(self._status, 0),) if kernel.needs_status else ()
+            return KernelCall(name, pointers, tuple(kernel.scalars), status, source)
+        raise LoweringError(
+            f"op `{op.name}` has no kernel",
+            expected="linalg, hotdesk or memref view ops",
+            got=op.name,
+            where=python_line(op.location) or None,
+        )
+
+    def _named(self, op: ir.Operation, source: Source) -> KernelCall:
+        places = [self._places.of(v) for v in op.operands]
+        main = places[:3] if op.name != "hotdesk.pool" else places
+        try:
+            name = self._library.from_text(named_kernel(op, main))
+        except ValueError as error:
+            raise LoweringError(f"op `{op.name}` has no kernel", got=str(error), where=str(source)) from error
+        scalars = tuple(size for place in main for size in place.unknowns())
+        workspace = tuple(self._pointer(place) for place in places[len(main) :])
+        return KernelCall(name, tuple(map(self._pointer, main)), scalars, workspace, source)
+
+    def _pointer(self, place: Place) -> Pointer:
+        offset: Any = place.offset
+        return Pointer(self._table[place.base], offset * element_bytes(place.element))
+
+    def _check_sizes(self, op: ir.Operation, source: Source) -> None:
+        relation = self._sizes.condition(op.operands[0])
+        message = cast(Any, op.attributes["msg"]).value
+        if relation is None or any(str(s).startswith("opaque") for s in relation.free_symbols):
+            raise LoweringError(
+                f"the check “{message}” depends on the values of a tensor",
+                expected="a relation between sizes",
+                where=source.location or None,
+            )
+        if relation is not sympy.true:
+            self._checks.append(SizeCheck(relation, message, source))
+
+    def _refuse_opaque(self, sizes: list[Size]) -> None:
+        from hotdesk.errors import DataDependentShapeError
+
+        for size in (*sizes, *(b.bytes for b in self._buffers if b.kind == "alloc")):
+            if is_opaque(size):
+                raise DataDependentShapeError(
+                    "a size depends on the values of a tensor",
+                    expected="sizes that follow from the sizes of the arguments",
+                    got=str(size),
+                )
+
+    def _constants(self) -> dict[int, npt.NDArray[Any]]:
+        """Contents of the constant globals that the function uses."""
+        globals_by_name = {
+            symbol_name(op.operation): op.operation
+            for op in self._module.body.operations
+            if op.operation.name == "memref.global"
+        }
+        constants: dict[int, npt.NDArray[Any]] = {}
+        for i, buffer in enumerate(self._buffers):
+            if buffer.kind == "global":
+                get = cast(ir.Operation, defining_op(buffer.base))
+                data = cast(Any, globals_by_name[cast(Any, get.attributes["name"]).value].attributes["initial_value"])
+                constants[i] = np.ascontiguousarray(_array(data))
+        return constants
+
+
+def _array(data: Any) -> npt.NDArray[Any]:
+    if isinstance(data, ir.DenseResourceElementsAttr):
+        raise LoweringError("a constant is a resource", expected="a dense constant", got=str(data)[:60])
+    return np.array(data)

@@ -1,0 +1,314 @@
+"""Writing the text of a kernel: views of operands, index arithmetic that folds, loops.
+
+A kernel is one `func.func` named `@KERNEL`. Its arguments are one bare pointer per operand (`memref<element>`), then one
+`index` for each None in the operands' views, operand by operand, sizes before strides. An index in the making is a Python
+int while it is known and the name of an SSA value once it is not, so that one generator writes static and dynamic kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Index: TypeAlias = int | str
+"""A number, or the name of an SSA value of type `index`."""
+
+Condition: TypeAlias = bool | str
+"""A truth, or the name of an SSA value of type `i1`."""
+
+_UNBOUNDED = 1 << 48  # elements: more than any address space holds
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Strided memory: element type, sizes and strides in elements; None stands for what is known only at run time."""
+
+    element: str
+    sizes: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.sizes) != len(self.strides):
+            raise ValueError(f"view: expected as many strides as sizes, got {len(self.strides)} and {len(self.sizes)}")
+
+    @property
+    def unknowns(self) -> int:
+        """How many `index` arguments the view adds to a kernel."""
+        return self.sizes.count(None) + self.strides.count(None)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelText:
+    """A function named `@KERNEL`, and the declarations of the functions it calls."""
+
+    text: str
+    declarations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A view inside a kernel: `pointer` is the argument, `flat` its memory as one unbounded row of elements."""
+
+    pointer: str
+    flat: str
+    element: str
+    sizes: tuple[Index, ...]
+    strides: tuple[Index, ...]
+
+
+class KernelBuilder:
+    """Collects the lines of one kernel.
+
+    Values that do not depend on a loop (arguments, constants, stack tiles) go to the head of the function; everything
+    else goes where the builder stands. Names are numbered in order, so the same calls give the same text.
+    """
+
+    __slots__ = ("_arguments", "_body", "_constants", "_count", "_declarations", "_depth", "_head", "operands")
+
+    def __init__(self, views: Sequence[View], noalias: Sequence[bool]) -> None:
+        if len(views) != len(noalias):
+            raise ValueError(f"kernel: expected {len(views)} noalias flags, got {len(noalias)}")
+        self._head: list[str] = []
+        self._body: list[str] = []
+        self._constants: dict[tuple[str, str], str] = {}
+        self._declarations: dict[str, None] = {}
+        self._count = 0
+        self._depth = 1
+        self._arguments = [
+            f"%p{i}: memref<{view.element}>{' {llvm.noalias}' if alone else ''}"
+            for i, (view, alone) in enumerate(zip(views, noalias, strict=True))
+        ]
+        self.operands = tuple(self._operand(i, view) for i, view in enumerate(views))
+
+    def _operand(self, number: int, view: View) -> Operand:
+        def known(value: int | None) -> Index:
+            if value is not None:
+                return value
+            name = f"%d{sum(argument.startswith('%d') for argument in self._arguments)}"
+            self._arguments.append(f"{name}: index")
+            return name
+
+        sizes = tuple(known(size) for size in view.sizes)
+        strides = tuple(known(stride) for stride in view.strides)
+        return Operand(f"%p{number}", self._flat(f"%p{number}", view.element), view.element, sizes, strides)
+
+    def _flat(self, pointer: str, element: str) -> str:
+        name = self._name()
+        self._head.append(
+            f"{name} = memref.reinterpret_cast {pointer} to offset: [0], sizes: [{self.index(_UNBOUNDED)}], strides: [1]"
+            f" : memref<{element}> to memref<?x{element}>"
+        )
+        return name
+
+    def workspace(self, element: str) -> Operand:
+        """One more operand, `%pW`: scratch memory of the caller's, disjoint from everything. Call it last, once."""
+        self._arguments.append(f"%pW: memref<{element}> {{llvm.noalias}}")
+        return Operand("%pW", self._flat("%pW", element), element, (), ())
+
+    def stack(self, element: str, size: int) -> Operand:
+        """A row of `size` elements on the stack."""
+        name = self._name()
+        self._head.append(f"{name} = memref.alloca() : memref<{size}x{element}>")
+        flat = self._name()
+        self._head.append(f"{flat} = memref.cast {name} : memref<{size}x{element}> to memref<?x{element}>")
+        return Operand(name, flat, element, (size,), (1,))
+
+    def finish(self) -> KernelText:
+        lines = [f"func.func @KERNEL({', '.join(self._arguments)}) {{"]
+        lines += [f"  {line}" for line in self._head]
+        lines += self._body
+        lines += ["  return", "}"]
+        return KernelText("\n".join(lines) + "\n", tuple(self._declarations))
+
+    # Lines and values
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"%v{self._count}"
+
+    def line(self, text: str) -> None:
+        self._body.append("  " * self._depth + text)
+
+    def value(self, text: str) -> str:
+        """A new value, the result of the operation `text`."""
+        name = self._name()
+        self.line(f"{name} = {text}")
+        return name
+
+    def constant(self, literal: str, kind: str) -> str:
+        key = (literal, kind)
+        if key not in self._constants:
+            name = self._constants[key] = self._name()
+            typed = "" if kind == "i1" else f" : {kind}"  # true and false carry their type
+            self._head.append(f"{name} = arith.constant {literal}{typed}")
+        return self._constants[key]
+
+    def index(self, value: Index) -> str:
+        return value if isinstance(value, str) else self.constant(str(value), "index")
+
+    def call(self, symbol: str, kinds: Sequence[str], arguments: Sequence[str]) -> None:
+        """Calls an external function that returns nothing."""
+        signature = ", ".join(kinds)
+        self._declarations[f"func.func private @{symbol}({signature})"] = None
+        self.line(f"func.call @{symbol}({', '.join(arguments)}) : ({signature}) -> ()")
+
+    # Index arithmetic
+
+    def _arith(self, name: str, a: Index, b: Index) -> str:
+        return self.value(f"arith.{name} {self.index(a)}, {self.index(b)} : index")
+
+    def add(self, *terms: Index) -> Index:
+        total: Index = sum(term for term in terms if isinstance(term, int))
+        for term in terms:
+            if isinstance(term, str):
+                total = term if total == 0 else self._arith("addi", total, term)
+        return total
+
+    def sub(self, a: Index, b: Index) -> Index:
+        if isinstance(b, int):
+            return self.add(a, -b)
+        return self._arith("subi", a, b)
+
+    def mul(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return a * b
+        if a == 0 or b == 0:
+            return 0
+        if a == 1:
+            return b
+        return a if b == 1 else self._arith("muli", a, b)
+
+    def floordiv(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return a // b
+        return a if b == 1 else self._arith("floordivsi", a, b)
+
+    def ceildiv(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return -(-a // b)
+        return a if b == 1 else self._arith("ceildivsi", a, b)
+
+    def mod(self, a: Index, b: int) -> Index:
+        """The remainder that has the sign of `b`, which is positive."""
+        if isinstance(a, int):
+            return a % b
+        return 0 if b == 1 else self.sub(a, self.mul(self.floordiv(a, b), b))
+
+    def minimum(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        return a if a == b else self._arith("minsi", a, b)
+
+    def maximum(self, a: Index, b: Index) -> Index:
+        if isinstance(a, int) and isinstance(b, int):
+            return max(a, b)
+        return a if a == b else self._arith("maxsi", a, b)
+
+    def dot(self, positions: Sequence[Index], strides: Sequence[Index]) -> Index:
+        """The element offset of a position."""
+        return self.add(*(self.mul(p, s) for p, s in zip(positions, strides, strict=True)))
+
+    # Conditions
+
+    def at_least(self, a: Index, b: Index) -> Condition:
+        if isinstance(a, int) and isinstance(b, int):
+            return a >= b
+        return self.value(f"arith.cmpi sge, {self.index(a)}, {self.index(b)} : index")
+
+    def equal(self, a: Index, b: Index) -> Condition:
+        if a == b or (isinstance(a, int) and isinstance(b, int)):
+            return a == b
+        return self.value(f"arith.cmpi eq, {self.index(a)}, {self.index(b)} : index")
+
+    def both(self, a: Condition, b: Condition) -> Condition:
+        if isinstance(a, bool):
+            return b if a else False
+        if isinstance(b, bool):
+            return a if b else False
+        return self.value(f"arith.andi {a}, {b} : i1")
+
+    def either(self, a: Condition, b: Condition) -> Condition:
+        if isinstance(a, bool):
+            return True if a else b
+        if isinstance(b, bool):
+            return True if b else a
+        return self.value(f"arith.ori {a}, {b} : i1")
+
+    def select(self, condition: Condition, yes: Index, no: Index) -> Index:
+        if isinstance(condition, bool):
+            return yes if condition else no
+        return self.value(f"arith.select {condition}, {self.index(yes)}, {self.index(no)} : index")
+
+    # Control flow
+
+    @contextmanager
+    def loop(self, start: Index, stop: Index, step: int = 1) -> Generator[Index, None, None]:
+        """`for index in range(start, stop, step)`; a range known to have one number is written without a loop."""
+        if isinstance(start, int) and isinstance(stop, int) and len(range(start, stop, step)) == 1:
+            yield start
+            return
+        name = self._name()
+        self.line(f"scf.for {name} = {self.index(start)} to {self.index(stop)} step {self.index(step)} {{")
+        self._depth += 1
+        yield name
+        self._depth -= 1
+        self.line("}")
+
+    @contextmanager
+    def loops(self, sizes: Sequence[Index]) -> Generator[tuple[Index, ...], None, None]:
+        """A nest of loops from 0, the first size outermost."""
+        if not sizes:
+            yield ()
+            return
+        with self.loop(0, sizes[0]) as first, self.loops(sizes[1:]) as rest:
+            yield (first, *rest)
+
+    def reduce(
+        self, start: Index, stop: Index, step: int, initial: str, kind: str, body: Callable[[Index, str], str]
+    ) -> str:
+        """The last value of a loop that turns its running value into the next by `body(index, value)`."""
+        index, running, result = self._name(), self._name(), self._name()
+        self.line(
+            f"{result} = scf.for {index} = {self.index(start)} to {self.index(stop)} step {self.index(step)}"
+            f" iter_args({running} = {initial}) -> ({kind}) {{"
+        )
+        self._depth += 1
+        self.line(f"scf.yield {body(index, running)} : {kind}")
+        self._depth -= 1
+        self.line("}")
+        return result
+
+    def branch(self, condition: Condition, yes: Callable[[], None], no: Callable[[], None] | None = None) -> None:
+        """`yes()` where the condition holds, else `no()`; a known condition leaves only its side."""
+        if isinstance(condition, bool):
+            chosen = yes if condition else no
+            if chosen is not None:
+                chosen()
+            return
+        self.line(f"scf.if {condition} {{")
+        self._depth += 1
+        yes()
+        self._depth -= 1
+        if no is not None:
+            self.line("} else {")
+            self._depth += 1
+            no()
+            self._depth -= 1
+        self.line("}")
+
+    # Memory
+
+    def load(self, operand: Operand, offset: Index) -> str:
+        return self.value(f"memref.load {operand.flat}[{self.index(offset)}] : memref<?x{operand.element}>")
+
+    def store(self, value: str, operand: Operand, offset: Index) -> None:
+        self.line(f"memref.store {value}, {operand.flat}[{self.index(offset)}] : memref<?x{operand.element}>")
+
+    def address(self, operand: Operand, offset: Index, width: int) -> str:
+        """The address of an element of `width` bytes, as i64: how a C function takes a pointer."""
+        base = self.value(
+            f"memref.extract_aligned_pointer_as_index {operand.pointer} : memref<{operand.element}> -> index"
+        )
+        return self.value(f"arith.index_cast {self.index(self.add(base, self.mul(offset, width)))} : index to i64")

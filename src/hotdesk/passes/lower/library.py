@@ -1,0 +1,79 @@
+"""The kernels of a program: functions in one module, identical ones kept once."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import LoweringError
+from hotdesk.explain import Source
+from hotdesk.ir.context import entered
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.walking import symbol_name
+from hotdesk.passes.lower.calls import Assertion
+from hotdesk.passes.lower.kernel import KernelText
+from hotdesk.passes.lower.loops_kernel import LoopKernel, build_loop_kernel
+from hotdesk.passes.lower.views import Places
+
+
+class KernelLibrary:
+    """Collects kernels in `module`; asks for the same kernel twice give the same name."""
+
+    def __init__(self, context: ir.Context) -> None:
+        with context, ir.Location.unknown():
+            self.module = ir.Module.create()
+        self._names: dict[str, str] = {}
+        self._declared: set[str] = set()
+        self.assertions: list[Assertion] = []
+
+    @property
+    def count(self) -> int:
+        """How many distinct kernels there are."""
+        return len(self._names)
+
+    def from_text(self, kernel: KernelText) -> str:
+        """The name of a kernel given as MLIR text."""
+        if kernel.text in self._names:
+            return self._names[kernel.text]
+        name = self._new_name(kernel.text)
+        new = [d for d in kernel.declarations if d not in self._declared]
+        self._declared.update(new)
+        text = "\n".join([*kernel.declarations, kernel.text.replace("@KERNEL", f"@{name}")])
+        with entered(self.module.operation):
+            try:
+                parsed = ir.Module.parse(text)
+            except ir.MLIRError as error:
+                raise LoweringError("a kernel does not parse", got=str(error)) from error
+            for op in list(parsed.body.operations):
+                if symbol_name(op.operation) == name or any(f"@{symbol_name(op.operation)}(" in d for d in new):
+                    cast(ir.Operation, op.operation).detach_from_parent()
+                    self.module.body.append(op)
+        return name
+
+    def from_op(self, op: ir.Operation, places: Places, sizes: SymbolicSizes) -> tuple[str, LoopKernel]:
+        """The name of the loop kernel of a structured op, and what its call passes."""
+        kernel = build_loop_kernel(op, self.module, places, sizes, self._assertion_code)
+        text = kernel.function.get_asm(use_local_scope=True)
+        if text in self._names:
+            kernel.function.erase()
+            return self._names[text], kernel
+        name = self._new_name(text)
+        kernel.function.attributes["sym_name"] = ir.StringAttr.get(name)
+        return name, kernel
+
+    def _new_name(self, text: str) -> str:
+        self._names[text] = f"kernel_{len(self._names)}"
+        return self._names[text]
+
+    def _assertion_code(self, op: ir.Operation) -> int:
+        """A code for a `cf.assert`: one for each pair of message and Python line."""
+        from typing import Any
+
+        message = cast(Any, op.attributes["msg"]).value
+        source = Source(op.name, python_line(op.location))
+        for known in self.assertions:
+            if (known.message, known.source) == (message, source):
+                return known.code
+        self.assertions.append(Assertion(len(self.assertions) + 1, message, source))
+        return len(self.assertions)

@@ -1,0 +1,283 @@
+"""Kernels of structured ops that no library serves: the op itself in a function of its views, lowered to loops by MLIR.
+
+    linalg.generic ins(%a, %b) outs(%b)   ->   func @kernel(%a: memref<f32> noalias, %b: memref<f32> noalias) {
+                                                 %A = reinterpret_cast %a …; %B = …; linalg.generic ins(%A, %B) outs(%B) }
+
+1. Each memref the op touches is one pointer argument, however often it is an operand.
+2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments.
+3. `cf.assert` in a region becomes a store of its code to the status word; loads after it are guarded, so a failed assertion
+   neither ends the process nor reads out of bounds.
+4. Sums over reduced dims may be reassociated, which lets them be vectorised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import LoweringError
+from hotdesk.ir.building import create, integers
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbolic import Size, SymbolicSizes, is_opaque
+from hotdesk.ir.types import is_memref
+from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
+from hotdesk.passes.lower.kernel import View
+from hotdesk.passes.lower.views import Place, Places
+
+_DYNAMIC = -(2**63)
+_REASSOCIATED = ("arith.addf", "arith.mulf")
+_SCALAR_DIALECTS = ("arith", "math", "memref")
+
+
+@dataclass(slots=True)
+class LoopKernel:
+    """A kernel under construction and what its call passes: memrefs, then sizes, then the status word if it has checks."""
+
+    function: ir.Operation
+    memrefs: list[ir.Value] = field(default_factory=list[ir.Value])
+    scalars: list[Size] = field(default_factory=list[Size])
+    needs_status: bool = False
+
+
+def build_loop_kernel(
+    op: ir.Operation,
+    module: ir.Module,
+    places: Places,
+    sizes: SymbolicSizes,
+    assertion_code: Callable[[ir.Operation], int],
+) -> LoopKernel:
+    """Makes the kernel of `op` as the last function of `module`, named `@KERNEL`.
+
+    `assertion_code` gives the status code of a `cf.assert`.
+    """
+    memrefs = _memrefs(op)
+    resolved = [places.of(value) for value in memrefs]
+    index_captures = _index_captures(op, sizes)
+    has_checks = any(nested.name == "cf.assert" for nested in nested_ops(op))
+    scalars = [size for place in resolved for size in place.unknowns()]
+    function, block = _function(module, op, resolved, len(index_captures), has_checks, _written(op))
+    kernel = LoopKernel(function, memrefs, [*scalars, *(sizes.value(v) for v in index_captures)], has_checks)
+    arguments = list(block.arguments)
+    point = ir.InsertionPoint(block)
+    mapping: dict[ir.Value, ir.Value] = {}
+    rest = iter(arguments[len(memrefs) :])
+    with op.location:
+        for value, place, pointer in zip(memrefs, resolved, arguments, strict=False):
+            mapping[value] = _seen(pointer, place.view(), rest, point)
+        for value in index_captures:
+            mapping[value] = _as_type(next(rest), value.type, point)
+        clone = _clone(op, mapping, point)
+        if has_checks:
+            _replace_checks(clone, arguments[-1], assertion_code)
+        if "reduction" in str(op.attributes["iterator_types"] if "iterator_types" in op.attributes else ""):
+            _allow_reassociation(clone)
+        ir.Operation.create("func.return", ip=point)
+    return kernel
+
+
+def _memrefs(op: ir.Operation) -> list[ir.Value]:
+    """The memrefs an op touches, each once, those that its captured scalars are loaded from included."""
+    found: dict[ir.Value, None] = {}
+    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    seen: set[ir.Value] = set()
+    while pending:
+        value = pending.pop(0)
+        if value in seen:
+            continue
+        seen.add(value)
+        if is_memref(value.type):
+            found[value] = None
+            continue
+        producer = defining_op(value)
+        if producer is not None and producer.name != "memref.dim" and not _is_index(value):
+            pending.extend(producer.operands)
+    return list(found)
+
+
+def _is_index(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.IndexType)
+
+
+def _index_captures(op: ir.Operation, sizes: SymbolicSizes) -> list[ir.Value]:
+    """Captured index values that follow from sizes; they come with the call unless they are constants."""
+    captures: dict[ir.Value, None] = {}
+    for _, _, value in captured_operands(op):
+        if _is_index(value) and not isinstance(sizes.value(value), int):
+            if is_opaque(sizes.value(value)):
+                raise LoweringError(
+                    "an index depends on the values of a tensor", expected="sizes that follow from the arguments",
+                    got=str(value), where=python_line(op.location) or None,
+                )  # fmt: skip
+            captures[value] = None
+    return list(captures)
+
+
+def _written(op: ir.Operation) -> set[ir.Value]:
+    from hotdesk.ir.walking import segment_sizes
+
+    if "operandSegmentSizes" in op.attributes:
+        inputs = segment_sizes(op)[0]
+        return set(list(op.operands)[inputs:])
+    return set(op.operands)
+
+
+def disjoint(resolved: Sequence[Place], written: Sequence[bool]) -> tuple[bool, ...]:
+    """For each pointer, whether it may be `noalias`: no other pointer of its base, or none of them written."""
+    result: list[bool] = []
+    for i, place in enumerate(resolved):
+        others = [j for j, other in enumerate(resolved) if j != i and other.base == place.base]
+        result.append(not others or not (written[i] or any(written[j] for j in others)))
+    return tuple(result)
+
+
+def _function(
+    module: ir.Module,
+    op: ir.Operation,
+    resolved: list[Place],
+    extra_indices: int,
+    has_checks: bool,
+    written: set[ir.Value],
+) -> tuple[ir.Operation, ir.Block]:
+    memrefs = _memrefs(op)
+    alone = disjoint(resolved, [value in written for value in memrefs])
+    pointers: list[ir.Type] = [ir.MemRefType.get([], cast(Any, value.type).element_type) for value in memrefs]
+    indices = sum(len(place.unknowns()) for place in resolved) + extra_indices
+    types = [*pointers, *([ir.IndexType.get()] * indices)]
+    attributes = [ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if a else {}) for a in alone]
+    attributes += [ir.DictAttr.get({})] * indices
+    if has_checks:
+        types.append(ir.MemRefType.get([], ir.IntegerType.get_signless(32)))
+        attributes.append(ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()}))
+    with ir.InsertionPoint(module.body), op.location:
+        function = ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get("KERNEL"),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
+                "arg_attrs": ir.ArrayAttr.get(attributes),
+            },
+            regions=1,
+        ).operation
+    block = function.regions[0].blocks.append(*types, arg_locs=[op.location] * len(types))
+    return function, block
+
+
+def _seen(pointer: ir.Value, view: View, rest: Any, point: ir.InsertionPoint) -> ir.Value:
+    """`memref.reinterpret_cast` of a bare pointer to its view; unknown sizes and strides are the next arguments."""
+    from hotdesk.ir.types import row_major
+
+    dynamic = ir.ShapedType.get_dynamic_size()
+    element = cast(Any, pointer.type).element_type
+    size_values = [next(rest) for size in view.sizes if size is None]
+    stride_values = [next(rest) for stride in view.strides if stride is None]
+    shape = [dynamic if s is None else s for s in view.sizes]
+    if view.strides == row_major(view.sizes) and None not in view.strides:
+        result = ir.MemRefType.get(shape, element)
+    else:
+        layout = ir.StridedLayoutAttr.get(0, [_DYNAMIC if s is None else s for s in view.strides])
+        result = ir.MemRefType.get(shape, element, layout)
+    attributes = {
+        "static_offsets": integers([0]),
+        "static_sizes": integers([_DYNAMIC if s is None else s for s in view.sizes]),
+        "static_strides": integers([_DYNAMIC if s is None else s for s in view.strides]),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(size_values), len(stride_values)]),
+    }
+    operands = [pointer, *size_values, *stride_values]
+    name = "memref.reinterpret_cast"
+    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes, ip=point).results[0]
+
+
+def _as_type(value: ir.Value, wanted: ir.Type, point: ir.InsertionPoint) -> ir.Value:
+    if value.type == wanted:
+        return value
+    return ir.Operation.create("arith.index_cast", results=[wanted], operands=[value], ip=point).results[0]
+
+
+def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> ir.Operation:
+    captured = [value for _, _, value in captured_operands(op)]
+    for value in (*op.operands, *captured):
+        _materialize(value, mapping, point)
+    clone = op.clone(point)
+    for i, operand in enumerate(op.operands):
+        clone.operands[i] = mapping[operand]
+    for nested, i, value in captured_operands(clone):
+        if value in mapping:
+            nested.operands[i] = mapping[value]
+    return clone
+
+
+def _materialize(value: ir.Value, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> None:
+    """Clones the scalar computation behind a captured value into the kernel."""
+    if value in mapping:
+        return
+    producer = defining_op(value)
+    if producer is None or producer.name.split(".")[0] not in _SCALAR_DIALECTS or producer.name == "memref.alloc":
+        what = "an argument" if producer is None else f"`{producer.name}`"
+        raise LoweringError(f"a kernel cannot compute a scalar from {what}", got=str(value.type))
+    for operand in producer.operands:
+        _materialize(operand, mapping, point)
+    clone = producer.clone(point)
+    for i, operand in enumerate(producer.operands):
+        clone.operands[i] = mapping[operand]
+    mapping.update(zip(producer.results, clone.results, strict=True))
+
+
+# Assertions
+
+
+def _replace_checks(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
+    holds: ir.Value | None = None
+    for nested in list(nested_ops(op)):
+        if nested.name == "cf.assert":
+            condition = nested.operands[0]
+            _store_unless(condition, status, assertion_code(nested), nested)
+            holds = (
+                condition
+                if holds is None
+                else create("arith.andi", [holds, condition], [condition.type], before=nested).results[0]
+            )
+            nested.erase()
+        elif nested.name == "memref.load" and holds is not None:
+            _guard(nested, holds)
+
+
+def _store_unless(condition: ir.Value, status: ir.Value, code: int, before: ir.Operation) -> None:
+    i1, i32 = condition.type, ir.IntegerType.get_signless(32)
+    true = create("arith.constant", [], [i1], {"value": ir.IntegerAttr.get(i1, 1)}, before=before).results[0]
+    fails = create("arith.xori", [condition, true], [i1], before=before).results[0]
+    branch = create("scf.if", [fails], [], regions=2, before=before)
+    block = branch.regions[0].blocks.append()
+    with ir.InsertionPoint(block), before.location:
+        number = ir.Operation.create(
+            "arith.constant", results=[i32], attributes={"value": ir.IntegerAttr.get(i32, code)}
+        )
+        ir.Operation.create("memref.store", operands=[number.results[0], status])
+        ir.Operation.create("scf.yield")
+
+
+def _guard(load: ir.Operation, holds: ir.Value) -> None:
+    element = load.results[0].type
+    branch = create("scf.if", [holds], [element], regions=2, before=load)
+    load.results[0].replace_all_uses_with(branch.results[0])
+    then = branch.regions[0].blocks.append()
+    with ir.InsertionPoint(then), load.location:
+        ir.Operation.create("scf.yield", operands=[load.results[0]])
+    load.move_before(then.operations[0].operation)
+    otherwise = branch.regions[1].blocks.append()
+    with ir.InsertionPoint(otherwise), load.location:
+        zero = ir.FloatAttr.get(element, 0.0) if _is_float(element) else ir.IntegerAttr.get(element, 0)
+        number = ir.Operation.create("arith.constant", results=[element], attributes={"value": zero})
+        ir.Operation.create("scf.yield", operands=[number.results[0]])
+
+
+def _is_float(element: ir.Type) -> bool:
+    return str(element).startswith(("f", "bf"))
+
+
+def _allow_reassociation(op: ir.Operation) -> None:
+    flags = ir.Attribute.parse("#arith.fastmath<reassoc>")
+    for nested in nested_ops(op):
+        if nested.name in _REASSOCIATED:
+            nested.attributes["fastmath"] = flags

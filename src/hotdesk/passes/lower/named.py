@@ -1,0 +1,78 @@
+"""From `hotdesk` ops on memrefs to the specifications of their kernels."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.walking import int_array
+from hotdesk.passes.lower.contraction import ContractionSpec, contraction
+from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace_bytes
+from hotdesk.passes.lower.kernel import KernelText
+from hotdesk.passes.lower.loops_kernel import disjoint
+from hotdesk.passes.lower.pooling import PoolingSpec, pooling
+from hotdesk.passes.lower.views import Place
+
+
+def named_kernel(op: ir.Operation, operands: list[Place]) -> KernelText:
+    """The kernel of a `hotdesk` op on the given operands (inputs, then the destination)."""
+    if op.name == "hotdesk.contract":
+        return contraction(_contraction(op, operands))
+    if op.name == "hotdesk.conv":
+        return convolution(convolution_spec(op, operands))
+    return pooling(_pooling(op, operands))
+
+
+def _flag(op: ir.Operation, name: str) -> bool:
+    return bool(cast(Any, op.attributes[name]).value)
+
+
+def _noalias(operands: list[Place]) -> tuple[bool, ...]:
+    return disjoint(operands, [False] * (len(operands) - 1) + [True])
+
+
+def _contraction(op: ir.Operation, operands: list[Place]) -> ContractionSpec:
+    inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
+    left, right = inputs.split(",")
+    a, b, c = (place.view() for place in operands)
+    noalias = cast("tuple[bool, bool, bool]", _noalias(operands))
+    return ContractionSpec(a, b, c, tuple(left), tuple(right), tuple(output), _flag(op, "accumulate"), noalias)
+
+
+def convolution_spec(op: ir.Operation, operands: list[Place]) -> ConvolutionSpec:
+    """The specification of a `hotdesk.conv`."""
+    x, w, y = (place.view() for place in operands[:3])
+    return ConvolutionSpec(
+        x,
+        w,
+        y,
+        groups=int(cast(Any, op.attributes["groups"]).value),
+        strides=int_array(op.attributes["strides"]),
+        dilations=int_array(op.attributes["dilations"]),
+        pad_low=int_array(op.attributes["pad_low"]),
+        pad_high=int_array(op.attributes["pad_high"]),
+        input_dilations=int_array(op.attributes["input_dilations"]),
+        accumulate=_flag(op, "accumulate"),
+        noalias=cast("tuple[bool, bool, bool]", _noalias(operands[:3])),
+    )
+
+
+def convolution_workspace(op: ir.Operation, operands: list[Place]) -> int:
+    """Bytes of scratch memory that the kernel of a `hotdesk.conv` needs; 0 for none."""
+    return workspace_bytes(convolution_spec(op, operands)) or 0
+
+
+def _pooling(op: ir.Operation, operands: list[Place]) -> PoolingSpec:
+    x, y = (place.view() for place in operands)
+    return PoolingSpec(
+        x,
+        y,
+        kind=cast(Any, op.attributes["kind"]).value,
+        window=int_array(op.attributes["window"]),
+        strides=int_array(op.attributes["strides"]),
+        dilations=int_array(op.attributes["dilations"]),
+        pad_low=int_array(op.attributes["pad_low"]),
+        pad_high=int_array(op.attributes["pad_high"]),
+        accumulate=_flag(op, "accumulate"),
+        noalias=cast("tuple[bool, bool]", _noalias(operands)),
+    )

@@ -1,0 +1,39 @@
+"""The MLIR passes that take a module of kernels to the LLVM dialect.
+
+Kernels use func, linalg on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits compute in f32
+and round after every operation, as PyTorch does; functions LLVM has no intrinsic for become calls of the C math library.
+A function whose arguments are memrefs takes one plain pointer for each.
+
+What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), `math.fma` on
+f16 and bf16 (multiply and add in f32), and `arith.truncf` from f64 straight to f16 or bf16 (go through f32). The last two
+ask for runtime symbols that the JIT does not find, which ends the process.
+"""
+
+from __future__ import annotations
+
+KERNEL_PASSES: tuple[str, ...] = (
+    "func.func(convert-linalg-to-loops)",
+    "canonicalize",
+    "cse",
+    "lower-affine",
+    "expand-strided-metadata",
+    "lower-affine",  # the pass before writes strides as affine maps
+    "func.func(arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32})",
+    "math-extend-to-supported-types{target-type=f32}",
+    "convert-math-to-funcs",  # integer powers
+    "convert-scf-to-cf",
+    "convert-math-to-llvm",
+    "convert-math-to-libm",
+    "arith-expand{include-bf16=true}",
+    "convert-arith-to-llvm",
+    "convert-index-to-llvm",
+    "convert-ub-to-llvm",
+    "finalize-memref-to-llvm",
+    "convert-func-to-llvm{use-bare-ptr-memref-call-conv=1}",
+    "convert-cf-to-llvm",
+    "canonicalize",
+    "reconcile-unrealized-casts",
+)
+
+KERNEL_PIPELINE: str = f"builtin.module({','.join(KERNEL_PASSES)})"
+"""For `PassManager.parse`, on a `builtin.module` of kernel functions and their declarations."""

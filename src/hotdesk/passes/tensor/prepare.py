@@ -1,0 +1,207 @@
+"""Moves what depends on weights and constants alone into `@prepare`, which runs once.
+
+    func @main(%x, %w {weight}) { %s = rsqrt %w; %r = %x * %s }
+      ->
+    func @prepare(%w) -> %s { %s = rsqrt %w; return %s }
+    func @main(%x, %w, %s {prepared}) { %r = %x * %s }
+
+Moved iff:
+
+1. every tensor the op reads is a weight, a constant, or moved itself;
+2. it has no effect but its results (index assertions move with it and are checked once).
+
+A value used by what stays is passed as a `prepared` argument unless the op that makes it enlarges its operands (a broadcast of
+a bias, a fill): then the op is copied back into `@main`, where fusion absorbs it, and its operands are passed instead. So
+`@prepare` never trades a small weight for a large buffer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.building import create
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
+from hotdesk.ir.walking import captured_operands, defining_op, entry_block, main_function, top_level_ops
+from hotdesk.passes.base import Pass
+
+KIND = "hotdesk.kind"
+_RESHAPES = frozenset({"tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tensor.extract_slice"})
+_MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "tm_tensor"})
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPrepare(Pass):
+    """Splits `@main` into `@prepare` (weights alone) and `@main` (the rest); no `@prepare` when there is nothing to move."""
+
+    name: ClassVar[str] = "hotdesk-split-prepare"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        main = main_function(module)
+        movable = _movable(main)
+        frontier = _frontier(main, movable)
+        if not frontier:
+            return ()
+        decisions = tuple(_decision(value) for value in frontier)
+        _emit_prepare(main, frontier)
+        _take_as_arguments(main, frontier)
+        return decisions
+
+
+def _decision(value: ir.Value) -> Decision:
+    op = cast(ir.Operation, defining_op(value))
+    source = Source(op.name, python_line(op.location))
+    return Decision(f"prepared {value.type}", Outcome.PREPARED, Reason.WEIGHT_ONLY, (source,), _bytes(value.type) or 0)
+
+
+def _reads(op: ir.Operation) -> list[ir.Value]:
+    return [*op.operands, *(value for _, _, value in captured_operands(op))]
+
+
+def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
+    """Results that depend on weights and constants alone, with the op that makes them."""
+    kinds = argument_kinds(main)
+    known: set[ir.Value] = {
+        argument
+        for argument, kind in zip(entry_block(main).arguments, kinds, strict=True)
+        if kind == "weight"
+    }
+    movable: dict[ir.Value, ir.Operation] = {}
+    for op in top_level_ops(main):
+        if op.name.split(".")[0] not in _MOVABLE_DIALECTS or len(op.results) == 0:
+            continue
+        if all(value in known for value in _reads(op)):
+            known.update(op.results)
+            movable.update(dict.fromkeys(op.results, op))
+    return movable
+
+
+def argument_kinds(function: ir.Operation) -> list[str]:
+    """`weight`, `input` or `prepared` for each argument; `input` where nothing is said."""
+    count = len(entry_block(function).arguments)
+    if "arg_attrs" not in function.attributes:
+        return ["input"] * count
+    return [
+        cast(Any, attributes[KIND]).value if KIND in attributes else "input"
+        for attributes in cast(Any, function.attributes["arg_attrs"])
+    ]
+
+
+def _bytes(value_type: ir.Type) -> int | None:
+    if not is_tensor(value_type):
+        return 8
+    total = element_bytes(element_of(value_type))
+    for size in shape_of(value_type):
+        if size is None:
+            return None
+        total *= size
+    return total
+
+
+def _enlarges(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether making the value again in `@main` is cheaper than keeping it: it has more bytes than what it is made from."""
+    if op.name in _RESHAPES or op.name in ("tensor.empty", "arith.constant") or not is_tensor(value.type):
+        return True
+    if op.name not in ("linalg.generic", "linalg.fill", "linalg.broadcast", "linalg.map"):
+        return False
+    size = _bytes(value.type)
+    inputs = [v for v in _reads(op) if is_tensor(v.type) and not _is_undefined(v)]
+    sources = sum(_bytes(v.type) or 0 for v in inputs)
+    return size is None or size > sources
+
+
+def _is_undefined(value: ir.Value) -> bool:
+    producer = defining_op(value)
+    return producer is not None and producer.name == "tensor.empty"
+
+
+def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list[ir.Value]:
+    """Movable values to pass to `@main`: used by what stays, or by an enlarging op that stays with its user."""
+    staying = {op for op in top_level_ops(main)} - set(movable.values())
+    needed: dict[ir.Value, None] = {}
+    pending: list[ir.Value] = [v for op in staying for v in _reads(op) if v in movable]
+    seen: set[ir.Value] = set()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        op = movable[value]
+        if _enlarges(op, value):
+            pending.extend(v for v in _reads(op) if v in movable)
+        else:
+            needed[value] = None
+    order = {op: i for i, op in enumerate(top_level_ops(main))}
+    return sorted(needed, key=lambda v: order[movable[v]])
+
+
+def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
+    """Clones the slice behind the frontier into `func @prepare`, whose arguments are `@main`'s weights, all of them."""
+    arguments = list(entry_block(main).arguments)
+    kinds = argument_kinds(main)
+    weights = [a for a, kind in zip(arguments, kinds, strict=True) if kind == "weight"]
+    attributes = list(cast(Any, main.attributes["arg_attrs"])) if "arg_attrs" in main.attributes else []
+    slice_ops = _backward_slice(frontier)
+    function_type = ir.FunctionType.get([w.type for w in weights], [v.type for v in frontier])
+    prepare = create(
+        "func.func",
+        [],
+        [],
+        {
+            "sym_name": ir.StringAttr.get("prepare"),
+            "function_type": ir.TypeAttr.get(function_type),
+            "arg_attrs": ir.ArrayAttr.get([attributes[cast(Any, w).arg_number] for w in weights]),
+        },
+        regions=1,
+        before=main,
+    )
+    block = prepare.regions[0].blocks.append(*[w.type for w in weights], arg_locs=[main.location] * len(weights))
+    mapping: dict[ir.Value, ir.Value] = dict(zip(weights, block.arguments, strict=True))
+    point = ir.InsertionPoint(block)
+    for op in top_level_ops(main):
+        if op in slice_ops:
+            clone_with(op, mapping, point)
+    with point, main.location:
+        ir.Operation.create("func.return", operands=[mapping[v] for v in frontier])
+
+
+def _backward_slice(values: list[ir.Value]) -> set[ir.Operation]:
+    ops: set[ir.Operation] = set()
+    pending = list(values)
+    while pending:
+        op = defining_op(pending.pop())
+        if op is None or op in ops:
+            continue
+        ops.add(op)
+        pending.extend(_reads(op))
+    return ops
+
+
+def clone_with(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> ir.Operation:
+    """Clones an op, replacing operands (nested ones too) by `mapping`, and adds its results to the mapping."""
+    clone = op.clone(point)
+    for i, operand in enumerate(op.operands):
+        if operand in mapping:
+            clone.operands[i] = mapping[operand]
+    for nested, i, value in captured_operands(clone):
+        if value in mapping:
+            nested.operands[i] = mapping[value]
+    mapping.update(zip(op.results, clone.results, strict=True))
+    return clone
+
+
+def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:
+    block = entry_block(main)
+    old = ir.FunctionType(cast(Any, main.attributes["function_type"]).value)
+    attributes = list(cast(Any, main.attributes["arg_attrs"]))
+    for value in frontier:
+        argument = block.add_argument(value.type, value.location)
+        value.replace_all_uses_with(argument)
+        attributes.append(ir.DictAttr.get({KIND: ir.StringAttr.get("prepared")}))
+    inputs = [*old.inputs, *(v.type for v in frontier)]
+    main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, old.results))
+    main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+

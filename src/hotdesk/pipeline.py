@@ -1,0 +1,166 @@
+"""The stages, in order: from linalg on tensors to kernel calls on buffers.
+
+    tensors    normalize named ops · concat and pad → insertions · split @prepare · fuse elementwise · rematerialize ·
+               choose destinations
+    memory     one-shot bufferize · workspaces · deallocate
+    machine    kernels and entry functions → LLVM dialect
+
+Each stage changes the module in place, is timed, and leaves a module that verifies; its decisions are kept in order.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from hotdesk._bindings import ir
+from hotdesk.errors import InvalidIRError
+from hotdesk.explain import Decision
+from hotdesk.ir.context import entered, run_mlir_passes
+from hotdesk.ir.walking import main_function
+from hotdesk.passes.base import Pass
+from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
+from hotdesk.passes.bufferize.one_shot import OneShotBufferize
+from hotdesk.passes.lower.calls import Assertion
+from hotdesk.passes.lower.entry import append_entry
+from hotdesk.passes.lower.function import LoweredFunction, lower_function
+from hotdesk.passes.lower.library import KernelLibrary
+from hotdesk.passes.lower.to_llvm import KERNEL_PASSES
+from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
+from hotdesk.passes.tensor.destinations import ChooseDestinations
+from hotdesk.passes.tensor.named_ops import NormalizeNamedOps, erase_dead
+from hotdesk.passes.tensor.prepare import SplitPrepare
+from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
+
+_CLEAN = "canonicalize,cse"
+_FUSE = f"func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),{_CLEAN}"
+
+
+@dataclass(slots=True)
+class Log:
+    """What a compilation leaves behind: seconds, decisions and, if asked for, the IR after each stage."""
+
+    keep_ir: bool = False
+    timings: dict[str, float] = field(default_factory=dict[str, float])
+    decisions: list[Decision] = field(default_factory=list[Decision])
+    ir: dict[str, str] = field(default_factory=dict[str, str])
+
+    @contextmanager
+    def stage(self, name: str) -> Generator[None]:
+        """Times a stage; on a terminal, says that it runs."""
+        start = time.perf_counter()
+        shown = sys.stderr.isatty()
+        if shown:
+            print(f"hotdesk: {name} …", end="", file=sys.stderr, flush=True)
+        try:
+            yield
+        finally:
+            self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - start
+            if shown:
+                print(f" {self.timings[name]:.2f} s", file=sys.stderr, flush=True)
+
+    def snapshot(self, name: str, module: ir.Module) -> None:
+        if self.keep_ir:
+            self.ir[name] = str(module)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A program ready for the JIT: a module in the LLVM dialect, its entry functions, and the run-time checks they may fail."""
+
+    module: ir.Module
+    main: LoweredFunction
+    prepare: LoweredFunction | None
+    assertions: tuple[Assertion, ...]
+    kernels: int
+
+
+def _run(one: Pass, module: ir.Module, log: Log) -> None:
+    log.decisions.extend(one.run(module))
+    _verify(module, one.name)
+    log.snapshot(one.name, module)
+
+
+def _verify(module: ir.Module, stage: str) -> None:
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        raise InvalidIRError(f"the module does not verify after {stage}", got=str(error)) from error
+
+
+def optimize_tensors(module: ir.Module, log: Log) -> None:
+    """The passes on values, up to the choice of destinations."""
+    with entered(module.operation):
+        with log.stage("normalize"):
+            run_mlir_passes(module, _CLEAN)
+            _run(NormalizeNamedOps(), module, log)
+            erase_dead(module)
+            _run(DecomposeConcatAndPad(), module, log)
+        with log.stage("prepare"):
+            run_mlir_passes(module, _CLEAN)
+            _run(SplitPrepare(), module, log)
+            erase_dead(module)
+        with log.stage("fuse"):
+            run_mlir_passes(module, _FUSE)
+            erase_dead(module)
+            _verify(module, "fusion")
+            log.snapshot("fuse", module)
+        with log.stage("destinations"):
+            _run(RematerializeCheapOps(), module, log)
+            _run(ChooseDestinations(), module, log)
+
+
+def bufferize(module: ir.Module, log: Log) -> None:
+    """Values to memory, and memory freed."""
+    with entered(module.operation):
+        with log.stage("bufferize"):
+            _run(OneShotBufferize(), module, log)
+        with log.stage("buffers"):
+            _run(AllocateWorkspaces(), module, log)
+            _run(DeallocateAfterLastUse(), module, log)
+
+
+def lower(module: ir.Module, log: Log) -> Lowered:
+    """Memory to machine: kernels in the LLVM dialect and entry functions that call them."""
+    with entered(module.operation):
+        with log.stage("kernels"):
+            library = KernelLibrary(module.context)
+            main = lower_function(main_function(module), module, library, "hotdesk_main")
+            prepare = _lower_prepare(module, library)
+            _verify(library.module, "kernel generation")
+            log.snapshot("kernels", library.module)
+        with log.stage("to-llvm"):
+            run_mlir_passes(library.module, ",".join(KERNEL_PASSES))
+            _keep_out_of_line(library.module)
+            for function in (main, prepare):
+                if function is not None:
+                    append_entry(library.module, function.text, {function.entry})
+            _verify(library.module, "lowering to LLVM")
+            log.snapshot("llvm", library.module)
+    return Lowered(library.module, main, prepare, tuple(library.assertions), library.count)
+
+
+def _lower_prepare(module: ir.Module, library: KernelLibrary) -> LoweredFunction | None:
+    try:
+        function = main_function(module, "prepare")
+    except KeyError:
+        return None
+    return lower_function(function, module, library, "hotdesk_prepare")
+
+
+def _keep_out_of_line(module: ir.Module) -> None:
+    """Kernels stay functions: inlined into the entry function they would be compiled once for each call."""
+    for op in module.body.operations:
+        if op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks):
+            op.operation.attributes["no_inline"] = ir.UnitAttr.get()
+            if "sym_visibility" in op.operation.attributes:
+                del op.operation.attributes["sym_visibility"]
+
+
+def stages() -> tuple[tuple[str, Callable[[ir.Module, Log], object]], ...]:
+    """The stages by name, in order."""
+    return (("tensors", optimize_tensors), ("memory", bufferize), ("machine", lower))

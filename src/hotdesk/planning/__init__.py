@@ -1,0 +1,35 @@
+"""From live ranges and sizes to offsets: the arena planner, its lower bounds and the checker of its plans.
+
+Numbers only; nothing here knows MLIR. `plan(Problem(buffers, pools))` returns a `Plan`, `check` says what is wrong
+with one.
+"""
+
+from hotdesk.planning.bounds import Bound, lower_bound, max_live
+from hotdesk.planning.check import Violation, ViolationCode, check
+from hotdesk.planning.csvform import read_csv, read_csv_plan, write_csv
+from hotdesk.planning.plan import Placement, Plan
+from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES, plan
+from hotdesk.planning.problem import Buffer, BufferId, Pool, PoolId, Problem
+
+__all__ = [
+    "DEFAULT_EFFORT",
+    "NO_REUSE",
+    "STRATEGIES",
+    "Bound",
+    "Buffer",
+    "BufferId",
+    "Placement",
+    "Plan",
+    "Pool",
+    "PoolId",
+    "Problem",
+    "Violation",
+    "ViolationCode",
+    "check",
+    "lower_bound",
+    "max_live",
+    "plan",
+    "read_csv",
+    "read_csv_plan",
+    "write_csv",
+]

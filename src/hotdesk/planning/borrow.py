@@ -1,0 +1,134 @@
+"""Which buffers move into the pools, so that the arena need not hold them.
+
+Space in a pool is scarce, and a buffer taken out of the arena helps only where the arena is fullest. Five orders
+compete: by breadth, size, area and start, and *peak*, which looks again after every loan: at the step where the
+arena's load is largest, the largest buffer that fits some pool goes, until the peak cannot be lowered. Each offers
+all remaining eligible buffers to the pools as well. Within an order, a buffer takes the smallest pool that holds it,
+and there the best gap. The order that leaves the smallest peak in the arena wins, the earliest among equals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotdesk.planning import orders
+from hotdesk.planning.bounds import eligible_pools
+from hotdesk.planning.instance import Instance, build_instance, profile
+from hotdesk.planning.problem import Buffer, Pool, Problem
+from hotdesk.planning.shelf import Shelf
+
+
+@dataclass(frozen=True, slots=True)
+class Loan:
+    """A place in `Problem.pools[pool]`, at a byte offset from its base."""
+
+    pool: int
+    offset: int
+
+
+def borrow(problem: Problem, target: int) -> dict[int, Loan]:
+    """Loans by position in `Problem.buffers`.
+
+    Stops at the first order that lowers the arena's peak to `target` bytes.
+    """
+    hosts = {i: pools for i, b in enumerate(problem.buffers) if (pools := eligible_pools(b, problem.pools))}
+    if not hosts:
+        return {}
+    instance = build_instance(problem)
+    best: dict[int, Loan] = {}
+    lowest: int | None = None
+    for order in _competing_orders(instance):
+        lender = _Lender(problem, instance, hosts)
+        lender.serve(order)
+        peak = lender.peak()
+        if lowest is None or peak < lowest:
+            best, lowest = lender.loans, peak
+        if peak <= target:
+            break
+    return best
+
+
+def _competing_orders(instance: Instance) -> Iterator[Sequence[int] | None]:
+    """None stands for the peak order, which is found as it goes."""
+    yield None
+    yield orders.by_breadth(instance)
+    yield orders.by_size(instance)
+    yield orders.by_area(instance)
+    yield orders.by_start(instance)
+
+
+class _Lender:
+    """The pools while one order is served: what they hold, and the load left in the arena."""
+
+    __slots__ = ("_hosts", "_instance", "_load", "_problem", "_shelves", "_taken", "loans")
+
+    def __init__(self, problem: Problem, instance: Instance, hosts: dict[int, tuple[int, ...]]) -> None:
+        self._problem = problem
+        self._instance = instance
+        self._hosts = [hosts.get(i, ()) for i in instance.origin]
+        self._shelves = [Shelf(len(hosts)) for _ in problem.pools]
+        self._taken = [False] * len(instance)
+        self._load = self._arena_load()
+        self.loans: dict[int, Loan] = {}
+
+    def serve(self, order: Sequence[int] | None) -> None:
+        if order is None:
+            self._lower_peaks()
+            order = orders.by_size(self._instance)
+        for i in order:
+            self._lend(i)
+
+    def peak(self) -> int:
+        return int(self._load.max(initial=0))
+
+    def _lower_peaks(self) -> None:
+        """Lend the largest buffer live at the peak, again and again, until none that is live there fits."""
+        instance = self._instance
+        largest_first = [i for i in orders.by_size(instance) if self._hosts[i]]
+        untried = np.array(largest_first, dtype=np.int64)
+        lower = np.array([instance.lower[i] for i in largest_first], dtype=np.int64)
+        upper = np.array([instance.upper[i] for i in largest_first], dtype=np.int64)
+        while True:
+            step = int(self._load.argmax())
+            there = np.flatnonzero((lower <= step) & (step < upper))
+            lent = False
+            for at in there:
+                lower[at] = upper[at]  # tried: live nowhere
+                lent = self._lend(int(untried[at]))
+                if lent:
+                    break
+            if not lent:
+                return
+
+    def _lend(self, i: int) -> bool:
+        """Move buffer `i` into its smallest pool with room; False where it has none or is placed already."""
+        if self._taken[i]:
+            return False
+        position = self._instance.origin[i]
+        buffer = self._problem.buffers[position]
+        for k in self._hosts[i]:
+            offset = self._shelves[k].find(buffer.lower, buffer.upper, buffer.footprint, buffer.alignment)
+            if not _fits(buffer, offset, self._problem.pools[k]):
+                continue
+            self._shelves[k].insert(buffer.lower, buffer.upper, offset, offset + buffer.footprint)
+            self._load[self._instance.lower[i] : self._instance.upper[i]] -= buffer.footprint
+            self._taken[i] = True
+            self.loans[position] = Loan(k, offset)
+            return True
+        return False
+
+    def _arena_load(self) -> NDArray[np.int64]:
+        instance = self._instance
+        ranges = zip(instance.lower, instance.upper, strict=True)
+        weighted = list(zip(ranges, instance.size, strict=True))
+        weighted += [((o.lower, o.upper), o.top - o.bottom) for o in instance.obstacles]
+        return profile(weighted, max((upper for (_, upper), _ in weighted), default=0))
+
+
+def _fits(buffer: Buffer, offset: int, pool: Pool) -> bool:
+    """The last buffer of a pool may end in the middle of its footprint: its padding needs no memory."""
+    return offset + buffer.size <= pool.capacity

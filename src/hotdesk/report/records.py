@@ -1,0 +1,89 @@
+"""What a report says, as records: no tensor, no IR, only numbers and names. All sizes are in bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hotdesk.explain import Decision, Outcome, Reason, evaluate
+
+LARGEST = 3
+_MISSED = (Outcome.ALLOCATED, Outcome.COPIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What one call of a program takes.
+
+    `peak` is `arena` + `outputs`. `lower_bound` is the least any arena could be, to compare with `arena`; `no_reuse` is
+    what the call would take if every tensor had a buffer of its own, to compare with `peak`. `weights`, `prepared` and
+    `inputs` are there whether the program runs or not. `allocations` counts the buffers in the arena; `copies` is what
+    contiguous copies of non-contiguous arguments take on top of all this.
+    """
+
+    arena: int
+    peak: int
+    lower_bound: int
+    no_reuse: int
+    weights: int
+    prepared: int
+    inputs: int
+    outputs: int
+    allocations: int
+    copies: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BufferLine:
+    """One buffer: live from step `lower` up to step `upper`; `where` is `arena`, `result 0` and the like."""
+
+    name: str
+    bytes: int
+    location: str
+    lower: int
+    upper: int
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A program's use of memory for one set of sizes.
+
+    `outcomes` counts decisions, in the order of `Outcome`; `largest` are the largest buffers live at the peak; `missed`
+    is the largest tensor that did not take over memory in use before; `copies` are the arguments copied once a call,
+    by name and bytes.
+    """
+
+    name: str
+    symbols: tuple[tuple[str, int], ...]
+    memory: Memory
+    outcomes: tuple[tuple[Outcome, int], ...]
+    largest: tuple[BufferLine, ...]
+    missed: Decision | None
+    copies: tuple[tuple[str, int], ...]
+
+
+def summarize(
+    name: str,
+    symbols: Sequence[tuple[str, int]],
+    memory: Memory,
+    at_peak: Sequence[BufferLine],
+    decisions: Sequence[Decision],
+) -> Report:
+    """The report for `decisions` whose bytes are numbers. Of equals, what was decided first comes first."""
+    copies = tuple(found for found in decisions if found.reason is Reason.NON_CONTIGUOUS_ARGUMENT)
+    made = tuple(found for found in decisions if found.reason is not Reason.NON_CONTIGUOUS_ARGUMENT)
+    counts = tuple((outcome, sum(found.outcome is outcome for found in made)) for outcome in Outcome)
+    return Report(
+        name=name,
+        symbols=tuple(symbols),
+        memory=memory,
+        outcomes=tuple((outcome, count) for outcome, count in counts if count),
+        largest=tuple(sorted(at_peak, key=lambda line: -line.bytes)[:LARGEST]),
+        missed=max((found for found in made if found.outcome in _MISSED), key=_number, default=None),
+        copies=tuple((found.subject, _number(found)) for found in copies),
+    )
+
+
+def _number(decision: Decision) -> int:
+    return evaluate(decision.bytes, {})

@@ -1,0 +1,103 @@
+"""A report as text: at most 15 lines of at most 110 columns, the same for the same record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from hotdesk.explain import Decision, Source, evaluate
+from hotdesk.report.records import BufferLine, Memory, Report
+
+WIDTH = 110
+_UNITS = ("KiB", "MiB", "GiB", "TiB")
+_INDENT = 11
+
+
+def render(report: Report) -> str:
+    """`report` as lines of text, without a newline at the end."""
+    return "\n".join(_cut(line) for line in _lines(report))
+
+
+def size(count: int) -> str:
+    """`count` bytes, rounded for reading and exact in parentheses: `7.82 MiB (8,200,192)`."""
+    if count < 1024:
+        return f"{count} byte" if count == 1 else f"{count} bytes"
+    value, rank = count / 1024, 0
+    while round(value, 2) >= 1024 and rank + 1 < len(_UNITS):
+        value, rank = value / 1024, rank + 1
+    return f"{value:.2f} {_UNITS[rank]} ({count:,})"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    memory = report.memory
+    at = ", ".join(f"{name} = {value}" for name, value in report.symbols)
+    yield f"{report.name} ({at})" if at else report.name
+    yield _entry("peak", f"{size(memory.peak)}: arena and outputs")
+    yield _entry("arena", _arena(memory))
+    yield _entry("no reuse", _no_reuse(memory))
+    yield _entry("inputs", f"{size(memory.inputs)}, outputs {size(memory.outputs)}")
+    yield _entry("weights", f"{size(memory.weights)}, prepared {size(memory.prepared)}")
+    yield _entry("decisions", ", ".join(f"{count} {outcome.value}" for outcome, count in report.outcomes) or "none")
+    yield from _entries("largest", _table(report.largest))
+    if report.missed is not None:
+        yield from _entries("missed", _missed(report.missed))
+    if report.copies:
+        names = ", ".join(name for name, _ in report.copies)
+        yield _entry("copies", f"{size(memory.copies)}, once a call, of non-contiguous arguments: {names}")
+
+
+def _arena(memory: Memory) -> str:
+    buffers = "1 buffer" if memory.allocations == 1 else f"{memory.allocations:,} buffers"
+    if memory.arena <= memory.lower_bound:
+        return f"{size(memory.arena)} for {buffers}, the least possible"
+    return f"{size(memory.arena)} for {buffers}, lower bound {size(memory.lower_bound)}"
+
+
+def _no_reuse(memory: Memory) -> str:
+    if not memory.peak:
+        return size(memory.no_reuse)
+    return f"{size(memory.no_reuse)}, {memory.no_reuse / memory.peak:.2f} times the peak"
+
+
+def _table(lines: tuple[BufferLine, ...]) -> Iterator[str]:
+    widest = max((len(size(line.bytes)) for line in lines), default=0)
+    names = max((len(_short(line.name, 28)) for line in lines), default=0)
+    places = max((len(line.where) for line in lines), default=0)
+    for line in lines:
+        row = f"{size(line.bytes):<{widest}}  {_short(line.name, 28):<{names}}  {line.where:<{places}}"
+        yield f"{row}  {_tail(line.location, WIDTH - _INDENT - len(row) - 2)}".rstrip()
+
+
+def _missed(decision: Decision) -> Iterator[str]:
+    subject = _short(decision.subject, 24)
+    yield f"{size(evaluate(decision.bytes, {}))}  {subject} was {decision.outcome}: {decision.reason}"
+    yield decision.reason.text
+    if decision.because:
+        yield f"because of {_sources(decision.because)}"
+
+
+def _sources(because: tuple[Source, ...]) -> str:
+    """The first, and how many more there are."""
+    first = Source(_short(because[0].op, 30), _tail(because[0].location, 40))
+    return f"{first} and {len(because) - 1} more" if len(because) > 1 else str(first)
+
+
+def _entry(title: str, text: str) -> str:
+    return f"{title:<{_INDENT}}{text}"
+
+
+def _entries(title: str, texts: Iterable[str]) -> Iterator[str]:
+    for index, text in enumerate(texts):
+        yield _entry("" if index else title, text)
+
+
+def _short(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _tail(text: str, width: int) -> str:
+    """The end of `text`, which is where a path names its file and line."""
+    return text if len(text) <= width else f"…{text[len(text) - width + 1 :]}"
+
+
+def _cut(line: str) -> str:
+    return _short(line.rstrip(), WIDTH)

@@ -1,0 +1,91 @@
+"""What a `Program` stands on: an executable that plans and runs on raw addresses, and the records between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from hotdesk.explain import Decision
+from hotdesk.report.records import BufferLine, Memory
+
+if TYPE_CHECKING:
+    import sympy
+
+Dim: TypeAlias = "int | sympy.Expr"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """An input or result: `dtype` such as `f32`, sizes as numbers, symbols or expressions over symbols."""
+
+    name: str
+    dtype: str
+    shape: tuple[Dim, ...]
+    location: str = ""
+
+    def __str__(self) -> str:
+        return spell(self.dtype, self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """An executable's plan for one value of each symbol. `peak_buffers` are those live at the peak, largest first."""
+
+    symbols: Mapping[str, int]
+    result_shapes: tuple[tuple[int, ...], ...]
+    memory: Memory
+    peak_buffers: tuple[BufferLine, ...]
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightRange:
+    """The memory of a weight: `bytes` bytes from `address`, which the executable reads at every call."""
+
+    name: str
+    address: int
+    bytes: int
+
+
+class Executable(Protocol):
+    """A compiled program. It has one arena, so `bind` and `run` are called by one thread at a time."""
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]: ...
+
+    @property
+    def results(self) -> tuple[TensorSpec, ...]: ...
+
+    @property
+    def constraints(self) -> Mapping[str, tuple[int, int | None]]:
+        """The least and the greatest value of each symbol; `None` stands for no greatest."""
+        ...
+
+    def bind(self, symbols: Mapping[str, int]) -> Binding:
+        """Plan for these values of the symbols."""
+        ...
+
+    def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
+        """Run on contiguous tensors at these addresses, which share no byte between inputs, results and weights.
+
+        Inputs may share bytes with one another. Raises ExecutionError.
+        """
+        ...
+
+
+class Calling(Protocol):
+    """How a Python call becomes tensors and back, as the front end has recorded it."""
+
+    def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
+        """The tensors of the call, one for each input. Raises ArgumentCountError."""
+        ...
+
+    def unflatten(self, results: Sequence[object], symbols: Mapping[str, int]) -> object:
+        """What the call returns, given a tensor for each result and the sizes of this call."""
+        ...
+
+
+def spell(dtype: str, shape: Sequence[object]) -> str:
+    """A type as messages show it: `f32[s0, 3]`."""
+    return f"{dtype}[{', '.join(str(dim) for dim in shape)}]"

@@ -1,0 +1,106 @@
+"""The memory a caller gives for results, `out=`, and the proof that nothing else is in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import cast
+
+from hotdesk.errors import (
+    ArgumentCountError,
+    ArgumentTypeError,
+    DtypeError,
+    LayoutError,
+    OutputOverlapError,
+    RankError,
+    ShapeError,
+)
+from hotdesk.runtime.interface import TensorSpec, WeightRange, spell
+from hotdesk.runtime.tensors import TensorView, describe, overlap
+
+
+class Extents:
+    """Named ranges of addresses, searched for one that meets a given range in logarithmic time."""
+
+    def __init__(self, weights: Iterable[WeightRange]) -> None:
+        held = sorted(
+            (weight.address, weight.address + weight.bytes, weight.name) for weight in weights if weight.bytes
+        )
+        self._held = tuple(held)
+        self._lower = tuple(lower for lower, _, _ in held)
+        self._reach = tuple(accumulate((upper for _, upper, _ in held), max))
+
+    def meeting(self, extent: tuple[int, int]) -> tuple[str, int] | None:
+        """The name of a range that shares bytes with `extent`, and how many."""
+        before = bisect_left(self._lower, extent[1])  # only these begin before `extent` ends
+        if extent[0] == extent[1] or not before or self._reach[before - 1] <= extent[0]:
+            return None
+        found = ((name, overlap((lower, upper), extent)) for lower, upper, name in self._held[:before])
+        return next((name, shared) for name, shared in found if shared)
+
+
+def admit(
+    out: object,
+    results: Sequence[TensorSpec],
+    shapes: Sequence[tuple[int, ...]],
+    inputs: Iterable[tuple[str, tuple[int, int]]],
+    weights: Extents,
+) -> tuple[TensorView, ...]:
+    """The tensors of `out`, one for each result, if results may be computed in them. `inputs` are names and extents.
+
+    Raises ArgumentCountError, ArgumentTypeError, DeviceError, DtypeError, RankError, ShapeError, LayoutError and
+    OutputOverlapError.
+    """
+    given = tuple(cast("Sequence[object]", out)) if isinstance(out, (tuple, list)) else (out,)
+    if len(given) != len(results):
+        raise ArgumentCountError("out=", expected=f"{len(results)} outputs", got=str(len(given)))
+    taken = list(inputs)
+    views: list[TensorView] = []
+    for index, (value, spec, shape) in enumerate(zip(given, results, shapes, strict=True)):
+        what = f"output {index}"
+        view = describe(value, what)
+        _check_type(view, what, spec, shape)
+        _check_layout(view, what)
+        _check_own(view, what, taken, weights)
+        taken.append((what, view.extent))
+        views.append(view)
+    return tuple(views)
+
+
+def _check_type(view: TensorView, what: str, spec: TensorSpec, shape: tuple[int, ...]) -> None:
+    where = spec.location or None
+    if view.dtype != spec.dtype:
+        raise DtypeError(what, expected=spec.dtype, got=view.dtype, where=where)
+    if len(view.shape) != len(shape):
+        expected, got = f"{len(shape)} dimensions, {spell(spec.dtype, shape)}", spell(view.dtype, view.shape)
+        raise RankError(what, expected=expected, got=f"{len(view.shape)}, {got}", where=where)
+    if view.shape != shape:
+        expected, got = spell(spec.dtype, shape), spell(view.dtype, view.shape)
+        raise ShapeError(what, expected=expected, got=got, where=where)
+
+
+def _check_layout(view: TensorView, what: str) -> None:
+    if getattr(view.owner, "requires_grad", False):
+        raise ArgumentTypeError(
+            what, expected="a tensor without requires_grad", got="one with it", hint="Pass out.detach()."
+        )
+    if not view.writable:
+        raise LayoutError(what, expected="writable memory", got="read-only or repeated elements", hint="Pass a copy.")
+    if not view.contiguous:
+        got = f"strides {view.strides} for {spell(view.dtype, view.shape)} at address {view.pointer:#x}"
+        hint = "Pass a fresh contiguous tensor, then copy."
+        raise LayoutError(what, expected="contiguous, aligned memory", got=got, hint=hint)
+
+
+def _check_own(view: TensorView, what: str, taken: Sequence[tuple[str, tuple[int, int]]], weights: Extents) -> None:
+    for name, extent in taken:
+        if shared := overlap(view.extent, extent):
+            raise _shared(what, shared, name)
+    if met := weights.meeting(view.extent):
+        raise _shared(what, met[1], f"weight '{met[0]}'")
+
+
+def _shared(what: str, shared: int, name: str) -> OutputOverlapError:
+    got = f"{shared:,} bytes shared with {name}"
+    return OutputOverlapError(what, expected="memory of its own", got=got, hint="Pass another tensor.")

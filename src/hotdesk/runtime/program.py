@@ -1,0 +1,257 @@
+"""A compiled program, called like the function it was compiled from.
+
+A call is checked completely before anything runs. What a check finds out depends on element types and sizes alone, so it
+is remembered for each signature; the plan for each value of the symbols is remembered too. A call seen before costs a
+look at each tensor, the memory of the results and the run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hotdesk.errors import ArgumentCountError, DtypeError, OptionError
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.report import Memory, Report, render, summarize
+from hotdesk.runtime.calling import Positional
+from hotdesk.runtime.interface import Binding, Calling, Executable, TensorSpec, WeightRange
+from hotdesk.runtime.outputs import Extents, admit
+from hotdesk.runtime.sizes import Sizes
+from hotdesk.runtime.tensors import TensorView, address, contiguous, describe, empty, glance, written
+
+if TYPE_CHECKING:
+    from hotdesk.runtime.tensors import Kind
+
+PLANS = 64
+_SIGNATURES_PER_PLAN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Signature:
+    """What follows from the kinds, types and sizes of a call's tensors. `bytes` has the size of each."""
+
+    symbols: Mapping[str, int]
+    values: tuple[int, ...]
+    kind: Kind
+    bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    """A checked call: contiguous inputs at `addresses`.
+
+    If any is a copy, `views` are the caller's tensors and `copies` keeps the memory while the program runs.
+    """
+
+    signature: _Signature
+    addresses: Sequence[int]
+    views: Sequence[TensorView] = ()
+    copies: Sequence[TensorView] = ()
+
+    def extents(self) -> list[tuple[int, int]]:
+        """Where the caller's tensors lie."""
+        if self.views:
+            return [view.extent for view in self.views]
+        ends = zip(self.addresses, self.signature.bytes, strict=True)
+        return [(start, start + count) for start, count in ends]
+
+
+class Program:
+    """What `hotdesk.compile` returns.
+
+    Call it with `torch.Tensor` or `numpy.ndarray` arguments on the CPU. Results are new tensors: torch's if any argument
+    is torch's, otherwise NumPy's. Given `out=`, a tensor or a tuple with one for each result, they are computed there
+    instead and nothing is allocated. Arguments are only read. One that is not contiguous is copied once a call.
+    Gradients are not recorded: arguments may require them, results do not carry any.
+
+    Threads may share a program; as it has one arena, their calls run one after another.
+    """
+
+    def __init__(
+        self,
+        executable: Executable,
+        *,
+        name: str = "main",
+        calling: Calling | None = None,
+        weights: Sequence[WeightRange] = (),
+        kind: Kind = "numpy",
+        timings: Mapping[str, float] | None = None,
+        stages: Mapping[str, str] | None = None,
+        plans: int = PLANS,
+    ) -> None:
+        """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
+
+        At most `plans` plans are kept, those used last. Raises OptionError if that is none.
+        """
+        if plans < 1:
+            raise OptionError("plans", expected="at least 1", got=str(plans))
+        self.name = name
+        self._executable = executable
+        self._calling = calling or Positional([spec.name for spec in executable.inputs])
+        self._inputs = executable.inputs
+        self._results = executable.results
+        self._sizes = Sizes(executable.inputs, executable.constraints)
+        self._static = all(isinstance(dim, int) for spec in executable.inputs for dim in spec.shape)
+        self._weights = Extents(weights)
+        self._kind: Kind = kind
+        self._timings = MappingProxyType(dict(timings or {}))
+        self._stages = dict(stages or {})
+        self._plans = plans
+        self._bindings: OrderedDict[tuple[int, ...], Binding] = OrderedDict()
+        self._signatures: dict[Hashable, _Signature] = {}
+        self._lock = Lock()
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""
+        call = self._admit(self._calling.flatten(args, kwargs))
+        with self._lock:
+            binding = self._bind(call.signature)
+            results = self._allocate(call, binding) if out is None else self._lend(out, call, binding)
+            self._executable.run(binding, call.addresses, [address(result) for result in results])
+        return self._calling.unflatten(results, call.signature.symbols)
+
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{spec.name}: {spec}" for spec in self._inputs)
+        return f"<Program {self.name}({inputs}) -> ({', '.join(str(spec) for spec in self._results)})>"
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """Name, element type and sizes of each tensor that is passed in."""
+        return self._inputs
+
+    @property
+    def results(self) -> tuple[TensorSpec, ...]:
+        """Name, element type and sizes of each tensor that is returned."""
+        return self._results
+
+    @property
+    def timings(self) -> Mapping[str, float]:
+        """Seconds each stage of compilation took, in order."""
+        return self._timings
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The stages whose IR was kept, in order."""
+        return tuple(self._stages)
+
+    def ir(self, stage: str) -> str:
+        """The text of the IR after `stage`. Raises OptionError if it was not kept."""
+        if stage not in self._stages:
+            expected = f"one of {', '.join(self._stages)}" if self._stages else "a program compiled to keep its stages"
+            raise OptionError(f"stage '{stage}'", expected=expected, got="no such stage")
+        return self._stages[stage]
+
+    def memory(self, *args: Any, **kwargs: Any) -> Memory:
+        """What a call with these arguments takes, in bytes. Without dynamic sizes, no arguments are needed."""
+        return _memory(*self._plan(args, kwargs))
+
+    def decisions(self, *args: Any, **kwargs: Any) -> tuple[Decision, ...]:
+        """What was decided about each tensor of a call with these arguments, and why."""
+        binding, views = self._plan(args, kwargs)
+        return self._decisions(binding, views)
+
+    def summary(self, *args: Any, **kwargs: Any) -> Report:
+        """The report on a call with these arguments, as a record."""
+        binding, views = self._plan(args, kwargs)
+        symbols, decisions = tuple(binding.symbols.items()), self._decisions(binding, views)
+        return summarize(self.name, symbols, _memory(binding, views), binding.peak_buffers, decisions)
+
+    def report(self, *args: Any, **kwargs: Any) -> str:
+        """The report on a call with these arguments, as at most 15 lines of text."""
+        return render(self.summary(*args, **kwargs))
+
+    def _admit(self, leaves: Sequence[object]) -> _Admitted:
+        """The fast path: every tensor is usable as it lies and the signature has been seen."""
+        seen = [glance(leaf) for leaf in leaves]
+        plain = [found for found in seen if found is not None]
+        key = tuple([found[0] for found in plain]) if len(plain) == len(seen) else None
+        signature = self._signatures.get(key) if key is not None else None
+        if signature is None:
+            return self._admit_new(leaves, key)
+        return _Admitted(signature, [found[1] for found in plain])
+
+    def _admit_new(self, leaves: Sequence[object], key: Hashable | None) -> _Admitted:
+        signature, views = self._check(leaves)
+        if key is not None:
+            self._remember(key, signature)
+        copies = [contiguous(view) for view in views]
+        return _Admitted(signature, [copy.pointer for copy in copies], views, copies)
+
+    def _check(self, leaves: Sequence[object]) -> tuple[_Signature, tuple[TensorView, ...]]:
+        if len(leaves) != len(self._inputs):
+            names = ", ".join(spec.name for spec in self._inputs)
+            raise ArgumentCountError("arguments", expected=f"{len(self._inputs)} ({names})", got=str(len(leaves)))
+        pairs = zip(leaves, self._inputs, strict=True)
+        views = tuple(describe(leaf, f"argument '{spec.name}'") for leaf, spec in pairs)
+        for view, spec in zip(views, self._inputs, strict=True):
+            if view.dtype != spec.dtype:
+                hint = f"Convert it, or compile the program for {view.dtype}."
+                where = spec.location or None
+                what = f"argument '{spec.name}'"
+                raise DtypeError(what, expected=spec.dtype, got=view.dtype, where=where, hint=hint)
+        key = tuple((view.kind, view.shape) for view in views)
+        signature = self._signatures.get(key)
+        if signature is None:
+            signature = self._sign(views)
+            self._remember(key, signature)
+        return signature, views
+
+    def _sign(self, views: Sequence[TensorView]) -> _Signature:
+        symbols = self._sizes.solve([view.shape for view in views])
+        kinds = {view.kind for view in views}
+        kind: Kind = self._kind if not kinds else "torch" if "torch" in kinds else "numpy"
+        return _Signature(symbols, tuple(symbols.values()), kind, tuple(view.bytes for view in views))
+
+    def _remember(self, key: Hashable, signature: _Signature) -> None:
+        with self._lock:
+            while len(self._signatures) >= self._plans * _SIGNATURES_PER_PLAN:
+                del self._signatures[next(iter(self._signatures))]
+            self._signatures[key] = signature
+
+    def _plan(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Binding, tuple[TensorView, ...]]:
+        if self._static and not args and not kwargs:
+            signature, views = _Signature({}, (), self._kind, ()), ()
+        else:
+            signature, views = self._check(self._calling.flatten(args, kwargs))
+        with self._lock:
+            return self._bind(signature), views
+
+    def _decisions(self, binding: Binding, views: Sequence[TensorView]) -> tuple[Decision, ...]:
+        copies = (
+            Decision(spec.name, Outcome.COPIED, Reason.NON_CONTIGUOUS_ARGUMENT, (), view.bytes)
+            for spec, view in zip(self._inputs, views, strict=False)
+            if not view.contiguous
+        )
+        return (*(decision.at(binding.symbols) for decision in binding.decisions), *copies)
+
+    def _bind(self, signature: _Signature) -> Binding:
+        """The plan, made now if it is not kept. The caller holds the lock."""
+        binding = self._bindings.get(signature.values)
+        if binding is not None:
+            self._bindings.move_to_end(signature.values)
+            return binding
+        binding = self._executable.bind(signature.symbols)
+        self._bindings[signature.values] = binding
+        if len(self._bindings) > self._plans:
+            self._bindings.popitem(last=False)
+        return binding
+
+    def _allocate(self, call: _Admitted, binding: Binding) -> list[object]:
+        kind, pairs = call.signature.kind, zip(self._results, binding.result_shapes, strict=True)
+        return [empty(kind, spec.dtype, shape) for spec, shape in pairs]
+
+    def _lend(self, out: object, call: _Admitted, binding: Binding) -> list[object]:
+        names = (f"argument '{spec.name}'" for spec in self._inputs)
+        inputs = zip(names, call.extents(), strict=True)
+        views = admit(out, self._results, binding.result_shapes, inputs, self._weights)
+        for view in views:
+            written(view.owner)
+        return [view.owner for view in views]
+
+
+def _memory(binding: Binding, views: Sequence[TensorView]) -> Memory:
+    return replace(binding.memory, copies=sum(view.bytes for view in views if not view.contiguous))

@@ -1,0 +1,261 @@
+"""Torch and NumPy tensors as addresses.
+
+torch is never imported here unless a torch tensor has come in or is asked for. A tensor whose memory does not hold its
+values as they are (sparse, masked, traced, on another device) is refused with an error that says what to do.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from hotdesk.errors import ArgumentTypeError, DeviceError, DtypeError, LayoutError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import torch
+
+    Kind: TypeAlias = Literal["torch", "numpy"]
+    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+
+_NUMPY_NAMES = {
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i1": "bool",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "c64": "complex64",
+    "c128": "complex128",
+}
+_FROM_NUMPY = {np.dtype(name): dtype for dtype, name in _NUMPY_NAMES.items()}
+_TORCH_NAMES = {**_NUMPY_NAMES, "bf16": "bfloat16"}
+_FROM_TORCH = {f"torch.{name}": dtype for dtype, name in _TORCH_NAMES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class TensorView:
+    """Where a tensor lies and what it holds.
+
+    `strides` count elements. `contiguous` means that the values lie from `pointer` on, last dimension fastest, without
+    gaps, aligned to `itemsize`, and stand for themselves. `extent` is the addresses from the first byte of any element
+    up to the byte past the last one of all.
+    """
+
+    pointer: int
+    dtype: str
+    itemsize: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    device: str
+    kind: Kind
+    contiguous: bool
+    writable: bool
+    extent: tuple[int, int]
+    owner: object
+
+    @property
+    def bytes(self) -> int:
+        return math.prod(self.shape) * self.itemsize
+
+
+def is_torch(value: object) -> bool:
+    """Whether `value` is a torch tensor of any kind, found out without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, torch.Tensor)
+
+
+def describe(value: object, what: str = "argument") -> TensorView:
+    """Where `value` lies. `what` names it in errors.
+
+    Raises ArgumentTypeError if it is no plain tensor, DeviceError if not on the CPU, LayoutError if sparse, DtypeError
+    if its elements have no counterpart.
+    """
+    if is_torch(value):
+        return _describe_torch(cast("torch.Tensor", value), what)
+    if isinstance(value, np.ndarray):
+        return _describe_numpy(cast("Array", value), what)
+    name = type(value).__name__
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        hint = "Pass a number as a 0-d tensor: torch.tensor(value) or numpy.asarray(value), with its dtype."
+        raise ArgumentTypeError(what, expected="a tensor", got=f"{name} {value}", hint=hint)
+    hint = "Convert it with torch.as_tensor(value) or numpy.asarray(value)."
+    raise ArgumentTypeError(what, expected="a torch.Tensor or a numpy.ndarray", got=name, hint=hint)
+
+
+def glance(value: object) -> tuple[Hashable, int] | None:
+    """A key of type and sizes, and the address, of a tensor that can be used as it lies; None if `describe` must say."""
+    if type(value) is np.ndarray:
+        array = cast("Array", value)
+        flags = array.flags
+        if not (flags.c_contiguous and flags.aligned):
+            return None
+        pointer = array.__array_interface__["data"][0]
+        return None if pointer % array.itemsize else ((array.dtype, array.shape), pointer)
+    torch = sys.modules.get("torch")
+    if torch is None or type(value) not in (torch.Tensor, torch.nn.Parameter):
+        return None
+    tensor = cast("torch.Tensor", value)
+    plain = tensor.layout is torch.strided and tensor.is_cpu and tensor.is_contiguous()
+    if not plain or tensor.is_neg() or tensor.is_conj():
+        return None
+    try:
+        pointer = tensor.data_ptr()
+    except RuntimeError:  # a wrapper that stands for a tensor
+        return None
+    return None if not pointer or pointer % tensor.itemsize else ((tensor.dtype, tensor.shape), pointer)
+
+
+def contiguous(view: TensorView) -> TensorView:
+    """`view` if it is contiguous, otherwise a copy that is."""
+    if view.contiguous:
+        return view
+    copy = empty(view.kind, view.dtype, view.shape)
+    if view.kind == "numpy":
+        cast("Array", copy)[...] = cast("Array", view.owner)
+    else:
+        cast("torch.Tensor", copy).copy_(cast("torch.Tensor", view.owner).detach())
+    return describe(copy)
+
+
+def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
+    """A new contiguous tensor on the CPU with values not set. Raises DtypeError if `kind` has no such elements."""
+    if kind == "numpy":
+        return np.empty(tuple(shape), _numpy_dtype(dtype))
+    import torch
+
+    found = getattr(torch, _TORCH_NAMES.get(dtype, ""), None)
+    if found is None:
+        raise DtypeError("a result", expected="an element type torch has", got=dtype)
+    return torch.empty(tuple(shape), dtype=found, device="cpu")
+
+
+def address(value: object) -> int:
+    """Where the first element of a tensor lies that `describe` has accepted or `empty` has made."""
+    if isinstance(value, np.ndarray):
+        return int(cast("Array", value).__array_interface__["data"][0])
+    return cast("torch.Tensor", value).data_ptr()
+
+
+def written(value: object) -> None:
+    """Tell autograd, where `value` is a torch tensor, that its values have changed behind its back."""
+    if is_torch(value) and not (tensor := cast("torch.Tensor", value)).is_inference():
+        sys.modules["torch"].autograd.graph.increment_version(tensor)
+
+
+def overlap(first: tuple[int, int], second: tuple[int, int]) -> int:
+    """How many bytes two extents have in common. An empty extent has none in common with any."""
+    return max(0, min(first[1], second[1]) - max(first[0], second[0]))
+
+
+def _describe_torch(tensor: torch.Tensor, what: str) -> TensorView:
+    import torch
+
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        hint = "Unwrap it, with tensor.as_subclass(torch.Tensor) if its memory holds its values."
+        raise ArgumentTypeError(what, expected="a plain torch.Tensor", got=type(tensor).__name__, hint=hint)
+    if tensor.layout is not torch.strided:
+        raise LayoutError(what, expected="a strided tensor", got=str(tensor.layout), hint="Pass x.to_dense().")
+    device = str(tensor.device)
+    if tensor.device.type != "cpu":
+        hint = "A meta tensor has no values." if device == "meta" else "Move it with .cpu()."
+        raise DeviceError(what, expected="device cpu", got=device, hint=hint)
+    dtype = _FROM_TORCH.get(str(tensor.dtype))
+    if dtype is None:
+        raise DtypeError(what, expected=f"one of {', '.join(_TORCH_NAMES)}", got=str(tensor.dtype))
+    shape, strides, itemsize = tuple(tensor.shape), tuple(tensor.stride()), tensor.itemsize
+    pointer = _address(tensor, what)
+    return TensorView(
+        pointer=pointer,
+        dtype=dtype,
+        itemsize=itemsize,
+        shape=shape,
+        strides=strides,
+        device=device,
+        kind="torch",
+        contiguous=(tensor.is_contiguous() and pointer % itemsize == 0 and not (tensor.is_conj() or tensor.is_neg())),
+        writable=not _repeats(shape, strides),
+        extent=_extent(pointer, itemsize, shape, tuple(stride * itemsize for stride in strides)),
+        owner=tensor,
+    )
+
+
+def _address(tensor: torch.Tensor, what: str) -> int:
+    """The address of `tensor`, which one that only stands for a tensor (in vmap, in functionalize) does not have."""
+    try:
+        pointer = tensor.data_ptr()
+    except RuntimeError:
+        pointer = 0
+    if pointer == 0 and tensor.numel():
+        hint = "Call the program outside torch.func transforms and tracing."
+        raise ArgumentTypeError(what, expected="a tensor with memory of its own", got="one without", hint=hint)
+    return pointer
+
+
+def _describe_numpy(array: Array, what: str) -> TensorView:
+    if type(array) not in (np.ndarray, np.memmap):
+        hint = "Convert it with numpy.asarray(value), after filling in what is masked."
+        raise ArgumentTypeError(what, expected="a plain numpy.ndarray", got=type(array).__name__, hint=hint)
+    dtype = _FROM_NUMPY.get(array.dtype) or ("bf16" if str(array.dtype) == "bfloat16" else None)
+    if dtype is None:
+        swapped = not array.dtype.isnative
+        hint = "Convert it with x.astype(x.dtype.newbyteorder('='))." if swapped else None
+        expected = f"one of {', '.join(_NUMPY_NAMES)}, in the byte order of the machine"
+        raise DtypeError(what, expected=expected, got=f"numpy {array.dtype}", hint=hint)
+    pointer, itemsize = int(array.__array_interface__["data"][0]), array.itemsize
+    return TensorView(
+        pointer=pointer,
+        dtype=dtype,
+        itemsize=itemsize,
+        shape=array.shape,
+        strides=tuple(stride // itemsize for stride in array.strides),
+        device="cpu",
+        kind="numpy",
+        contiguous=array.flags.c_contiguous and array.flags.aligned and pointer % itemsize == 0,
+        writable=array.flags.writeable and not _repeats(array.shape, array.strides),
+        extent=_extent(pointer, itemsize, array.shape, array.strides),
+        owner=array,
+    )
+
+
+def _numpy_dtype(dtype: str) -> np.dtype[Any]:
+    if dtype in _NUMPY_NAMES:
+        return np.dtype(_NUMPY_NAMES[dtype])
+    if dtype != "bf16":
+        raise DtypeError("a result", expected="an element type NumPy has", got=dtype)
+    try:
+        import ml_dtypes
+    except ImportError as error:
+        hint = "Install it with: pip install ml_dtypes"
+        raise DtypeError("a NumPy result", expected="the package 'ml_dtypes' for bf16", hint=hint) from error
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+def _repeats(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether one element stands for several, as in a broadcast view."""
+    return 0 in strides and any(stride == 0 and dim > 1 for dim, stride in zip(shape, strides, strict=True))
+
+
+def _extent(pointer: int, itemsize: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int, int]:
+    """`steps` are strides in bytes, which NumPy allows to be negative."""
+    if 0 in shape:
+        return pointer, pointer
+    lower, upper = pointer, pointer + itemsize
+    for dim, step in zip(shape, steps, strict=True):
+        if step < 0:
+            lower += (dim - 1) * step
+        else:
+            upper += (dim - 1) * step
+    return lower, upper

@@ -1,0 +1,59 @@
+"""A child that fails becomes a message; contenders that work are measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from benchmarks.measure import Child, ChildError, start
+from benchmarks.run import main
+
+
+@contextmanager
+def child(code: str, log: Path) -> Generator[Child, None, None]:
+    process = start([sys.executable, "-c", code], dict(os.environ), log)
+    try:
+        yield process
+    finally:
+        process.stop()
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "killed by SIGSEGV"),
+        ("raise SystemExit(3)", "ended with code 3 and no answer"),
+        ('print(\'{"error": "ValueError: two\\\\nlines"}\')', "ValueError: two lines"),
+    ],
+)
+def test_a_child_that_fails_is_an_error(code: str, message: str, tmp_path: Path) -> None:
+    with child(code, tmp_path / "log") as process, pytest.raises(ChildError, match=f"^{message}$"):
+        process.answer()
+
+
+def test_asking_a_dead_child_is_an_error(tmp_path: Path) -> None:
+    with child("print('{}', flush=True); raise SystemExit(4)", tmp_path / "log") as process:
+        assert process.answer() == {}
+        with pytest.raises(ChildError, match="code 4"):
+            process.ask("1")
+
+
+@pytest.mark.slow
+def test_a_model_is_measured(tmp_path: Path) -> None:
+    contenders = "eager,onnxruntime,onnxruntime-noarena"
+    assert main(["--models", "mlp", "--contenders", contenders, "--quick", "--output", str(tmp_path)]) == 0
+    rows = {row["contender"]: row for row in json.loads((tmp_path / "results.json").read_text())["rows"]}
+    assert list(rows) == contenders.split(",")
+    for row in rows.values():
+        assert row["memory"]["close"]
+        assert row["latency"]["calls"] >= 5
+    hidden = 32 * 512 * 4
+    # `gelu(layer(x))` holds x, what the layer gave and what gelu gives.
+    assert 3 * hidden <= rows["eager"]["memory"]["transient"] <= 3 * hidden + 50_000
+    assert rows["onnxruntime"]["memory"]["retained"] > rows["onnxruntime-noarena"]["memory"]["retained"]
