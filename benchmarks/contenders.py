@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .material import ONNX, REHEARSAL, read_facts, read_inputs
+from .material import ONNX, REHEARSAL, read_facts, read_inputs, read_module
 
 if TYPE_CHECKING:
     from .interposer import Counters
@@ -73,7 +73,7 @@ class _TorchContender(Contender):
         from examples.models import MODELS
 
         self.spec = MODELS[self.model]
-        self.module: Any = self.spec.build()
+        self.module: Any = read_module(self.material)
         self.inputs = self.spec.inputs()
         return 0
 

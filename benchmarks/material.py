@@ -1,4 +1,6 @@
-"""What all contenders of one model share, made once and kept in a directory: inputs, eager results, an ONNX file, sizes."""
+"""What all contenders of one model share, made once and kept in a directory: the module, inputs, eager results,
+an ONNX file, sizes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ if TYPE_CHECKING:
 
     from examples.models import ModelSpec
 
-INPUTS, REFERENCE, ONNX, REHEARSAL, FACTS = "inputs.npz", "reference.npz", "model.onnx", "rehearsal.onnx", "facts.json"
+MODULE, ONNX, REHEARSAL = "module.pt", "model.onnx", "rehearsal.onnx"
+INPUTS, REFERENCE, FACTS = "inputs.npz", "reference.npz", "facts.json"
 
 REHEARSAL_MODEL = """
 <ir_version: 10, opset_import: ["" : 20]>
@@ -49,6 +52,7 @@ def make(spec: ModelSpec, directory: Path) -> Facts:
     from torch.utils import _pytree as pytree
 
     module, inputs = spec.build(), spec.inputs()
+    torch.save(module, directory / MODULE)
     with torch.inference_mode():
         results = [leaf.numpy() for leaf in pytree.tree_leaves(module(*inputs)) if isinstance(leaf, torch.Tensor)]
     np.savez(directory / INPUTS, *(value.numpy() for value in inputs))
@@ -93,6 +97,13 @@ def _export(spec: ModelSpec, module: nn.Module, directory: Path) -> str | None:
 
 def read_facts(directory: Path) -> Facts:
     return Facts(**json.loads((directory / FACTS).read_text()))
+
+
+def read_module(directory: Path) -> nn.Module:
+    """The module as `spec.build` made it, but never called in this process: building some models runs them."""
+    import torch
+
+    return torch.load(directory / MODULE, weights_only=False)
 
 
 def read_inputs(directory: Path) -> list[np.ndarray]:

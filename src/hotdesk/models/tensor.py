@@ -134,11 +134,12 @@ def _bufferize_collapse(op: ir.Operation, buffers: Buffers) -> None:
 
 
 def _innermost_stride(source: ir.Value, strides: Sequence[int | None], group: Sequence[int]) -> int | None:
+    """The stride MLIR infers for a merged dim: that of its last dim that is not of size 1."""
     sizes = shape_of(source.type)
-    for i in reversed(group):
-        if sizes[i] != 1:
-            return strides[i]
-    return strides[group[-1]] if group else 1
+    kept = list(group)
+    while len(kept) > 1 and sizes[kept[-1]] == 1:
+        kept.pop()
+    return strides[kept[-1]] if sizes[kept[-1]] is not None or len(kept) == 1 else None
 
 
 def _is_collapsible(source: ir.Value, groups: Sequence[Sequence[int]]) -> bool:

@@ -22,7 +22,7 @@ from hotdesk.planning.search import search
 from hotdesk.planning.skyline import SKYLINE_ORDERS, find_neighbours, skyline
 
 DEFAULT_EFFORT = 100_000
-"""Placements the search may make: about a third of a second on hard problems, nothing where a heuristic meets the bound."""
+"""Placements the search may make: a third of a second on hard problems, nothing where a heuristic meets the bound."""
 
 NO_REUSE = "no-reuse"
 

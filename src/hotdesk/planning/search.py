@@ -96,7 +96,7 @@ class _Climb:
         return _State(order, tuple(offsets), reach(self._instance, offsets))
 
     def _moved(self, state: _State) -> list[int]:
-        """`state.order` with up to three buffers moved to earlier ranks, all of them live with one that sets the arena."""
+        """`state.order` with up to three buffers, all live with one that sets the arena, moved to earlier ranks."""
         random, size = self._random, self._instance.size
         highest = [i for i, offset in enumerate(state.offsets) if offset + size[i] == state.arena]
         anchor = highest[random.randrange(len(highest))]

@@ -69,17 +69,21 @@ def multiply(k: KernelBuilder, a: str, b: str, kind: str) -> str:
 
 
 def combine(k: KernelBuilder, a: str, b: str, kind: str, reduction: Reduction = "sum") -> str:
+    if kind == "i1":
+        return k.value(f"arith.{'andi' if reduction == 'min' else 'ori'} {a}, {b} : i1")
     if reduction != "sum":
         return k.value(f"arith.{reduction}{'imumf' if is_float(kind) else 'si'} {a}, {b} : {kind}")
     if is_float(kind):
         return k.value(f"arith.addf {a}, {b} {_ANY_ORDER} : {kind}")
-    return k.value(f"arith.{'ori' if kind == 'i1' else 'addi'} {a}, {b} : {kind}")
+    return k.value(f"arith.addi {a}, {b} : {kind}")
 
 
 def neutral(k: KernelBuilder, kind: str, reduction: Reduction = "sum") -> str:
     """What changes nothing when combined: 0, or the end of the type's range."""
+    if kind == "i1":
+        return k.constant("true" if reduction == "min" else "false", kind)
     if reduction == "sum":
-        return k.constant("false" if kind == "i1" else "0.0" if is_float(kind) else "0", kind)
+        return k.constant("0.0" if is_float(kind) else "0", kind)
     if not is_float(kind):
         return k.constant(str((-1 if reduction == "max" else 1) * 2 ** (bits(kind) - 1) - (reduction == "min")), kind)
     infinity = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000, "f64": 0x7FF0000000000000}[kind]

@@ -1,6 +1,6 @@
 """The MLIR passes that take a module of kernels to the LLVM dialect.
 
-Kernels use func, linalg on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits compute in f32
+Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits compute in f32
 and round after every operation, as PyTorch does; functions LLVM has no intrinsic for become calls of the C math library.
 A function whose arguments are memrefs takes one plain pointer for each.
 
@@ -12,6 +12,7 @@ ask for runtime symbols that the JIT does not find, which ends the process.
 from __future__ import annotations
 
 KERNEL_PASSES: tuple[str, ...] = (
+    "func.func(tm-tensor-to-loops)",
     "func.func(convert-linalg-to-loops)",
     "canonicalize",
     "cse",

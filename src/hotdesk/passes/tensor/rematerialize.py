@@ -2,7 +2,7 @@
 
     %f = fill 0; use %f; use %f     ->     %f0 = fill 0; use %f0; %f1 = fill 0; use %f1
 
-Cheap: `tensor.empty`, and an elementwise op without tensor operands (a fill, an iota). Each user gets its own, right in front
+Cheap: `tensor.empty`, an elementwise op without tensor operands (a fill, an iota), and a reshape of either. Each user gets its own, right in front
 of it, so no buffer is copied because two accumulators began from the same zeros, and none lives from the start of the program.
 A user that only reads (through a view, or as an input) shares it with the other readers.
 """
@@ -16,8 +16,11 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands, segment_sizes, top_level_ops
+from hotdesk.ir.walking import captured_operands, defining_op, segment_sizes, top_level_ops
 from hotdesk.passes.base import Pass
+
+
+_RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,9 @@ def is_cheap(op: ir.Operation) -> bool:
         return True
     if op.name == "linalg.fill":
         return True
+    if op.name in _RESHAPES:
+        source = defining_op(op.operands[0])
+        return source is not None and is_cheap(source)
     if op.name != "linalg.generic" or segment_sizes(op)[0] != 0 or len(op.results) != 1:
         return False
     return not any(is_tensor(value.type) for _, _, value in captured_operands(op))

@@ -29,6 +29,7 @@ DTYPES = {
 _ELEMENTS = {dtype: element for element, dtype in DTYPES.items()}
 _GUARD = 64  # elements before and after
 _BLAS = str(next(Path(scipy_openblas32.get_lib_dir()).glob("libscipy_openblas.*")))
+ctypes.CDLL(_BLAS).scipy_openblas_set_num_threads(1)  # small products, and tests run side by side
 
 
 class Kernel:

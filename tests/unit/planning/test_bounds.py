@@ -1,0 +1,65 @@
+from hotdesk.planning import Bound, Buffer, Pool, Problem, lower_bound, max_live
+
+
+def test_the_certificate_names_what_is_live_at_the_peak() -> None:
+    problem = Problem((Buffer("a", 0, 4, 64), Buffer("b", 2, 6, 128), Buffer("c", 4, 8, 64), Buffer("none", 2, 3, 0)))
+    assert lower_bound(problem) == Bound(192, 2, ("a", "b"))
+    assert max_live(problem.buffers) == 192
+
+
+def test_live_ranges_are_half_open() -> None:
+    assert max_live([Buffer("a", 0, 1, 64), Buffer("b", 1, 2, 64)]) == 64
+
+
+def test_footprints_count_not_sizes() -> None:
+    assert lower_bound(Problem((Buffer("a", 0, 1, 1, 64), Buffer("b", 0, 1, 65, 64)))).bytes == 192
+
+
+def test_max_live_reads_an_iterator() -> None:
+    assert max_live(iter([Buffer("a", 0, 2, 64), Buffer("b", 1, 2, 64)])) == 128
+
+
+def test_nothing_needs_nothing() -> None:
+    assert lower_bound(Problem(())) == Bound(0, 0, ())
+    assert lower_bound(Problem((Buffer("a", 5, 6, 0),))) == Bound(0, 0, ())
+
+
+def test_a_pool_lends_to_buffers_inside_a_free_interval() -> None:
+    buffers = (Buffer("a", 0, 4, 128), Buffer("b", 1, 3, 64))
+    assert lower_bound(Problem(buffers, (Pool("p", 64, ((1, 3),)),))) == Bound(128, 0, ("a",))
+    assert lower_bound(Problem(buffers, (Pool("p", 64, ((1, 2), (2, 3))),))).bytes == 192
+    assert lower_bound(Problem(buffers, (Pool("p", 63, ((0, 4),)),))).bytes == 192
+
+
+def test_a_pool_lends_no_more_than_its_capacity() -> None:
+    buffers = tuple(Buffer(i, 0, 1, 64) for i in range(3))
+    assert lower_bound(Problem(buffers, (Pool("p", 128, ((0, 1),)),))).bytes == 64
+    assert lower_bound(Problem(buffers, (Pool("p", 128, ((0, 1),)), Pool("q", 512, ((0, 9),))))).bytes == 0
+
+
+def test_padding_at_the_end_of_a_pool_needs_no_memory() -> None:
+    assert lower_bound(Problem((Buffer("a", 0, 1, 100),), (Pool("p", 100, ((0, 1),)),))).bytes == 0
+
+
+def test_two_pools_do_not_lend_to_one_buffer_twice() -> None:
+    """`small` fits both pools, `large` neither: the arena must hold all of `large`."""
+    buffers = (Buffer("small", 0, 1, 64), Buffer("large", 0, 1, 256))
+    pools = (Pool("p", 64, ((0, 1),)), Pool("q", 64, ((0, 1),)))
+    assert lower_bound(Problem(buffers, pools)).bytes == 256
+
+
+def test_the_peak_may_follow_the_end_of_a_range() -> None:
+    """While `both` is live it counts against two pools; once it is gone the bound tightens."""
+    buffers = (Buffer("both", 0, 1, 64), Buffer("rest", 0, 2, 64))
+    pools = (Pool("p", 64, ((0, 1),)), Pool("q", 64, ((0, 1),)))
+    assert lower_bound(Problem(buffers, pools)) == Bound(64, 0, ("both", "rest"))
+
+
+def test_a_pinned_top_can_be_the_bound() -> None:
+    problem = Problem((Buffer("low", 0, 9, 64), Buffer("high", 3, 5, 64, fixed_offset=640)))
+    assert lower_bound(problem) == Bound(704, 3, ("high",), "pinned")
+
+
+def test_a_pinned_buffer_borrows_nothing() -> None:
+    problem = Problem((Buffer("a", 0, 1, 64, fixed_offset=0),), (Pool("p", 64, ((0, 1),)),))
+    assert lower_bound(problem).bytes == 64

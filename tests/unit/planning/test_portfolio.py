@@ -1,0 +1,160 @@
+import random
+
+import pytest
+
+from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Placement, Plan, Pool, Problem, check, plan
+from hotdesk.planning import instance as instances
+
+CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("c", 2, 4, 100)))
+
+
+def mixed(count: int, seed: int) -> Problem:
+    """Random live ranges, sizes and alignments, with two pinned buffers and two pools."""
+    rng = random.Random(seed)
+    buffers = [Buffer("low", 0, count // 2, 512, fixed_offset=1024), Buffer("high", 3, count, 64, fixed_offset=4096)]
+    for i in range(count):
+        lower = rng.randrange(count)
+        buffers.append(
+            Buffer(i, lower, lower + 1 + rng.randrange(9), rng.randrange(2000), rng.choice((1, 16, 64, 256)))
+        )
+    return Problem(tuple(buffers), (Pool("out", 3000, ((0, count // 3),)), Pool("in", 900, ((5, 20), (30, 60)))))
+
+
+def test_a_chain_alternates_between_two_places() -> None:
+    result = plan(CHAIN)
+    assert result == Plan(
+        placements=(Placement("a", None, 0), Placement("b", None, 128), Placement("c", None, 0)),
+        arena=256,
+        bound=result.bound,
+        strategy="skyline/pressure",
+        no_reuse=384,
+    )
+    assert result.proven_optimal
+    assert result.gap == 0
+
+
+def test_no_reuse_gives_every_buffer_its_own_bytes() -> None:
+    result = plan(CHAIN, strategy=NO_REUSE)
+    assert [p.offset for p in result.placements] == [0, 128, 256]
+    assert result.arena == result.no_reuse == 384
+    assert result.gap == 0.5
+    assert not result.proven_optimal
+
+
+def test_an_empty_problem_needs_no_arena() -> None:
+    for buffers in ((), (Buffer("nothing", 0, 3, 0),)):
+        result = plan(Problem(buffers))
+        assert (result.arena, result.gap, result.proven_optimal) == (0, 0.0, True)
+        assert [p.offset for p in result.placements] == [0] * len(buffers)
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, NO_REUSE])
+@pytest.mark.parametrize("count", [8, 40, 150])
+def test_every_strategy_makes_right_plans(strategy: str, count: int) -> None:
+    problem = mixed(count, seed=count)
+    result = plan(problem, strategy=strategy, effort=2_000)
+    assert check(problem, result) == ()
+    assert result.bound.bytes <= result.arena <= result.no_reuse
+
+
+def test_unknown_strategy_and_negative_effort() -> None:
+    with pytest.raises(ValueError, match=r"expected a strategy among portfolio, .*, no-reuse, got 'magic'"):
+        plan(CHAIN, strategy="magic")
+    with pytest.raises(ValueError, match="expected an effort of 0 placements or more, got -1"):
+        plan(CHAIN, effort=-1)
+
+
+def test_more_effort_never_costs_memory() -> None:
+    problem = mixed(150, seed=1)
+    arenas = [plan(problem, effort=effort).arena for effort in (0, 1_000, 20_000)]
+    assert arenas == sorted(arenas, reverse=True)
+
+
+def test_the_search_improves_on_the_heuristics() -> None:
+    rng = random.Random(3)
+    starts = [rng.randrange(60) for _ in range(120)]
+    problem = Problem(
+        tuple(Buffer(i, s, s + rng.randrange(1, 25), rng.randrange(1, 60), 1) for i, s in enumerate(starts))
+    )
+    heuristic, searched = plan(problem, effort=0), plan(problem, effort=20_000)
+    assert searched.strategy == "search"
+    assert searched.arena < heuristic.arena
+    assert searched == plan(problem, effort=20_000)
+
+
+def test_a_buffer_borrows_the_smallest_pool_that_holds_it() -> None:
+    pools = (Pool("wide", 4096, ((0, 9),)), Pool("snug", 128, ((0, 9),)))
+    result = plan(Problem((Buffer("a", 1, 3, 100),), pools))
+    assert result.placements == (Placement("a", "snug", 0),)
+    assert (result.arena, result.no_reuse, result.proven_optimal) == (0, 128, True)
+
+
+def test_a_buffer_of_the_pools_very_size_fits() -> None:
+    result = plan(Problem((Buffer("a", 0, 1, 100),), (Pool("p", 100, ((0, 1),)),)))
+    assert result.placements == (Placement("a", "p", 0),)
+
+
+def test_a_buffer_alive_beyond_the_window_stays_in_the_arena() -> None:
+    result = plan(Problem((Buffer("a", 0, 4, 64),), (Pool("p", 64, ((0, 3), (3, 4))),)))
+    assert result.placements == (Placement("a", None, 0),)
+
+
+def test_loans_go_where_the_arena_is_fullest() -> None:
+    """The pool holds one of the two; only the one at the peak lowers the arena, though the other is larger."""
+    buffers = (
+        Buffer("large", 0, 2, 256),
+        Buffer("peak", 1, 4, 192),
+        Buffer("crowd", 2, 4, 512),
+    )
+    result = plan(Problem(buffers, (Pool("p", 256, ((0, 4),)),)))
+    assert [p.pool for p in result.placements] == [None, "p", None]
+    assert result.arena == 512
+    assert result.proven_optimal
+
+
+def test_buffers_share_a_pool_one_after_the_other() -> None:
+    buffers = tuple(Buffer(i, i, i + 1, 64) for i in range(4))
+    result = plan(Problem(buffers, (Pool("p", 64, ((0, 4),)),)))
+    assert {p.pool for p in result.placements} == {"p"}
+    assert result.arena == 0
+
+
+def test_pinned_buffers_stay_and_others_fill_the_hole_below() -> None:
+    problem = Problem((Buffer("pin", 0, 4, 64, fixed_offset=128), Buffer("a", 0, 4, 128), Buffer("b", 1, 3, 64)))
+    for strategy in STRATEGIES:
+        result = plan(problem, strategy=strategy)
+        assert check(problem, result) == ()
+        assert result.placements == (Placement("pin", None, 128), Placement("a", None, 0), Placement("b", None, 192))
+        assert result.arena == 256
+
+
+def test_never_worse_than_no_reuse() -> None:
+    """In order of start every alignment gap is paid for; the fallback stacks the strictest alignment first."""
+    problem = Problem((Buffer("tiny", 0, 9, 1, 1), Buffer("wide", 1, 9, 4096, 4096), Buffer("last", 2, 9, 8192, 1)))
+    result = plan(problem, strategy="greedy/start")
+    assert result.arena <= result.no_reuse == 1 + 4096 + 8192
+    assert check(problem, result) == ()
+    assert result.strategy == NO_REUSE
+
+
+def test_an_instance_too_dense_for_neighbour_lists_is_packed_greedily(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instances, "DENSEST", 10)
+    problem = mixed(80, seed=5)
+    result = plan(problem)
+    assert result.strategy.startswith("greedy/")
+    assert check(problem, result) == ()
+
+
+def test_pairs_are_counted() -> None:
+    problem = mixed(60, seed=2)
+    movable = [b for b in problem.buffers if b.size and b.fixed_offset is None]
+    pairs = sum(a.lower < b.upper and b.lower < a.upper for i, a in enumerate(movable) for b in movable[:i])
+    assert instances.build_instance(problem).pairs == pairs
+
+
+def test_large_problems_do_not_list_pairs() -> None:
+    problem = Problem(tuple(Buffer(i, i % 7, 2000 + i, 64 + i % 5) for i in range(2000)))
+    assert instances.build_instance(problem).is_dense
+    result = plan(problem)
+    assert check(problem, result) == ()
+    assert result.proven_optimal
