@@ -7,7 +7,7 @@
 Importing this package imports neither torch nor onnx.
 """
 
-from hotdesk.api import Options, compile  # noqa: A004
+from hotdesk.api import Options, compile
 from hotdesk.errors import HotdeskError
 from hotdesk.planning import Buffer, Plan, Pool, Problem, plan
 from hotdesk.report.records import Memory

@@ -6,7 +6,8 @@ needs torch and is therefore behind a function.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from torch_mlir import ir
 from torch_mlir.dialects import irdl
@@ -17,7 +18,22 @@ from torch_mlir.passmanager import PassManager
 if TYPE_CHECKING:
     import torch.fx
 
-__all__ = ["ExecutionEngine", "PassManager", "import_fx_graph", "ir", "irdl", "torch_dialect"]
+__all__ = [
+    "ExecutionEngine",
+    "PassManager",
+    "import_fx_graph",
+    "ir",
+    "irdl",
+    "torch_dialect",
+    "torch_mlir_decompositions",
+]
+
+
+def torch_mlir_decompositions() -> dict[Any, Callable[..., Any]]:
+    """torch-mlir's own table of decompositions of PyTorch ops."""
+    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+    return get_decomposition_table()
 
 
 def import_fx_graph(context: ir.Context, graph: torch.fx.Graph, name: str) -> ir.Module:

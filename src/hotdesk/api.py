@@ -36,7 +36,7 @@ class Options:
     keep_ir: bool = False
 
 
-def compile(  # noqa: A001 - the public verb
+def compile(
     model: Any,
     args: tuple[Any, ...] = (),
     kwargs: Mapping[str, Any] | None = None,
@@ -98,7 +98,8 @@ def build(captured: Captured, log: Log) -> Program:
     prepared_count, prepared_types = _prepared(module)
     lowered = lower(module, log)
     with log.stage("llvm"):
-        machine = Machine(lowered.module)
+        entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
+        machine = Machine(lowered.module, entries)
     return _program(captured, lowered, machine, log, prepared_count, prepared_types)
 
 

@@ -22,9 +22,9 @@ from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
-from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import append_entry
 from hotdesk.passes.lower.function import LoweredFunction, lower_function

@@ -92,9 +92,7 @@ def read_function(function: ir.Operation) -> FunctionRecord:
     ops: list[OpRecord] = []
     for position, operation in enumerate(top_level_ops(function)):
         operands = tuple(numbers.get(v, NOT_A_TENSOR) for v in operation.operands)
-        captured = tuple(
-            dict.fromkeys(numbers[v] for _, _, v in captured_operands(operation) if v in numbers)
-        )
+        captured = tuple(dict.fromkeys(numbers[v] for _, _, v in captured_operands(operation) if v in numbers))
         results = tuple(add(v, position, i) for i, v in enumerate(operation.results))
         has_tensors = any(n != NOT_A_TENSOR for n in (*operands, *captured, *results))
         ops.append(

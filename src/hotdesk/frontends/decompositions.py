@@ -16,7 +16,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+
+from hotdesk._bindings import torch_mlir_decompositions
 
 aten: Any = torch.ops.aten
 
@@ -128,7 +129,7 @@ def _reciprocal(x: Tensor) -> Tensor:
 
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """torch-mlir's decompositions with the memory-minded ones of this module in their place."""
-    table: dict[Any, Callable[..., Any]] = dict(get_decomposition_table())
+    table: dict[Any, Callable[..., Any]] = dict(torch_mlir_decompositions())
     table.update(
         {
             aten._native_batch_norm_legit_no_training.default: _batch_norm_inference,

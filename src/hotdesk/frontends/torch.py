@@ -4,12 +4,15 @@ Nothing is embedded: the stateless FX graph is imported with its placeholders as
 the tensor that the model holds.
 """
 
+# torch.export's records and SymPy are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import sympy
 import torch
@@ -169,13 +172,14 @@ def _spec(name: str, value: torch.Tensor, location: str = "") -> TensorSpec:
 def _dim(size: int | torch.SymInt) -> int | sympy.Expr:
     if isinstance(size, int):
         return size
-    expression = size.node.expr
+    expression: Any = size.node.expr
     return int(expression) if expression.is_number else plain(expression)
 
 
 def plain(expression: sympy.Expr) -> sympy.Expr:
     """The same expression over symbols without assumptions, so that equal names are equal symbols everywhere."""
-    return expression.xreplace({symbol: sympy.Symbol(symbol.name) for symbol in expression.free_symbols})
+    plain_symbols: Any = {symbol: sympy.Symbol(str(symbol)) for symbol in expression.free_symbols}
+    return cast(Any, expression).xreplace(plain_symbols)
 
 
 def _arguments(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, ...], dict[str, bool]]:
@@ -193,7 +197,7 @@ def _arguments(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, ..
             arguments.append(_spec(name, value))
             continue
         target = str(spec.target)
-        tensor = exported.state_dict.get(target)
+        tensor: Any = exported.state_dict.get(target)
         if tensor is None:
             tensor = exported.constants[target]
         if not tensor.is_contiguous():
@@ -293,10 +297,9 @@ class TorchCalling(Calling):
             argument = values.get(str(name)) if isinstance(name, str) else None
             is_tensor = argument is not None and type(argument).__name__ == "TensorArgument"
             self._constants.append(None if is_tensor else (str(name), getattr(argument, "value", name)))
-        self._single_tensors = (
-            all(constant is None for constant in self._constants)
-            and self._in_spec == pytree.tree_structure((tuple([0] * len(self._constants)), {}))
-        )
+        self._single_tensors = all(
+            constant is None for constant in self._constants
+        ) and self._in_spec == pytree.tree_structure((tuple([0] * len(self._constants)), {}))
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         if self._single_tensors and not kwargs:
@@ -328,9 +331,9 @@ class TorchCalling(Calling):
         leaves = [
             results[entry]
             if isinstance(entry, _ResultSlot)
-            else int(entry.subs(dict(symbols)))
+            else int(cast(Any, entry).subs(dict(symbols)))
             if isinstance(entry, sympy.Expr)
             else entry
             for entry in self._template
         ]
-        return pytree.tree_unflatten(leaves, self._out_spec)
+        return pytree.tree_unflatten(leaves, cast(Any, self._out_spec))

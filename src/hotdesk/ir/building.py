@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -13,7 +13,7 @@ def create(
     name: str,
     operands: Sequence[ir.Value],
     results: Sequence[ir.Type],
-    attributes: dict[str, ir.Attribute] | None = None,
+    attributes: Mapping[str, ir.Attribute] | None = None,
     regions: int = 0,
     *,
     before: ir.Operation,
@@ -21,7 +21,7 @@ def create(
     """Creates an op in front of another one, at that one's location."""
     with ir.InsertionPoint(before), before.location:
         return ir.Operation.create(
-            name, results=results, operands=operands, attributes=attributes or {}, regions=regions
+            name, results=results, operands=operands, attributes=dict(attributes or {}), regions=regions
         ).operation
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from hotdesk._bindings import PassManager, ir, irdl, torch_dialect
@@ -20,7 +20,7 @@ def make_context() -> ir.Context:
 
 
 @contextmanager
-def entered(operation: ir.Operation) -> Iterator[None]:
+def entered(operation: ir.Operation) -> Generator[None]:
     """Makes the operation's context current, with an unknown default location."""
     with operation.context, ir.Location.unknown():
         yield

@@ -17,6 +17,7 @@ from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 Size: TypeAlias = "int | sympy.Expr"
 
 OPAQUE = "opaque"
+_algebra: Any = sympy  # SymPy's functions are not annotated
 _DYNAMIC = -(2**63)
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_castui"})
 
@@ -29,8 +30,13 @@ def product(sizes: tuple[Size, ...] | list[Size]) -> Size:
     """The product of sizes; 1 for none."""
     total: Size = 1
     for size in sizes:
-        total = cast(Size, total * size)
-    return _integer(sympy.expand(total)) if isinstance(total, sympy.Expr) else total
+        total = total * size
+    return expand(total)
+
+
+def expand(size: Any) -> Size:
+    """A sum of products, or an int where nothing symbolic is left; equal polynomials are equal after it."""
+    return _integer(_algebra.expand(size)) if isinstance(size, sympy.Basic) else int(size)
 
 
 def is_opaque(size: Size) -> bool:
@@ -98,7 +104,7 @@ class SymbolicSizes:
             case "arith.subi":
                 return _integer(x - y)
             case "arith.muli":
-                return _integer(sympy.expand(x * y))
+                return expand(x * y)
             case "arith.floordivsi" | "arith.divsi" | "arith.divui":
                 return _integer(sympy.floor(x / y)) if y != 0 else self._fresh()
             case "arith.ceildivsi" | "arith.ceildivui":
@@ -130,10 +136,8 @@ class SymbolicSizes:
             return None
         a, b = (sympy.sympify(self.value(v)) for v in op.operands)
         predicate = int(cast(Any, op.attributes["predicate"]).value)
-        relation = {0: sympy.Eq, 1: sympy.Ne, 2: sympy.Lt, 3: sympy.Le, 4: sympy.Gt, 5: sympy.Ge}.get(predicate % 6)
-        if predicate >= 6:
-            relation = {6: sympy.Lt, 7: sympy.Le, 8: sympy.Gt, 9: sympy.Ge}.get(predicate)
-        return None if relation is None else relation(a, b)
+        names = ("Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Lt", "Le", "Gt", "Ge")  # sizes are not negative: unsigned too
+        return getattr(_algebra, names[predicate])(a, b)
 
     def _dynamic_shape(self, value: ir.Value, static: tuple[int | None, ...]) -> tuple[Size, ...]:
         known = self._traced_shape(value)
@@ -177,7 +181,7 @@ class SymbolicSizes:
                 return self.shape(operands[1])
             case name if name.startswith(("linalg.", "hotdesk.", "tm_tensor.")):
                 inits = operands[-len(op.results) :]
-                return self.shape(inits[list(op.results).index(value)])
+                return self.shape(inits[[*cast(Any, op.results)].index(value)])
             case _:
                 return None
 

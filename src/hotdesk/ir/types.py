@@ -56,7 +56,7 @@ def row_major(sizes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 
 def layout_of(memref: ir.Type) -> tuple[tuple[int | None, ...], int | None]:
     """Strides and offset of a memref, in elements; None where dynamic."""
-    memref = cast(Any, memref)
-    strides, offset = memref.get_strides_and_offset()
-    is_dynamic = memref.is_dynamic_stride_or_offset
+    shaped = cast(Any, memref)
+    strides, offset = shaped.get_strides_and_offset()
+    is_dynamic = shaped.is_dynamic_stride_or_offset
     return tuple(None if is_dynamic(s) else s for s in strides), None if is_dynamic(offset) else offset

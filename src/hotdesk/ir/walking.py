@@ -21,6 +21,11 @@ def symbol_name(operation: ir.Operation) -> str:
     return str(cast(Any, operation.attributes["sym_name"]).value)
 
 
+def runs_every_call(function: ir.Operation) -> bool:
+    """Whether a function is part of each call; `@prepare` runs once, so its decisions are not reported with the calls'."""
+    return symbol_name(function) != "prepare"
+
+
 def entry_block(function: ir.Operation) -> ir.Block:
     return function.regions[0].blocks[0]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor, memref_of
@@ -20,7 +22,7 @@ def _bufferize_constant(op: ir.Operation, buffers: Buffers) -> None:
         return
     function = op
     while function.name != "func.func":
-        function = function.parent.operation
+        function = cast(Any, function.parent).operation
     count = sum(1 for o in function.block.operations if o.operation.name == "memref.global")
     symbol, memref = f"constant_{count}", memref_of(result.type)
     create(
@@ -54,5 +56,8 @@ MODELS = {
     "arith.constant": OpModel(_constant_facts, _bufferize_constant),
     "cf.assert": OpModel(_scalar),
     **{f"arith.{name}": OpModel(_scalar) for name in _SCALAR_OPS},
-    **{f"math.{name}": OpModel(_scalar) for name in ("sqrt", "rsqrt", "exp", "log", "sin", "cos", "tanh", "powf", "fpowi")},
+    **{
+        f"math.{name}": OpModel(_scalar)
+        for name in ("sqrt", "rsqrt", "exp", "log", "sin", "cos", "tanh", "powf", "fpowi")
+    },
 }

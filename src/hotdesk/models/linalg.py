@@ -16,11 +16,13 @@ def _generic_facts(op: ir.Operation) -> Facts:
     arguments = list(op.regions[0].blocks[0].arguments)
     reads = {number for number, argument in enumerate(arguments) if next(iter(argument.uses), None) is not None}
     ties = tuple((inputs + i, i) for i in range(outputs)) if len(op.results) else ()
-    maps = [cast(Any, m).value for m in cast(Any, op.attributes["indexing_maps"])]
+    maps = [m.value for m in cast(Any, op.attributes["indexing_maps"])]
     parallel = all("parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"]))
     written = maps[inputs:]
     complete = parallel and all(m.is_permutation for m in written)
-    elementwise = frozenset(i for i in range(inputs) if all(maps[i] == m for m in written)) if complete else frozenset[int]()
+    elementwise = (
+        frozenset(i for i in range(inputs) if all(maps[i] == m for m in written)) if complete else frozenset[int]()
+    )
     overwrites = frozenset(operand for operand, _ in ties) if complete else frozenset[int]()
     return Facts(reads=frozenset(reads), ties=ties, overwrites=overwrites, elementwise=elementwise)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -45,7 +46,9 @@ def _subview(source: ir.Value, op: ir.Operation, first_dynamic: int, result_shap
     strides, offset = layout_of(source.type)
     total: int | None = offset
     for start, stride in zip(offsets, strides, strict=True):
-        total = None if total is None or start == _DYNAMIC or (stride is None and start) else total + start * (stride or 0)
+        total = (
+            None if total is None or start == _DYNAMIC or (stride is None and start) else total + start * (stride or 0)
+        )
     kept = _kept_dims(sizes, result_shape)
     out_strides = [
         None if strides[i] is None or steps[i] == _DYNAMIC else cast(int, strides[i]) * steps[i] for i in kept
@@ -149,7 +152,7 @@ def _is_collapsible(source: ir.Value, groups: Sequence[Sequence[int]]) -> bool:
     sizes, (strides, _) = shape_of(source.type), layout_of(source.type)
     for group in groups:
         relevant = [i for i in group if sizes[i] != 1]
-        for outer, inner in zip(relevant, relevant[1:], strict=False):
+        for outer, inner in itertools.pairwise(relevant):
             size, stride, outer_stride = sizes[inner], strides[inner], strides[outer]
             if size is None or stride is None or outer_stride is None or outer_stride != size * stride:
                 return False

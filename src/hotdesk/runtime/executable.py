@@ -39,7 +39,7 @@ class Sizes:
     def __init__(self, expressions: Sequence[Size]) -> None:
         self._names = sorted({str(s) for e in expressions if isinstance(e, sympy.Expr) for s in e.free_symbols})
         symbols = [sympy.Symbol(name) for name in self._names]
-        self._function: Any = sympy.lambdify(symbols, list(expressions), modules="math", cse=True)
+        self._function: Any = cast(Any, sympy).lambdify(symbols, list(expressions), modules="math", cse=True)
 
     def at(self, symbols: Mapping[str, int]) -> list[int]:
         return [int(value) for value in self._function(*(symbols[name] for name in self._names))]
@@ -60,9 +60,7 @@ class Layout:
 class Function:
     """One entry function and its tables."""
 
-    def __init__(
-        self, lowered: LoweredFunction, machine: Machine, assertions: Sequence[Assertion]
-    ) -> None:
+    def __init__(self, lowered: LoweredFunction, machine: Machine, assertions: Sequence[Assertion]) -> None:
         self.lowered = lowered
         self._entry = machine.entry(lowered.entry)
         self._assertions = {a.code: a for a in assertions}
@@ -96,8 +94,7 @@ class Function:
         ]
         problem = Problem(
             tuple(
-                Buffer(i, lowered.buffers[i].lower, lowered.buffers[i].upper, sizes[i], ALIGNMENT)
-                for i in allocations
+                Buffer(i, lowered.buffers[i].lower, lowered.buffers[i].upper, sizes[i], ALIGNMENT) for i in allocations
             ),
             tuple(pools),
         )
@@ -195,7 +192,7 @@ class CompiledProgram:
             self._arena, self._arena_address = aligned(layout.plan.arena)
             self._arena_size = layout.plan.arena
             self._current = None
-        binding = PlannedBinding(
+        return PlannedBinding(
             dict(symbols),
             self._shapes(symbols),
             self._memory(layout),
@@ -203,7 +200,6 @@ class CompiledProgram:
             (*self._decisions, *_shared(self._main.lowered, layout)),
             layout,
         )
-        return binding
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
         layout = cast(PlannedBinding, binding).layout
@@ -299,9 +295,6 @@ def _shared(lowered: LoweredFunction, layout: Layout) -> list[Decision]:
         previous = [other for start, stop, other in earlier if start < offset + size and offset < stop]
         if previous and size:
             before = lowered.sources[lowered.buffers[previous[-1]].lower]
-            decisions.append(
-                Decision(source.op, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, (source, before), size)
-            )
+            decisions.append(Decision(source.op, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, (source, before), size))
         earlier.append((offset, offset + size, place))
     return decisions
-

@@ -27,7 +27,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, memref_of, row_major, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, nested_ops
+from hotdesk.ir.walking import defining_op, entry_block, nested_ops, runs_every_call
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 
@@ -45,7 +45,8 @@ class OneShotBufferize(Pass):
         for function in list(module.body.operations):
             if function.operation.name == "func.func":
                 record = read_function(function.operation)
-                decisions.extend(_Bufferization(function.operation, record, analyse_in_place(record)).run())
+                found = _Bufferization(function.operation, record, analyse_in_place(record)).run()
+                decisions.extend(found if runs_every_call(function.operation) else ())
         return tuple(decisions)
 
 
@@ -59,6 +60,7 @@ class _Bufferization:
         self._buffers: dict[ir.Value, ir.Value] = {}
         self._current: OpRecord = record.ops[0]
         self._decisions: list[Decision] = []
+        self._allocations: dict[ir.Value, Decision] = {}
 
     def run(self) -> list[Decision]:
         block = entry_block(self._function)
@@ -88,14 +90,20 @@ class _Bufferization:
         value = op.operands[operand]
         record = self._current
         decision = self._analysis.by_operand[(record.number, operand)]
-        if decision.in_place:
+        if decision.in_place and not decision.fresh:
             self._decide(Outcome.IN_PLACE, decision.reason, operand, None)
             return self.buffer(value)
+        if decision.in_place:
+            buffer = self.buffer(value)
+            self._allocations[buffer] = self._decide(Outcome.ALLOCATED, decision.reason, operand, decision.conflict)
+            return buffer
         new = self._allocate(value, op)
         needs_contents = operand in record.facts.reads or operand not in record.facts.overwrites
         if needs_contents and not self._is_undefined(value):
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
             self._decide(Outcome.COPIED, decision.reason, operand, decision.conflict)
+        else:
+            self._allocations[new] = self._decide(Outcome.ALLOCATED, decision.reason, operand, decision.conflict)
         return new
 
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
@@ -145,7 +153,11 @@ class _Bufferization:
         for number, (buffer, result_type) in enumerate(zip(buffers, self._result_types, strict=True)):
             argument = block.add_argument(result_type, self._return.location)
             allocation, reason = _covered_allocation(buffer, taken)
-            if allocation is not None and allocation.type != result_type and None in row_major(shape_of(allocation.type)):
+            if (
+                allocation is not None
+                and allocation.type != result_type
+                and None in row_major(shape_of(allocation.type))
+            ):
                 allocation, reason = None, Reason.SIZE_NOT_PROVEN_EQUAL
             if allocation is None:
                 elementwise_copy([buffer], argument, None, len(shape_of(result_type)), self._return)
@@ -156,6 +168,8 @@ class _Bufferization:
             self._decisions.append(
                 Decision(f"result {number}", Outcome.LENT, Reason.RESULT_SLOT, (), self._result_bytes(number))
             )
+            if allocation in self._allocations:
+                self._decisions.remove(self._allocations[allocation])
             op = cast(ir.Operation, defining_op(allocation))
             replacement: ir.Value = argument
             if allocation.type != argument.type:
@@ -182,13 +196,21 @@ class _Bufferization:
         producer = defining_op(value)
         return producer is not None and producer.name == "tensor.empty"
 
-    def _decide(self, outcome: Outcome, reason: Reason, operand: int, conflict: int | None) -> None:
+    def _decide(self, outcome: Outcome, reason: Reason, operand: int, conflict: int | None) -> Decision:
         record = self._current
         value = record.operands[operand]
         because = (record.source, *([self._record.ops[conflict].source] if conflict is not None else []))
-        self._decisions.append(
-            Decision(f"{record.name} operand {operand}", outcome, reason, because, self._record.values[value].bytes)
-        )
+        results = dict(record.facts.ties)
+        subject = f"operand {operand} of {record.name}"
+        if operand in results:
+            subject = (
+                f"result of {record.name}"
+                if len(record.results) == 1
+                else f"result {results[operand]} of {record.name}"
+            )
+        decision = Decision(subject, outcome, reason, because, self._record.values[value].bytes)
+        self._decisions.append(decision)
+        return decision
 
     def _set_type(self, results: list[ir.Value]) -> None:
         block = entry_block(self._function)
@@ -202,7 +224,10 @@ class _Bufferization:
         i64 = ir.IntegerType.get_signless(64)
         for number, operand in enumerate(self._record.ops[-1].operands):
             shape = [ir.StringAttr.get(str(size)) for size in self._record.values[operand].shape]
-            entry = {RESULT: ir.IntegerAttr.get(i64, number), "hotdesk.shape": ir.ArrayAttr.get(shape)}
+            entry: dict[str, ir.Attribute] = {
+                RESULT: ir.IntegerAttr.get(i64, number),
+                "hotdesk.shape": ir.ArrayAttr.get(shape),
+            }
             attributes.append(ir.DictAttr.get(entry))
         self._function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
         if "res_attrs" in self._function.attributes:

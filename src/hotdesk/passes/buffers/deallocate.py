@@ -19,7 +19,7 @@ from hotdesk.analysis.buffers import VIEW_OPS, find_buffers
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import defining_op, top_level_ops, users
+from hotdesk.ir.walking import defining_op, runs_every_call, top_level_ops, users
 from hotdesk.passes.base import Pass
 
 
@@ -33,7 +33,8 @@ class DeallocateAfterLastUse(Pass):
         decisions: list[Decision] = []
         for function in module.body.operations:
             if function.operation.name == "func.func" and len(function.operation.regions[0].blocks):
-                decisions.extend(_deallocate(function.operation))
+                freed = _deallocate(function.operation)
+                decisions.extend(freed if runs_every_call(function.operation) else ())
         return tuple(decisions)
 
 

@@ -15,7 +15,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.walking import top_level_ops
+from hotdesk.ir.walking import runs_every_call, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
 from hotdesk.passes.lower.views import Places
@@ -33,9 +33,11 @@ class AllocateWorkspaces(Pass):
             if function.operation.name != "func.func":
                 continue
             places = Places(SymbolicSizes(function.operation))
+            reported = runs_every_call(function.operation)
             for op in top_level_ops(function.operation):
                 if op.name == "hotdesk.conv" and len(op.operands) == 3:
-                    decisions.extend(_allocate(op, places))
+                    allocated = _allocate(op, places)
+                    decisions.extend(allocated if reported else ())
         return tuple(decisions)
 
 
@@ -46,9 +48,7 @@ def _allocate(op: ir.Operation, places: Places) -> list[Decision]:
     memref = ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
     attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
     scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
-    create(
-        op.name, [*op.operands, scratch], [], {name: op.attributes[name] for name in op.attributes}, before=op
-    )
+    create(op.name, [*op.operands, scratch], [], {name: op.attributes[name] for name in op.attributes}, before=op)
     source = Source(op.name, python_line(op.location))
     op.erase()
     return [Decision("convolution workspace", Outcome.ALLOCATED, Reason.WORKSPACE, (source,), size)]

@@ -21,7 +21,8 @@ from typing import Literal, TypeAlias
 from hotdesk.passes.lower import convolution_spread, convolution_tiled
 from hotdesk.passes.lower.blas import has_blas
 from hotdesk.passes.lower.contraction import contract
-from hotdesk.passes.lower.convolution_direct import convolve_depthwise, convolve_directly
+from hotdesk.passes.lower.convolution_depthwise import Ring, choose_ring, convolve_depthwise
+from hotdesk.passes.lower.convolution_direct import convolve_directly
 from hotdesk.passes.lower.convolution_problem import ConvolutionSpec, Problem
 from hotdesk.passes.lower.convolution_spread import Spread, choose_spread, convolve_spread
 from hotdesk.passes.lower.convolution_tiled import WORKSPACE_LIMIT, Tile, choose_tile, convolve_tiled
@@ -33,14 +34,13 @@ __all__ = ["ConvolutionSpec", "convolution", "workspace_bytes"]
 
 Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "tiled", "direct"]
 
-_MOST_UNROLLED_TAPS = 64
-
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
     path: Path
     tile: Tile | None = None
     spread: Spread | None = None
+    ring: Ring | None = None
 
     def workspace_elements(self, spec: ConvolutionSpec) -> int:
         if self.tile is not None:
@@ -66,8 +66,8 @@ def convolution(spec: ConvolutionSpec) -> KernelText:
     p = Problem.of(k, spec)
     if choice.path == "pointwise":
         _pointwise(k, p)
-    elif choice.path == "depthwise":
-        convolve_depthwise(k, p)
+    elif choice.ring is not None:
+        convolve_depthwise(k, p, choice.ring)
     elif choice.tile is not None:
         tile, workspace = choice.tile, k.workspace(spec.y.element)
         legal = convolution_tiled.legal(k, p)
@@ -97,8 +97,9 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
     if len(window) > 2 or None in spec.w.sizes or 0 in spec.w.sizes:
         return _Choice("direct")
     features, channels, *taps = _known(spec.w.sizes)
-    if channels == 1 and plain and math.prod(taps) <= _MOST_UNROLLED_TAPS:
-        return _Choice("depthwise")
+    ring = choose_ring(taps, spec.strides, spec.dilations, spec.y.sizes[-1])
+    if channels == 1 and plain and ring is not None:
+        return _Choice("depthwise", ring=ring)
     if not has_blas(spec.x.element, spec.w.element, spec.y.element) or not _filters_are_rows(spec):
         return _Choice("direct")
     filters = features // spec.groups

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
@@ -47,7 +47,7 @@ class KernelLibrary:
                 raise LoweringError("a kernel does not parse", got=str(error)) from error
             for op in list(parsed.body.operations):
                 if symbol_name(op.operation) == name or any(f"@{symbol_name(op.operation)}(" in d for d in new):
-                    cast(ir.Operation, op.operation).detach_from_parent()
+                    op.operation.detach_from_parent()
                     self.module.body.append(op)
         return name
 
@@ -68,8 +68,6 @@ class KernelLibrary:
 
     def _assertion_code(self, op: ir.Operation) -> int:
         """A code for a `cf.assert`: one for each pair of message and Python line."""
-        from typing import Any
-
         message = cast(Any, op.attributes["msg"]).value
         source = Source(op.name, python_line(op.location))
         for known in self.assertions:

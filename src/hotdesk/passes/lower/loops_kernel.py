@@ -71,7 +71,7 @@ def build_loop_kernel(
         clone = _clone(op, mapping, point)
         if has_checks:
             _replace_checks(clone, arguments[-1], assertion_code)
-        if "reduction" in str(op.attributes["iterator_types"] if "iterator_types" in op.attributes else ""):
+        if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
             _allow_reassociation(clone)
         ir.Operation.create("func.return", ip=point)
     return kernel

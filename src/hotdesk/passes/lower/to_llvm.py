@@ -1,7 +1,7 @@
 """The MLIR passes that take a module of kernels to the LLVM dialect.
 
-Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits compute in f32
-and round after every operation, as PyTorch does; functions LLVM has no intrinsic for become calls of the C math library.
+Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16
+bits compute in f32 and round after every operation, as PyTorch does; functions LLVM has no intrinsic for become calls of the C math library.
 A function whose arguments are memrefs takes one plain pointer for each.
 
 What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), `math.fma` on

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-import sympy
-
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import Size, SymbolicSizes, product
+from hotdesk.ir.symbolic import Size, SymbolicSizes, expand, product
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 from hotdesk.passes.lower.kernel import View
@@ -38,11 +36,6 @@ class Place:
 
 def _known(size: Size) -> int | None:
     return size if isinstance(size, int) else None
-
-
-def _simple(expression: Any) -> Size:
-    expanded = sympy.expand(expression) if isinstance(expression, sympy.Expr) else expression
-    return int(expanded) if getattr(expanded, "is_Integer", True) else expanded
 
 
 def row_major_strides(sizes: Sequence[Size]) -> tuple[Size, ...]:
@@ -101,11 +94,11 @@ class Places:
         offset: Any = source.offset
         for start, stride in zip(offsets, source.strides, strict=True):
             offset = offset + start * stride
-        strides = tuple(_simple(a * b) for a, b in zip(source.strides, steps, strict=True))
+        strides = tuple(expand(a * b) for a, b in zip(source.strides, steps, strict=True))
         kept = _kept(sizes, shape_of(op.results[0].type))
         return Place(
             source.base,
-            _simple(offset),
+            expand(offset),
             tuple(sizes[i] for i in kept),
             tuple(strides[i] for i in kept),
             source.element,
@@ -115,7 +108,7 @@ class Places:
         strides: list[Size] = []
         for group, stride in zip(_groups(op), source.strides, strict=True):
             inner = row_major_strides([sizes[i] for i in group])
-            strides.extend(_simple(cast(Any, s) * stride) for s in inner)
+            strides.extend(expand(cast(Any, s) * stride) for s in inner)
         if not source.strides:
             strides = [1] * len(sizes)
         return Place(source.base, source.offset, sizes, tuple(strides), source.element)

@@ -37,14 +37,6 @@ class Slide:
         base = k.sub(k.mul(tap, self.dilation), self.pad_low)
         return reach(k, base, self.stride, self.widening, self.input, start, stop)
 
-    def whole(self, k: KernelBuilder) -> tuple[Index, Index]:
-        """The outputs whose every tap reads inside, as a range; for an input that is not widened."""
-        last = k.mul(k.sub(self.window, 1), self.dilation)
-        first_tap = reach(k, -self.pad_low, self.stride, 1, self.input, 0, self.output)
-        last_tap = reach(k, k.sub(last, self.pad_low), self.stride, 1, self.input, 0, self.output)
-        start = k.maximum(first_tap.start, last_tap.start)
-        return start, k.maximum(start, k.minimum(first_tap.stop, last_tap.stop))
-
 
 @dataclass(frozen=True, slots=True)
 class Reach:

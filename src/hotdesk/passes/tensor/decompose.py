@@ -1,7 +1,7 @@
 """Concatenation and padding as what they do to memory: an undefined or filled tensor, and inserted slices.
 
-    %c = tensor.concat dim(1) %a, %b        ->  %e = tensor.empty(); %0 = insert_slice %a into %e[0, 0]; insert_slice %b into %0[0, n]
-    %p = tensor.pad %a low[l] high[h] {v}   ->  %f = fill v; insert_slice %a into %f[l]
+    tensor.concat dim(1) %a, %b   ->   %0 = insert_slice %a into (tensor.empty)[0, 0]; insert_slice %b into %0[0, n]
+    tensor.pad %a low[l] {v}      ->   insert_slice %a into (fill v)[l]
 
 A `tensor.pad` whose padding value depends on the position is left alone.
 """
@@ -125,8 +125,8 @@ def _mixed(static: tuple[int, ...], dynamic: list[ir.Value], before: ir.Operatio
     return [
         next(rest)
         if entry == _DYNAMIC
-        else create("arith.constant", [], [index], {"value": ir.IntegerAttr.get(index, entry)}, before=before).results[0]
+        else create("arith.constant", [], [index], {"value": ir.IntegerAttr.get(index, entry)}, before=before).results[
+            0
+        ]
         for entry in static
     ]
-
-

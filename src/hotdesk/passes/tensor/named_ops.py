@@ -6,7 +6,7 @@
 
 Rules:
 
-1. A transpose of an operand is folded into the letters of the equation: the operand is read in place.
+1. A transpose or broadcast of an operand is folded into the letters of the equation: the operand is read in place.
 2. An init that is a fill with the op's neutral element (0 for sums, the smallest value for a maximum) is not read:
    `accumulate` becomes false and the init an undefined tensor.
 3. A `tensor.pad` of the spatial dims with the neutral element becomes `pad_low`/`pad_high`; an `insert_slice` with strides into
@@ -96,18 +96,39 @@ def _contract(op: ir.Operation) -> list[Decision]:
 
 
 def _through_transposes(value: ir.Value, letters: str) -> tuple[ir.Value, str, list[Decision]]:
+    """Follows an operand back through transposes and broadcasts: its source, and the source's letters."""
     decisions: list[Decision] = []
     producer = defining_op(value)
-    while producer is not None and producer.name == "linalg.transpose":
-        source_letters = [""] * len(letters)
-        for letter, position in zip(letters, int_array(producer.attributes["permutation"]), strict=True):
-            source_letters[position] = letter
-        letters = "".join(source_letters)
-        value = producer.operands[0]
+    while producer is not None:
+        source_letters = _source_letters(producer, letters)
+        if source_letters is None:
+            break
+        letters, value = source_letters, producer.operands[0]
         source = Source(producer.name, python_line(producer.location))
-        decisions.append(Decision("transpose", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (source,), 0))
+        decisions.append(Decision("rearranged operand", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (source,), 0))
         producer = defining_op(value)
     return value, letters, decisions
+
+
+def _source_letters(producer: ir.Operation, letters: str) -> str | None:
+    """The letters of the input of an op that only rearranges or repeats it, or None if it does more."""
+    if producer.name == "linalg.transpose":
+        placed = dict(zip(int_array(producer.attributes["permutation"]), letters, strict=True))
+        return "".join(placed[i] for i in range(len(letters)))
+    if producer.name == "linalg.broadcast":
+        added = set(int_array(producer.attributes["dimensions"]))
+        return "".join(letter for i, letter in enumerate(letters) if i not in added)
+    if producer.name != "linalg.generic" or segment_sizes(producer) != (1, 1):
+        return None
+    block = producer.regions[0].blocks[0]
+    body = [op.operation for op in block.operations]
+    source_map, result_map = (m.value for m in cast(Any, producer.attributes["indexing_maps"]))
+    if len(body) != 1 or body[0].operands[0] != block.arguments[0] or not source_map.is_projected_permutation:
+        return None
+    positions = [int(str(result).removeprefix("d")) for result in source_map.results if str(result).startswith("d")]
+    if result_map != ir.AffineMap.get_identity(len(letters)) or len(positions) != len(source_map.results):
+        return None
+    return "".join(letters[position] for position in positions)
 
 
 def _initial(op: ir.Operation, neutral: float) -> tuple[bool, ir.Value]:
@@ -195,7 +216,8 @@ def _spread(insert: ir.Operation) -> _Window | None:
         return None
     high: list[int] = []
     for size, total, offset, stride in zip(inner[2:], outer[2:], offsets[2:], strides[2:], strict=True):
-        assert size is not None and total is not None
+        assert size is not None
+        assert total is not None
         high.append(total - (offset + (size - 1) * stride + 1))
     return None if min(high) < 0 else _Window(source, offsets[2:], tuple(high), strides[2:])
 
@@ -280,9 +302,11 @@ def _merged(value: ir.Value, position: int, before: ir.Operation) -> ir.Value:
     producer = defining_op(value)
     sizes = shape_of(value.type)
     groups = _groups_merging(len(sizes), position)
-    if producer is not None and producer.name == "tensor.expand_shape" and len(sizes) == len(
-        shape_of(producer.operands[0].type)
-    ) + 1:
+    if (
+        producer is not None
+        and producer.name == "tensor.expand_shape"
+        and len(sizes) == len(shape_of(producer.operands[0].type)) + 1
+    ):
         reassociation = [list(int_array(g)) for g in cast(Any, producer.attributes["reassociation"])]
         if reassociation == groups:
             return producer.operands[0]

@@ -65,9 +65,7 @@ def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
     """Results that depend on weights and constants alone, with the op that makes them."""
     kinds = argument_kinds(main)
     known: set[ir.Value] = {
-        argument
-        for argument, kind in zip(entry_block(main).arguments, kinds, strict=True)
-        if kind == "weight"
+        argument for argument, kind in zip(entry_block(main).arguments, kinds, strict=True) if kind == "weight"
     }
     movable: dict[ir.Value, ir.Operation] = {}
     for op in top_level_ops(main):
@@ -85,7 +83,7 @@ def argument_kinds(function: ir.Operation) -> list[str]:
     if "arg_attrs" not in function.attributes:
         return ["input"] * count
     return [
-        cast(Any, attributes[KIND]).value if KIND in attributes else "input"
+        attributes[KIND].value if KIND in attributes else "input"
         for attributes in cast(Any, function.attributes["arg_attrs"])
     ]
 
@@ -120,7 +118,7 @@ def _is_undefined(value: ir.Value) -> bool:
 
 def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list[ir.Value]:
     """Movable values to pass to `@main`: used by what stays, or by an enlarging op that stays with its user."""
-    staying = {op for op in top_level_ops(main)} - set(movable.values())
+    staying = set(top_level_ops(main)) - set(movable.values())
     needed: dict[ir.Value, None] = {}
     pending: list[ir.Value] = [v for op in staying for v in _reads(op) if v in movable]
     seen: set[ir.Value] = set()
@@ -204,4 +202,3 @@ def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:
     inputs = [*old.inputs, *(v.type for v in frontier)]
     main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, old.results))
     main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
-

@@ -2,9 +2,9 @@
 
     %f = fill 0; use %f; use %f     ->     %f0 = fill 0; use %f0; %f1 = fill 0; use %f1
 
-Cheap: `tensor.empty`, an elementwise op without tensor operands (a fill, an iota), and a reshape of either. Each user gets its own, right in front
-of it, so no buffer is copied because two accumulators began from the same zeros, and none lives from the start of the program.
-A user that only reads (through a view, or as an input) shares it with the other readers.
+Cheap: `tensor.empty`, an elementwise op without tensor operands (a fill, an iota), and a reshape of either. Each user gets
+its own, right in front of it, so no buffer is copied because two accumulators began from the same zeros, and none lives from
+the start of the program.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defining_op, segment_sizes, top_level_ops
 from hotdesk.passes.base import Pass
-
 
 _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast")
 

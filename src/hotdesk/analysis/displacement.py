@@ -1,0 +1,64 @@
+"""Memory displacement: which operand that dies at an op its result can overwrite.
+
+An operand qualifies iff, for an op that does not read its destination:
+
+1. it is read element by element at the element being written;
+2. it has the result's element type and, provably, its sizes;
+3. in-place analysis allows the write: it is writable and nobody reads it, or a view of it, later;
+4. it covers its whole buffer, so that a small result does not keep a large buffer alive.
+
+When none does, the answer names the operand that came closest and the rule it failed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.readers import BufferState, Readers, conflict_of
+from hotdesk.explain import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Displacement:
+    """The value number of the operand to overwrite, or None with the reason why not and the op number behind it."""
+
+    value: int | None
+    reason: Reason
+    conflict: int | None = None
+
+
+def find_displacement(
+    function: FunctionRecord, op: OpRecord, result: int, readers: Readers, state: BufferState
+) -> Displacement:
+    """The first operand of `op` that result number `result` can overwrite (rules in the module docstring)."""
+    wanted = function.values[op.results[result]]
+    closest = Displacement(None, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE)
+    closest_rank = 0
+    for number, value in enumerate(op.operands):
+        if value == NOT_A_TENSOR or number not in op.facts.reads:
+            continue
+        candidate = function.values[value]
+        conflict = conflict_of(op, number, value, readers, state)
+        if candidate.shape != wanted.shape:
+            rank, refusal = 1, Displacement(None, _shape_reason(candidate.shape, wanted.shape))
+        elif candidate.element != wanted.element:
+            rank, refusal = 2, Displacement(None, Reason.DIFFERENT_ELEMENT_TYPE)
+        elif number not in op.facts.elementwise:
+            rank, refusal = 3, Displacement(None, Reason.READ_BY_SAME_OP, op.number)
+        elif conflict is not None:
+            rank, refusal = 4, Displacement(None, *conflict)
+        elif value not in state.whole:
+            rank, refusal = 5, Displacement(None, Reason.PARTIAL_VIEW)
+        else:
+            return Displacement(value, Reason.DIES_HERE)
+        if rank > closest_rank:
+            closest_rank, closest = rank, refusal
+    return closest
+
+
+def _shape_reason(candidate: tuple[object, ...], wanted: tuple[object, ...]) -> Reason:
+    symbolic = len(candidate) == len(wanted) and any(
+        a != b and not (isinstance(a, int) and isinstance(b, int)) for a, b in zip(candidate, wanted, strict=True)
+    )
+    return Reason.SIZE_NOT_PROVEN_EQUAL if symbolic else Reason.NO_DEAD_OPERAND_OF_SAME_SIZE
