@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -77,9 +78,10 @@ def capture(
         UnsupportedOpError: an op has no lowering.
     """
     start = time.perf_counter()
-    exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
-    after_export = time.perf_counter()
-    with torch.no_grad():
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)  # of torch.export's own making
+        exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
+        after_export = time.perf_counter()
         exported = exported.run_decompositions(decomposition_table())
     after_decompositions = time.perf_counter()
     _refuse_mutation(exported)
@@ -107,8 +109,7 @@ def _exported(
     if isinstance(model, ExportedProgram):
         return model
     try:
-        with torch.no_grad():
-            return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
     except HotdeskError:
         raise
     except Exception as error:

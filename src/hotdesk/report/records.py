@@ -9,6 +9,7 @@ from hotdesk.explain import Decision, Outcome, Reason, evaluate
 
 LARGEST = 3
 _MISSED = (Outcome.ALLOCATED, Outcome.COPIED)
+_ALWAYS_SHOWN = (Outcome.IN_PLACE, Outcome.COPIED, Outcome.SHARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class BufferLine:
-    """One buffer: live from step `lower` up to step `upper`; `where` is `arena`, `result 0` and the like."""
+    """One buffer: live from step `lower` up to step `upper`; `where` is `arena`, `result 0` and the like.
+
+    `offset` counts bytes from the start of the arena, or of the result that lends its memory.
+    """
 
     name: str
     bytes: int
@@ -43,13 +47,14 @@ class BufferLine:
     lower: int
     upper: int
     where: str
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """A program's use of memory for one set of sizes.
 
-    `outcomes` counts decisions, in the order of `Outcome`; `largest` are the largest buffers live at the peak; `missed`
+    `outcomes` counts decisions, in the order of `Outcome` (in place, copied and shared even when none); `largest` are the largest buffers live at the peak; `missed`
     is the largest tensor that did not take over memory in use before; `copies` are the arguments copied once a call,
     by name and bytes.
     """
@@ -78,7 +83,7 @@ def summarize(
         name=name,
         symbols=tuple(symbols),
         memory=memory,
-        outcomes=tuple((outcome, count) for outcome, count in counts if count),
+        outcomes=tuple((outcome, count) for outcome, count in counts if count or outcome in _ALWAYS_SHOWN),
         largest=tuple(sorted(at_peak, key=lambda line: -line.bytes)[:LARGEST]),
         missed=max((found for found in made if found.outcome in _MISSED), key=_number, default=None),
         copies=tuple((found.subject, _number(found)) for found in copies),

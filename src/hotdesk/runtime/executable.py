@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -192,13 +192,15 @@ class CompiledProgram:
             self._arena, self._arena_address = aligned(layout.plan.arena)
             self._arena_size = layout.plan.arena
             self._current = None
+        lines = _buffer_lines(self._main.lowered, layout)
         return PlannedBinding(
             dict(symbols),
             self._shapes(symbols),
             self._memory(layout),
-            _at_peak(self._main.lowered, layout),
+            _at_peak(lines),
             (*self._decisions, *_shared(self._main.lowered, layout)),
-            layout,
+            lines,
+            layout=layout,
         )
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
@@ -244,41 +246,41 @@ class CompiledProgram:
 class PlannedBinding(Binding):
     """A binding with the layout it stands for."""
 
-    layout: Layout
+    layout: Layout = field(kw_only=True)
 
 
-def _line(lowered: LoweredFunction, layout: Layout, place: int, where: str) -> BufferLine:
+def _buffer_lines(lowered: LoweredFunction, layout: Layout) -> tuple[BufferLine, ...]:
+    """Every buffer of the arena and every result, in the order of first use. Results live to the end."""
+    end = len(lowered.sources)
+    lines = [_line(lowered, layout, place, "arena", offset) for place, offset in layout.in_arena]
+    for place, result, offset in layout.in_result:
+        lines.append(_line(lowered, layout, place, f"lent by result {lowered.result_places.index(result)}", offset))
+    for number, place in enumerate(lowered.result_places):
+        lines.append(replace(_line(lowered, layout, place, f"result {number}", 0), upper=end))
+    return tuple(sorted(lines, key=lambda line: (line.lower, line.upper)))
+
+
+def _line(lowered: LoweredFunction, layout: Layout, place: int, where: str, offset: int) -> BufferLine:
     use = lowered.buffers[place]
     source = lowered.sources[use.lower] if use.users else None
     name = source.op if source is not None else use.kind
     location = source.location if source is not None else ""
-    return BufferLine(name, layout.sizes[place], location, use.lower, use.upper, where)
+    return BufferLine(name, layout.sizes[place], location, use.lower, use.upper, where, offset)
 
 
-def _at_peak(lowered: LoweredFunction, layout: Layout) -> tuple[BufferLine, ...]:
-    """The buffers in use at the step where most bytes are, results included, largest first."""
-    where = {place: "arena" for place, _ in layout.in_arena}
-    where.update({place: f"lent by result {result}" for place, result, _ in layout.in_result})
-    where.update({place: f"result {number}" for number, place in enumerate(lowered.result_places)})
+def _at_peak(lines: Sequence[BufferLine]) -> tuple[BufferLine, ...]:
+    """The buffers in use at the step where most bytes are, largest first."""
     changes: dict[int, int] = {}
-    for place in where:
-        use = lowered.buffers[place]
-        end = len(lowered.sources) if where[place].startswith("result") else use.upper
-        changes[use.lower] = changes.get(use.lower, 0) + layout.sizes[place]
-        changes[end] = changes.get(end, 0) - layout.sizes[place]
+    for line in lines:
+        changes[line.lower] = changes.get(line.lower, 0) + line.bytes
+        changes[line.upper] = changes.get(line.upper, 0) - line.bytes
     step, live, most = 0, 0, -1
     for moment in sorted(changes):
         live += changes[moment]
         if live > most:
             step, most = moment, live
-    lines = [
-        _line(lowered, layout, place, name)
-        for place, name in where.items()
-        if lowered.buffers[place].lower <= step
-        and (step < lowered.buffers[place].upper or name.startswith("result"))
-        and layout.sizes[place]
-    ]
-    return tuple(sorted(lines, key=lambda line: (-line.bytes, line.lower)))
+    present = [line for line in lines if line.lower <= step < line.upper and line.bytes]
+    return tuple(sorted(present, key=lambda line: (-line.bytes, line.lower)))
 
 
 def _shared(lowered: LoweredFunction, layout: Layout) -> list[Decision]:

@@ -30,13 +30,17 @@ class TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """An executable's plan for one value of each symbol. `peak_buffers` are those live at the peak, largest first."""
+    """An executable's plan for one value of each symbol.
+
+    `peak_buffers` are those live at the peak, largest first; `buffers` are all of them, in the order of their first use.
+    """
 
     symbols: Mapping[str, int]
     result_shapes: tuple[tuple[int, ...], ...]
     memory: Memory
     peak_buffers: tuple[BufferLine, ...]
     decisions: tuple[Decision, ...]
+    buffers: tuple[BufferLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

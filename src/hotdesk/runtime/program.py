@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from hotdesk.errors import ArgumentCountError, DtypeError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.report import Memory, Report, render, summarize
+from hotdesk.report import BufferLine, Memory, Report, render, summarize
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.interface import Binding, Calling, Executable, TensorSpec, WeightRange
 from hotdesk.runtime.outputs import Extents, admit
@@ -153,6 +153,10 @@ class Program:
         """What was decided about each tensor of a call with these arguments, and why."""
         binding, views = self._plan(args, kwargs)
         return self._decisions(binding, views)
+
+    def buffers(self, *args: Any, **kwargs: Any) -> tuple[BufferLine, ...]:
+        """Every buffer of a call with these arguments: its bytes, place, live range and Python line."""
+        return self._plan(args, kwargs)[0].buffers
 
     def summary(self, *args: Any, **kwargs: Any) -> Report:
         """The report on a call with these arguments, as a record."""

@@ -19,7 +19,7 @@ from hotdesk.passes.lower.window import Slide, reach
 _STRIP = 128  # columns of outputs at a time
 _LARGEST_RING = 16 * 1024  # elements
 _MOST_TAPS = 64
-_REGISTERS = 25  # weights kept at a time
+_REGISTERS = 16  # weights kept at a time
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,198 @@
+"""Every scalar operation a kernel may hold, lowered and run against PyTorch in f64."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from hotdesk.passes.lower.kernel import KernelText, View
+from tests.unit.passes.lower.running import DTYPES, Kernel
+
+FLOATS = ["f32", "f64", "f16", "bf16"]
+INTEGERS = ["i8", "i32", "i64"]
+POINTS = [0.375, 0.75, 0.9375, 0.5]  # exact in every float type and inside every domain below
+UNARY = {
+    "tanh": torch.tanh,
+    "erf": torch.erf,
+    "erfc": torch.erfc,
+    "exp": torch.exp,
+    "exp2": torch.exp2,
+    "expm1": torch.expm1,
+    "log": torch.log,
+    "log2": torch.log2,
+    "log10": torch.log10,
+    "log1p": torch.log1p,
+    "sqrt": torch.sqrt,
+    "rsqrt": torch.rsqrt,
+    "cbrt": lambda x: x ** (1 / 3),
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "tan": torch.tan,
+    "asin": torch.asin,
+    "acos": torch.acos,
+    "atan": torch.atan,
+    "sinh": torch.sinh,
+    "cosh": torch.cosh,
+    "asinh": torch.asinh,
+    "acosh": lambda x: torch.acosh(x + 1),
+    "atanh": torch.atanh,
+    "ceil": torch.ceil,
+    "floor": torch.floor,
+    "round": lambda x: torch.floor(x + 0.5),
+    "roundeven": torch.round,
+    "trunc": torch.trunc,
+    "absf": torch.abs,
+}
+
+
+def unary(operations: list[list[str]], source: str, result: str) -> Kernel:
+    """A kernel that turns one loaded value `%x` into one result `%r` an operation."""
+    lines = [f"func.func @KERNEL(%p0: memref<{source}>, %p1: memref<{result}>) {{"]
+    lines.append(
+        f"  %from = memref.reinterpret_cast %p0 to offset: [0], sizes: [4], strides: [1] : memref<{source}> to memref<4x{source}>"
+    )
+    lines.append(
+        f"  %to = memref.reinterpret_cast %p1 to offset: [0], sizes: [{4 * len(operations)}], strides: [1] : memref<{result}> to memref<{4 * len(operations)}x{result}>"
+    )
+    lines += [
+        "  %c0 = arith.constant 0 : index",
+        "  %c1 = arith.constant 1 : index",
+        "  %c4 = arith.constant 4 : index",
+    ]
+    lines += ["  scf.for %i = %c0 to %c4 step %c1 {", f"    %x = memref.load %from[%i] : memref<4x{source}>"]
+    for number, operation in enumerate(operations):
+        lines += [f"    {line.replace('%', f'%n{number}_').replace(f'%n{number}_x', '%x')}" for line in operation]
+        lines.append(f"    %base{number} = arith.constant {4 * number} : index")
+        lines.append(f"    %at{number} = arith.addi %base{number}, %i : index")
+        lines.append(f"    memref.store %n{number}_r, %to[%at{number}] : memref<{4 * len(operations)}x{result}>")
+    lines += ["  }", "  return", "}"]
+    views = [View(source, (4,), (1,)), View(result, (4 * len(operations),), (1,))]
+    return Kernel(KernelText("\n".join(lines) + "\n", ()), views)
+
+
+def run(operations: list[list[str]], x: torch.Tensor, source: str, result: str) -> torch.Tensor:
+    y = torch.zeros(4 * len(operations), dtype=DTYPES[result])
+    unary(operations, source, result)(x, y)
+    return y.view(len(operations), 4)
+
+
+@pytest.mark.parametrize("element", FLOATS)
+def test_functions(element: str) -> None:
+    x = torch.tensor(POINTS, dtype=DTYPES[element])
+    operations = [[f"%r = math.{name} %x : {element}"] for name in UNARY]
+    place = list(UNARY).index("acosh")
+    operations[place] = [
+        f"%one = arith.constant 1.0 : {element}",
+        f"%y = arith.addf %x, %one : {element}",
+        f"%r = math.acosh %y : {element}",
+    ]
+    actual = run(operations, x, element, element)
+    tolerance = {"f64": 1e-14, "f32": 1e-6, "f16": 1e-3, "bf16": 8e-3}[element]
+    for name, values in zip(UNARY, actual, strict=True):
+        exact = UNARY[name](x.to(torch.float64))
+        torch.testing.assert_close(values.to(torch.float64), exact, rtol=tolerance, atol=tolerance, msg=name)
+
+
+@pytest.mark.parametrize("element", FLOATS)
+def test_arithmetic_of_floats(element: str) -> None:
+    x = torch.tensor([2.5, -1.25, float("nan"), 0.5], dtype=DTYPES[element])
+    other = f"%c = arith.constant 1.5 : {element}"
+    operations = [
+        [other, f"%r = arith.{name} %x, %c : {element}"]
+        for name in ("addf", "subf", "mulf", "divf", "remf", "maximumf", "minimumf", "maxnumf", "minnumf")
+    ]
+    operations += [
+        [f"%r = arith.negf %x : {element}"],
+        [other, f"%y = arith.cmpf ogt, %x, %c : {element}", f"%r = arith.select %y, %x, %c : {element}"],
+        ["%c = arith.constant 3 : i32", f"%r = math.fpowi %x, %c : {element}, i32"],
+        [f"%a = math.absf %x : {element}", f"%r = math.powf %a, %x : {element}"],
+        [other, f"%r = math.atan2 %x, %c : {element}"],
+        [other, f"%r = math.copysign %c, %x : {element}"],
+    ]
+    exact = x.to(torch.float64)
+    c = torch.full_like(exact, 1.5)
+    expected = [exact + c, exact - c, exact * c, exact / c, torch.fmod(exact, c), torch.maximum(exact, c)]
+    expected += [torch.minimum(exact, c), torch.fmax(exact, c), torch.fmin(exact, c), -exact]
+    expected += [torch.where(exact > c, exact, c), exact**3, exact.abs() ** exact, torch.atan2(exact, c)]
+    expected += [torch.copysign(c, exact)]
+    tolerance = {"f64": 1e-14, "f32": 1e-6, "f16": 1e-3, "bf16": 8e-3}[element]
+    for number, (values, wanted) in enumerate(zip(run(operations, x, element, element), expected, strict=True)):
+        torch.testing.assert_close(
+            values.to(torch.float64),
+            wanted,
+            rtol=tolerance,
+            atol=tolerance,
+            equal_nan=True,
+            msg=str(operations[number]),
+        )
+
+
+@pytest.mark.parametrize("element", INTEGERS)
+def test_arithmetic_of_integers(element: str) -> None:
+    x = torch.tensor([7, -7, 100, -128], dtype=DTYPES[element])
+    other = f"%c = arith.constant 3 : {element}"
+    names = ("addi", "muli", "divsi", "remsi", "floordivsi", "ceildivsi", "maxsi", "minsi", "andi", "shli", "shrsi")
+    operations = [[other, f"%r = arith.{name} %x, %c : {element}"] for name in names]
+    operations += [[f"%r = math.{name} %x : {element}"] for name in ("absi", "ctpop", "ctlz", "cttz")]
+    operations += [[f"%c = arith.constant 2 : {element}", f"%r = math.ipowi %x, %c : {element}"]]
+    c = torch.full_like(x, 3)
+    bits = {"i8": 8, "i32": 32, "i64": 64}[element]
+    words = [format(int(value) % 2**bits, f"0{bits}b") for value in x]
+    divide = torch.div
+    expected = [x + c, x * c, divide(x, c, rounding_mode="trunc"), torch.fmod(x, c)]
+    expected += [divide(x, c, rounding_mode="floor"), -divide(-x.long(), c.long(), rounding_mode="floor")]
+    expected += [torch.maximum(x, c), torch.minimum(x, c), x & c, x << c, x >> c, x.abs()]
+    expected += [torch.tensor([word.count("1") for word in words])]
+    expected += [torch.tensor([len(word) - len(word.lstrip("0")) for word in words])]
+    expected += [torch.tensor([len(word) - len(word.rstrip("0")) for word in words]), x * x]
+    for number, (values, wanted) in enumerate(zip(run(operations, x, element, element), expected, strict=True)):
+        assert torch.equal(values, wanted.to(x.dtype)), operations[number]
+
+
+@pytest.mark.parametrize("source", FLOATS)
+@pytest.mark.parametrize("result", ["f32", "f64", "f16", "bf16", "i8", "i32", "i64"])
+def test_conversions(source: str, result: str) -> None:
+    x = torch.tensor([2.5, -1.25, 0.0, 100.0], dtype=DTYPES[source])
+    sizes = {"f64": 64, "f32": 32, "f16": 16, "bf16": 16}
+    if result not in sizes:
+        lines = [f"%r = arith.fptosi %x : {source} to {result}"]
+        back = [f"%r = arith.sitofp %x : {result} to {source}"]
+        whole = x.to(DTYPES[result])
+        assert torch.equal(run([back], whole, result, source)[0], whole.to(x.dtype))
+    elif source == result:
+        lines = [f"%zero = arith.constant -0.0 : {source}", f"%r = arith.addf %x, %zero : {source}"]
+    elif sizes[source] == sizes[result]:
+        lines = [f"%y = arith.extf %x : {source} to f32", f"%r = arith.truncf %y : f32 to {result}"]
+    elif sizes[source] < sizes[result]:
+        lines = [f"%r = arith.extf %x : {source} to {result}"]
+    elif source == "f64" and sizes[result] == 16:
+        lines = ["%y = arith.truncf %x : f64 to f32", f"%r = arith.truncf %y : f32 to {result}"]
+    else:
+        lines = [f"%r = arith.truncf %x : {source} to {result}"]
+    assert torch.equal(run([lines], x, source, result)[0], x.to(DTYPES[result]))
+
+
+def test_truth_becomes_a_number() -> None:
+    x = torch.tensor([True, False, True, True])
+    assert run([["%r = arith.uitofp %x : i1 to bf16"]], x, "i1", "bf16")[0].tolist() == [1, 0, 1, 1]
+    assert run([["%r = arith.extui %x : i1 to i64"]], x, "i1", "i64")[0].tolist() == [1, 0, 1, 1]
+
+
+def test_linalg_on_memrefs_becomes_loops() -> None:
+    text = """
+    func.func @KERNEL(%p0: memref<f32>, %p1: memref<f32>) {
+      %x = memref.reinterpret_cast %p0 to offset: [0], sizes: [4], strides: [1] : memref<f32> to memref<4xf32>
+      %y = memref.reinterpret_cast %p1 to offset: [0], sizes: [4], strides: [1] : memref<f32> to memref<4xf32>
+      linalg.generic {
+        indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]
+      } ins(%x : memref<4xf32>) outs(%y : memref<4xf32>) {
+      ^bb0(%a: f32, %b: f32):
+        %s = arith.addf %a, %a : f32
+        linalg.yield %s : f32
+      }
+      return
+    }
+    """
+    x, y = torch.arange(4.0), torch.zeros(4)
+    Kernel(KernelText(text, ()), [View("f32", (4,), (1,))] * 2)(x, y)
+    assert y.tolist() == [0, 2, 4, 6]
