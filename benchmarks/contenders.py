@@ -84,6 +84,14 @@ class _TorchContender(Contender):
 class Eager(_TorchContender):
     name = "eager"
 
+    def rehearse(self) -> None:
+        super().rehearse()
+        import torch
+
+        layer, rows = _one_layer()
+        with torch.inference_mode():
+            layer(rows)
+
     def prepare(self) -> None:
         """Nothing to do: eager PyTorch compiles nothing."""
 
@@ -107,8 +115,9 @@ class Hotdesk(_TorchContender):
 
         import hotdesk
 
-        layer = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()).eval().requires_grad_(False)
-        hotdesk.compile(layer, (torch.zeros(2, 8),))
+        layer, rows = _one_layer()
+        with torch.inference_mode():
+            hotdesk.compile(layer, (rows,))(rows)
 
     def prepare(self) -> None:
         import hotdesk
@@ -186,6 +195,14 @@ class OnnxRuntimeArena(_OnnxRuntime):
 class OnnxRuntimeNoArena(_OnnxRuntime):
     name = "onnxruntime-noarena"
     arena = False
+
+
+def _one_layer() -> tuple[Any, Any]:
+    """A layer and its input, large enough that a threaded BLAS starts its threads and makes its buffers."""
+    import torch
+
+    layer = torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.ReLU()).eval().requires_grad_(False)
+    return layer, torch.zeros(128, 512)
 
 
 def _tensors(results: Any) -> list[Any]:

@@ -57,7 +57,9 @@ class Bench:
 
     def memory(self, model: str, contender: str) -> dict[str, Any]:
         """What `worker.measure_memory` found; sizes are bytes."""
-        with self._child("memory", model, contender, preloaded()) as child:
+        # Python's own allocator keeps what is freed; without it every byte that is counted is in use.
+        environment = {**preloaded(), "PYTHONMALLOC": "malloc"}
+        with self._child("memory", model, contender, environment) as child:
             return child.answer()
 
     def latencies(self, model: str, contenders: list[str], budget: float) -> dict[str, Latency | ChildError]:

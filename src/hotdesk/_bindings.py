@@ -7,8 +7,9 @@ needs torch and is therefore behind a function.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 from torch_mlir import ir
 from torch_mlir.dialects import irdl
 from torch_mlir.dialects import torch as torch_dialect
@@ -38,8 +39,20 @@ def torch_mlir_decompositions() -> dict[Any, Callable[..., Any]]:
 
 def import_fx_graph(context: ir.Context, graph: torch.fx.Graph, name: str) -> ir.Module:
     """Imports an FX graph as one function whose arguments are all placeholders, weights included (nothing is embedded)."""
-    from torch_mlir.extras.fx_importer import FxImporter
+    import torch
+    from torch_mlir.extras.fx_importer import FxImporter, FxImporterHooks
 
-    importer = FxImporter(context=context)
+    class DenseLiterals(FxImporterHooks):
+        """Index tables that the importer makes itself become dense: the bindings cannot read a resource back."""
+
+        def resolve_literal(self, gni: Any, literal: Any, info: Any) -> ir.Value | None:
+            if not isinstance(literal, torch.Tensor) or literal.dtype != torch.int64:
+                return None
+            values = cast(Any, literal).tolist()
+            dense = cast(Any, ir.DenseElementsAttr).get(np.array(values, dtype=np.int64))
+            types = [gni._cc.tensor_to_vtensor_type(literal)]
+            return ir.Operation.create("torch.vtensor.literal", results=types, attributes={"value": dense}).results[0]
+
+    importer = FxImporter(context=context, hooks=DenseLiterals())
     importer.import_stateless_graph(graph, func_name=name)
     return importer.module

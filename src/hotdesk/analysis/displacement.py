@@ -3,7 +3,7 @@
 An operand qualifies iff, for an op that does not read its destination:
 
 1. it is read element by element at the element being written;
-2. it has the result's element type and, provably, its sizes;
+2. it has the result's element type and, provably, its sizes, and the types of both or of neither say them;
 3. in-place analysis allows the write: it is writable and nobody reads it, or a view of it, later;
 4. it covers its whole buffer, so that a small result does not keep a large buffer alive.
 
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import BufferState, Readers, conflict_of
 from hotdesk.explain import Reason
+from hotdesk.ir.types import shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ def find_displacement(
         conflict = conflict_of(op, number, value, readers, state)
         if candidate.shape != wanted.shape:
             rank, refusal = 1, Displacement(None, _shape_reason(candidate.shape, wanted.shape))
+        elif shape_of(candidate.value.type) != shape_of(wanted.value.type):
+            rank, refusal = 1, Displacement(None, Reason.SIZE_NOT_PROVEN_EQUAL)
         elif candidate.element != wanted.element:
             rank, refusal = 2, Displacement(None, Reason.DIFFERENT_ELEMENT_TYPE)
         elif number not in op.facts.elementwise:

@@ -38,7 +38,8 @@ class TensorValue:
 class OpRecord:
     """An operation: its facts, and its tensor operands and results by number (`NOT_A_TENSOR` for others).
 
-    `captured` are tensors that its regions read.
+    `captured` are tensors that it reads otherwise than as operands: in its regions, or for a scalar it uses, which its kernel
+    computes from the tensor when it runs.
     """
 
     number: int
@@ -90,11 +91,16 @@ def read_function(function: ir.Operation) -> FunctionRecord:
     arguments = list(entry_block(function).arguments)
     argument_numbers = tuple(add(argument, None, i) for i, argument in enumerate(arguments))
     ops: list[OpRecord] = []
+    behind: dict[ir.Value, tuple[int, ...]] = {}  # the tensors that a scalar is computed from
     for position, operation in enumerate(top_level_ops(function)):
         operands = tuple(numbers.get(v, NOT_A_TENSOR) for v in operation.operands)
-        captured = tuple(dict.fromkeys(numbers[v] for _, _, v in captured_operands(operation) if v in numbers))
+        within = [v for _, _, v in captured_operands(operation)]
+        scalars = [n for v in (*operation.operands, *within) for n in behind.get(v, ())]
+        captured = tuple(dict.fromkeys([*(numbers[v] for v in within if v in numbers), *scalars]))
+        loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name == "tensor.extract")
+        behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
         results = tuple(add(v, position, i) for i, v in enumerate(operation.results))
-        has_tensors = any(n != NOT_A_TENSOR for n in (*operands, *captured, *results))
+        has_tensors = any(n != NOT_A_TENSOR for n in (*operands, *results)) or any(v in numbers for v in within)
         ops.append(
             OpRecord(
                 position,

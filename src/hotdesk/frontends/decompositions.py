@@ -4,6 +4,10 @@ torch-mlir's own table is the base. What is replaced here, and why:
 
 * batch norm in evaluation becomes one scale and one shift per channel, which depend on weights alone and move to `@prepare`;
 * layer norm stays in the input's precision (torch-mlir's variance widens the whole activation to f64) and centres once;
+* group norm is written the same way (PyTorch's own goes through strided views that torch-mlir turns into index tables);
+* GELU by tanh is the formula itself (torch-mlir's is a fit that is off by 5e-5);
+* 8-bit integers meet scalars and matrix products in 32 bits (torch-mlir takes the process down with them);
+* padding by a negative width becomes a slice;
 * attention scales the query only and runs its softmax on one score matrix, so every step can overwrite the one before;
 * `addmm` loses its multiplications by one, integral powers become products, a reciprocal becomes a division.
 """
@@ -12,10 +16,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVariableType]
 
 from hotdesk._bindings import torch_mlir_decompositions
 
@@ -29,7 +34,8 @@ def _per_channel(vector: Tensor, rank: int) -> Tensor:
 def _batch_norm_inference(
     x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor, momentum: float, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    scale = torch.rsqrt(var + eps)
+    wide = _compute_dtype(x.dtype)
+    scale = torch.rsqrt(var.to(wide) + eps)
     if weight is not None:
         scale = scale * weight
     shift = -mean * scale
@@ -58,6 +64,28 @@ def _layer_norm(
     if bias is not None:
         result = result + bias
     return result.to(x.dtype), mean, rstd
+
+
+def _group_norm(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    batch: int,
+    channels: int,
+    positions: int,
+    groups: int,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    wide = x.reshape(batch, groups, (channels // groups) * positions).to(_compute_dtype(x.dtype))
+    mean = torch.mean(wide, [2], keepdim=True)
+    centred = wide - mean
+    rstd = torch.rsqrt(torch.mean(centred * centred, [2], keepdim=True) + eps)
+    result = (centred * rstd).reshape(x.shape)
+    if weight is not None:
+        result = result * _per_channel(weight, x.dim())
+    if bias is not None:
+        result = result + _per_channel(bias, x.dim())
+    return result.to(x.dtype), mean.reshape(batch, groups), rstd.reshape(batch, groups)
 
 
 def _softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
@@ -127,13 +155,73 @@ def _reciprocal(x: Tensor) -> Tensor:
     return torch.div(torch.ones([], dtype=x.dtype, device=x.device), x) if x.dtype.is_floating_point else NotImplemented
 
 
+def _gelu(x: Tensor, approximate: str = "none") -> Tensor:
+    if approximate != "tanh":
+        return NotImplemented
+    wide = x.to(_compute_dtype(x.dtype))
+    inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * (wide * wide * wide))
+    return (0.5 * wide * (1 + torch.tanh(inner))).to(x.dtype)
+
+
+def _isfinite(x: Tensor) -> Tensor:
+    return (x - x) == 0 if x.dtype.is_floating_point else torch.ones_like(x, dtype=torch.bool)
+
+
+def _roll(x: Tensor, shifts: list[int], dims: list[int] | None = None) -> Tensor:
+    return NotImplemented if dims else aten.roll(x.reshape(-1), shifts, [0]).reshape(x.shape)
+
+
+def _pad_constant(x: Tensor, pad: list[Any], value: float = 0) -> Tensor:
+    """Cuts where the padding is negative, so that what is left only adds. A symbolic width counts as not negative."""
+    cuts = [-width if isinstance(width, int) and width < 0 else 0 for width in pad]
+    if not any(cuts):
+        return NotImplemented
+    for i, cut in enumerate(cuts):
+        dim = x.dim() - 1 - i // 2
+        x = x.narrow(dim, 0 if i % 2 else cut, x.size(dim) - cut)
+    rest = [0 if cut else width for width, cut in zip(pad, cuts, strict=True)]
+    return aten.constant_pad_nd(x, rest, value) if any(width != 0 for width in rest) else x.clone()
+
+
+def _in_int32(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The op on 8-bit integers, computed in 32 bits and cut off: the same modulo 256."""
+
+    def widened(*args: Any, **kwargs: Any) -> Tensor:
+        types = {arg.dtype for arg in args if isinstance(arg, Tensor)}
+        if types not in ({torch.int8}, {torch.uint8}) or any(isinstance(arg, float) for arg in args):
+            return NotImplemented
+        wide = [arg.to(torch.int32) if isinstance(arg, Tensor) else arg for arg in args]
+        return op(*wide, **kwargs).to(*types)
+
+    return widened
+
+
+_BYTE_OPS = (
+    aten.sub.Tensor,
+    aten.mul.Tensor,
+    aten.div.Tensor_mode,
+    aten.remainder.Scalar,
+    aten.remainder.Tensor,
+    aten.fmod.Scalar,
+    aten.mm.default,
+    aten.bmm.default,
+)
+
+
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """torch-mlir's decompositions with the memory-minded ones of this module in their place."""
     table: dict[Any, Callable[..., Any]] = dict(torch_mlir_decompositions())
+    table.update(cast(Any, get_decompositions)([aten.addmv, aten.dist]))
+    table.update({op: _in_int32(op) for op in _BYTE_OPS})
     table.update(
         {
             aten._native_batch_norm_legit_no_training.default: _batch_norm_inference,
             aten.native_layer_norm.default: _layer_norm,
+            aten.native_group_norm.default: _group_norm,
+            aten.gelu.default: _gelu,
+            aten.isfinite.default: _isfinite,
+            aten.roll.default: _roll,
+            aten.constant_pad_nd.default: _pad_constant,
             aten._softmax.default: _softmax,
             aten._safe_softmax.default: _safe_softmax,
             aten.scaled_dot_product_attention.default: _attention,

@@ -12,11 +12,14 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, cast
 
 import sympy
 import torch
+from torch._ops import HigherOrderOperator, OpOverload
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
@@ -27,8 +30,10 @@ from hotdesk.errors import (
     ArgumentCountError,
     ArgumentTypeError,
     DataDependentShapeError,
+    DeviceError,
     ExportError,
     HotdeskError,
+    PassError,
     UnsupportedMutationError,
     UnsupportedOpError,
 )
@@ -36,12 +41,16 @@ from hotdesk.frontends.capture import Captured, Weight
 from hotdesk.frontends.decompositions import decomposition_table
 from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import nested_ops
 from hotdesk.runtime.interface import Calling, TensorSpec
 
 _TO_TORCH_BACKEND = (
     "func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline{extra-library=}"
 )
 _TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}"
+
+_REPLACE = "Replace it in the model, or keep that part outside the compiled model."
+_LIBRARIES = re.compile(r"[\\/](torch|hotdesk|contextlib\.py)([\\/]|$)")
 
 _DTYPES: Mapping[torch.dtype, str] = {
     torch.float32: "f32",
@@ -80,15 +89,19 @@ def capture(
     start = time.perf_counter()
     with warnings.catch_warnings(), torch.no_grad():
         warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)  # of torch.export's own making
-        exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
+        with _refusals():
+            exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
         after_export = time.perf_counter()
-        exported = exported.run_decompositions(decomposition_table())
+        with _refusals():
+            exported = exported.run_decompositions(decomposition_table())
     after_decompositions = time.perf_counter()
     _refuse_mutation(exported)
+    _refuse_nodes(exported)
     arguments, placeholders = _arguments(exported)
     results, template = _results(exported)
     _keep_tensors_only(exported, placeholders)
-    module = _lower(import_fx_graph(make_context(), exported.graph, "main"))
+    module = _lower(_imported(exported.graph))
+    _forget_trace()
     return Captured(
         module=module,
         arguments=arguments,
@@ -108,26 +121,60 @@ def _exported(
 ) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
+    return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+
+
+@contextmanager
+def _refusals() -> Generator[None]:
+    """What PyTorch raises while it captures a model, as errors of ours with the user's line."""
     try:
-        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+        yield
     except HotdeskError:
         raise
     except Exception as error:
         message = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        if "data-dependent" in str(error).lower() or "DataDependent" in type(error).__name__:
+        where = _user_line(error) or _noted_line(str(error))
+        if re.search(
+            r"data.?dependent|unbacked|dynamic.?output.?shape", f"{type(error).__name__} {error}", re.IGNORECASE
+        ):
             raise DataDependentShapeError(
                 "a size or a branch depends on the values of a tensor",
                 expected="sizes that follow from the sizes of the arguments",
                 got=message,
-                where=_user_line(error),
-                hint="rewrite it with masks or `torch.where`, or keep that part outside the compiled model",
+                where=where,
+                hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
             ) from error
         raise ExportError(
             "torch.export cannot capture the model",
             got=f"{type(error).__name__}: {message}",
-            where=_user_line(error),
-            hint="`torch.export.draft_export` lists every obstacle",
+            where=where,
+            hint="`torch.export.draft_export` lists every obstacle.",
         ) from error
+
+
+def _imported(graph: torch.fx.Graph) -> ir.Module:
+    try:
+        return import_fx_graph(make_context(), graph, "main")
+    except Exception as error:
+        raise UnsupportedOpError(
+            "torch-mlir cannot read the program",
+            expected="a graph of aten ops on tensors",
+            got=f"{type(error).__name__}: {error}",
+            hint=_REPLACE,
+        ) from error
+
+
+def _noted_line(message: str) -> str | None:
+    """The innermost line of the user's in a stack that PyTorch wrote into its message."""
+    frames = [frame for frame in re.findall(r'File "([^"]+)", line (\d+)', message) if not _LIBRARIES.search(frame[0])]
+    return f"{frames[-1][0]}:{frames[-1][1]}" if frames else None
+
+
+def _forget_trace() -> None:
+    """Drops PyTorch's own hold on the graph it traced last: megabytes that would stay for as long as the process."""
+    from torch.fx.experimental import proxy_tensor
+
+    cast("dict[int, object]", getattr(proxy_tensor, "_FAKE_TENSOR_ID_TO_PROXY_MAP_FOR_EXPORT", {})).clear()
 
 
 def _user_line(error: BaseException) -> str | None:
@@ -136,30 +183,74 @@ def _user_line(error: BaseException) -> str | None:
     traceback = error.__traceback__
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
-        if not re.search(r"[\\/](torch|hotdesk|contextlib\.py)([\\/]|$)", file) and not file.startswith("<"):
+        if not _LIBRARIES.search(file) and not file.startswith("<"):
             line = f"{file}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     return line
 
 
 def _refuse_mutation(exported: ExportedProgram) -> None:
+    lines = {node.name: _node_line(node) for node in exported.graph.nodes}
     for spec in exported.graph_signature.output_specs:
         if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION, OutputKind.PARAMETER_MUTATION):
             raise UnsupportedMutationError(
                 f"the model changes `{spec.target}` in place",
                 expected="a model whose call leaves its buffers and inputs as they are",
                 got=spec.kind.name.lower().replace("_", " "),
-                hint="call `model.eval()`; return the new state as a result instead of storing it",
+                where=lines.get(spec.arg.name) or None,
+                hint="Call `model.eval()`; return the new state as a result instead of storing it.",
             )
+
+
+def _refuse_nodes(exported: ExportedProgram) -> None:
+    """Control flow with subgraphs, effects, and element types without a lowering have no place on one arena."""
+    for node in exported.graph.nodes:
+        if isinstance(node.target, HigherOrderOperator):
+            raise UnsupportedOpError(
+                f"op `{_higher_order_name(node)}` has no lowering to linalg",
+                expected="a graph of aten ops on tensors",
+                got="an operation with a subgraph or a side effect",
+                where=_node_line(node) or None,
+                hint=_REPLACE,
+            )
+        if node.users and torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+            raise UnsupportedOpError(
+                f"op `{node.target}` draws random numbers",
+                expected="a program whose results follow from its arguments",
+                got="a random op",
+                where=_node_line(node) or None,
+                hint="Draw them outside the model and pass them as an argument.",
+            )
+        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat | torch.SymBool):
+            raise UnsupportedOpError(
+                f"argument `{node.name}` is a number that varies",
+                expected="a number fixed when the model is compiled",
+                got="a dynamic one",
+                hint="Pass it as a tensor, or compile once for each value.",
+            )
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            if isinstance(value, torch.Tensor) and value.dtype not in _DTYPES:
+                raise _unsupported_dtype(f"tensor `{node.name}`", value.dtype, _node_line(node))
+
+
+def _higher_order_name(node: torch.fx.Node) -> str:
+    target = next((arg for arg in node.args if isinstance(arg, OpOverload)), node.target)
+    return str(target)
+
+
+def _unsupported_dtype(what: str, dtype: torch.dtype, location: str) -> UnsupportedOpError:
+    return UnsupportedOpError(
+        f"{what} has an element type without a lowering",
+        expected="one of " + ", ".join(str(dtype) for dtype in _DTYPES),
+        got=str(dtype),
+        where=location or None,
+        hint="Convert it, or keep that part outside the compiled model.",
+    )
 
 
 def _spec(name: str, value: torch.Tensor, location: str = "") -> TensorSpec:
     if value.dtype not in _DTYPES:
-        raise UnsupportedOpError(
-            f"tensor `{name}` has an element type without a lowering",
-            expected="one of " + ", ".join(str(dtype) for dtype in _DTYPES),
-            got=str(value.dtype),
-        )
+        raise _unsupported_dtype(f"tensor `{name}`", value.dtype, location)
     if free_unbacked_symbols(value):
         raise DataDependentShapeError(
             f"tensor `{name}` has a size that depends on the values of a tensor",
@@ -201,10 +292,32 @@ def _arguments(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, ..
         tensor: Any = exported.state_dict.get(target)
         if tensor is None:
             tensor = exported.constants[target]
+        if tensor.device.type != "cpu":
+            raise DeviceError(
+                f"weight '{target}'", expected="device cpu", got=str(tensor.device), hint="Move the model."
+            )
         if not tensor.is_contiguous():
-            tensor = tensor.detach().contiguous()
+            tensor = _laid_out(exported.graph, name, tensor.detach())
         arguments.append(Weight(_spec(target, tensor), tensor))
     return tuple(arguments), kept
+
+
+def _laid_out(graph: torch.fx.Graph, name: str, tensor: torch.Tensor) -> torch.Tensor:
+    """The same memory as a contiguous tensor, which the graph transposes back; a copy where the memory has gaps."""
+    order = sorted(range(tensor.dim()), key=lambda i: (-tensor.stride(i), i))
+    dense = tensor.permute(order)
+    if not dense.is_contiguous() or tensor.is_conj() or tensor.is_neg():
+        return tensor.contiguous()
+    node = next(node for node in graph.nodes if node.name == name)
+    back = [order.index(i) for i in range(tensor.dim())]
+    with graph.inserting_after(node):
+        restored = graph.call_function(torch.ops.aten.permute.default, (node, back))
+    restored.meta.update(node.meta)
+    node.replace_all_uses_with(restored)
+    restored.args = (node, back)
+    node.meta["val"] = node.meta["val"].permute(order)
+    node.meta.pop("tensor_meta", None)
+    return dense
 
 
 def _results(exported: ExportedProgram) -> tuple[tuple[TensorSpec, ...], tuple[Any, ...]]:
@@ -217,8 +330,8 @@ def _results(exported: ExportedProgram) -> tuple[tuple[TensorSpec, ...], tuple[A
         if isinstance(value, torch.Tensor):
             template.append(_ResultSlot(len(specs)))
             specs.append(_spec(node.name, value, _node_line(node)))
-        elif isinstance(value, torch.SymInt):
-            template.append(plain(value.node.expr))
+        elif isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            template.append(_ResultNumber(plain(value.node.expr), value.node.pytype))
         else:
             template.append(value)
     return tuple(specs), tuple(template)
@@ -226,7 +339,7 @@ def _results(exported: ExportedProgram) -> tuple[tuple[TensorSpec, ...], tuple[A
 
 def _node_line(node: torch.fx.Node) -> str:
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
-    ours = [frame for frame in frames if f"{'/'}torch{'/'}" not in frame[0].replace("\\", "/")]
+    ours = [frame for frame in frames if not _LIBRARIES.search(frame[0]) and not frame[0].startswith("<")]
     return f"{ours[-1][0]}:{ours[-1][1]}" if ours else ""
 
 
@@ -255,33 +368,65 @@ def _constraints(exported: ExportedProgram) -> dict[str, tuple[int, int | None]]
 
 
 def _lower(module: ir.Module) -> ir.Module:
-    from hotdesk.errors import PassError
-
     for pipeline in (_TO_TORCH_BACKEND, _TO_LINALG):
         try:
             run_mlir_passes(module, pipeline)
         except PassError as error:
-            raise _unsupported(str(error.got)) from error
+            raise _unsupported(str(error.got), module) from error
     return module
 
 
-def _unsupported(diagnostics: str) -> HotdeskError:
-    name = re.search(r'name = "(torch\.[\w.]+)"', diagnostics) or re.search(
-        r"(?:operation|op) '(torch\.(?!operator)[\w.]+)'", diagnostics
-    )
-    op = name.group(1).removeprefix("torch.") if name else "unknown"
+def _unsupported(diagnostics: str, module: ir.Module) -> HotdeskError:
+    """The op at fault: the one that MLIR names or, if that is a mere operand of it, the first one it left over."""
     first = next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics.splitlines()[0])
+    op, where = _named_op(diagnostics), python_line(first)
+    if op is None:
+        left = next((found for found in map(_leftover, nested_ops(module.operation)) if found), ("", ""))
+        op, where = left[0] or "unknown", where or left[1]
     return UnsupportedOpError(
         f"op `{op}` has no lowering to linalg",
         expected="an op that torch-mlir lowers",
         got=re.sub(r".*?error: (callsite\(.*?\)+: |loc\(.*?\): |\"[^\"]+\":\d+:\d+: )?", "", first)[:160],
-        where=python_line(first) or None,
-        hint="replace the op in the model, or keep that part outside the compiled model",
+        where=where or None,
+        hint=_REPLACE,
     )
+
+
+def _named_op(diagnostics: str) -> str | None:
+    named = re.search(r'name = "torch\.([\w.]+)"', diagnostics) or re.search(
+        r"(?:operation|op) 'torch\.(?!operator|constant|prim)([\w.]+)'", diagnostics
+    )
+    return named.group(1) if named else None
+
+
+def _leftover(op: ir.Operation) -> tuple[str, str] | None:
+    """Name and line of an op that torch-mlir should have lowered."""
+    name = str(cast(Any, op.attributes["name"]).value) if op.name == "torch.operator" else op.name
+    if not re.match(r"torch\.(aten|prims|quantized|torchvision)", name):
+        return None
+    return name.removeprefix("torch."), python_line(op.location)
 
 
 class _ResultSlot(int):
     """The number of a tensor result, told apart from an integer that the model returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ResultNumber:
+    """A number that follows from the sizes of the arguments."""
+
+    expression: sympy.Basic
+    kind: Callable[[Any], Any]
+
+    def at(self, symbols: Mapping[str, int]) -> Any:
+        return self.kind(
+            cast(Any, self.expression).subs({sympy.Symbol(name): value for name, value in symbols.items()})
+        )
+
+
+def _same(given: object, fixed: object) -> bool:
+    """Whether a constant is the one that export baked in; `1`, `1.0` and `True` are three constants."""
+    return type(given) is type(fixed) and (given == fixed or (given != given and fixed != fixed))
 
 
 class TorchCalling(Calling):
@@ -290,6 +435,12 @@ class TorchCalling(Calling):
     def __init__(self, exported: ExportedProgram, template: Sequence[Any]) -> None:
         self._in_spec = exported.call_spec.in_spec
         self._out_spec = exported.call_spec.out_spec
+        in_spec: Any = self._in_spec
+        positional, keywords = in_spec.unflatten(range(in_spec.num_leaves))
+        self._keywords: tuple[str, ...] = tuple(keywords)
+        signature = exported.module_call_graph[0].signature
+        names = list(signature.forward_arg_names or ()) if signature is not None else []
+        self._positional: tuple[str, ...] = tuple(names[: len(positional)])
         self._template = tuple(template)
         # What each flat argument must be: None for a tensor, else the constant that export baked in.
         self._constants: list[tuple[str, Any] | None] = []
@@ -305,7 +456,7 @@ class TorchCalling(Calling):
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         if self._single_tensors and not kwargs:
             return list(args)
-        leaves, spec = pytree.tree_flatten((tuple(args), dict(kwargs)))
+        leaves, spec = pytree.tree_flatten(self._arranged(args, kwargs))
         if spec != self._in_spec:
             expected = len(self._constants)
             if len(leaves) != expected:
@@ -319,21 +470,28 @@ class TorchCalling(Calling):
         for leaf, constant in zip(leaves, self._constants, strict=True):
             if constant is None:
                 inputs.append(leaf)
-            elif leaf != constant[1]:
+            elif not _same(leaf, constant[1]):
                 raise ArgumentTypeError(
                     f"argument `{constant[0]}` was fixed when the model was compiled",
                     expected=repr(constant[1]),
-                    got=repr(leaf),
-                    hint="compile again with the new value, or pass it as a tensor",
+                    got=type(leaf).__name__ if isinstance(leaf, torch.Tensor) else repr(leaf),
+                    hint="Compile again with the new value, or compile it as a tensor.",
                 )
         return inputs
+
+    def _arranged(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """As at compilation: positional arguments that came by name in their places, keywords in their order."""
+        named = dict(kwargs)
+        missing = self._positional[len(args) :]
+        filled = [named.pop(name) for name in missing] if all(name in named for name in missing) else []
+        return (*args, *filled), {name: named.pop(name) for name in self._keywords if name in named} | named
 
     def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int]) -> Any:
         leaves = [
             results[entry]
             if isinstance(entry, _ResultSlot)
-            else int(cast(Any, entry).subs(dict(symbols)))
-            if isinstance(entry, sympy.Expr)
+            else entry.at(symbols)
+            if isinstance(entry, _ResultNumber)
             else entry
             for entry in self._template
         ]

@@ -6,6 +6,8 @@ cannot be followed becomes a symbol of its own, `opaque…`, which is equal to n
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, cast
 
 import sympy
@@ -19,6 +21,7 @@ Size: TypeAlias = "int | sympy.Expr"
 OPAQUE = "opaque"
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _DYNAMIC = -(2**63)
+_NAME = re.compile(r"\b(?!True\b|False\b)[A-Za-z_]\w*\b(?!\s*\()")
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_castui"})
 
 
@@ -44,6 +47,53 @@ def is_opaque(size: Size) -> bool:
     return isinstance(size, sympy.Expr) and any(str(s).startswith(OPAQUE) for s in size.free_symbols)
 
 
+class _Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]
+    """`floor(p / q)` of integers."""
+
+    def _pythoncode(self, printer: Any) -> str:
+        dividend, divisor = (printer._print(argument) for argument in cast(Any, self).args)
+        return f"(({dividend}) // ({divisor}))"
+
+
+def integer_function(names: Sequence[str], sizes: Sequence[Size]) -> Callable[..., list[int]]:
+    """A Python function of the symbols `names` that gives the value of every size.
+
+    SymPy would have Python divide floats, whose error is enough to round a size to the wrong integer: 49 * (1 / 49) < 1. Here
+    integers are divided, so sizes are exact, however large.
+    """
+    symbols = [sympy.Symbol(name) for name in names]
+    return _algebra.lambdify(symbols, [_divided(size) for size in sizes], modules="math", cse=True)
+
+
+def _divided(size: Any) -> Any:
+    """An expression of integer value, with every division a `_Quotient`."""
+    expression = _algebra.sympify(size)
+    return _rounded(expression.replace(lambda each: _rounding(each) is not None, lambda each: _rounding(each)))
+
+
+def _rounding(expression: Any) -> Any:
+    """What replaces a function that rounds or its like, PyTorch's own included; None for other expressions."""
+    arguments = expression.args
+    match type(expression).__name__:
+        case "floor":
+            return _rounded(arguments[0])
+        case "ceiling":
+            return -_rounded(-arguments[0])
+        case "FloorDiv":
+            return _rounded(arguments[0] / arguments[1])
+        case "CeilDiv":
+            return -_rounded(-arguments[0] / arguments[1])
+        case "PythonMod":
+            return sympy.Mod(*arguments)
+        case _:
+            return None
+
+
+def _rounded(expression: Any) -> Any:
+    dividend, divisor = _algebra.fraction(_algebra.together(expression))
+    return dividend if divisor == 1 else _Quotient(dividend, divisor)
+
+
 class SymbolicSizes:
     """Answers what an index value or a dimension of a tensor or memref is, for one function; answers are remembered."""
 
@@ -51,7 +101,7 @@ class SymbolicSizes:
         self._argument_shapes = _argument_shapes(function)
         self._values: dict[ir.Value, Size] = {}
         self._shapes: dict[ir.Value, tuple[Size, ...]] = {}
-        self._opaque = 0
+        self._opaque = _last_opaque(self._argument_shapes)
 
     def value(self, value: ir.Value) -> Size:
         """An index or integer value as an expression."""
@@ -207,7 +257,21 @@ def _argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:
     for number, attributes in enumerate(cast(Any, function.attributes["arg_attrs"])):
         if "hotdesk.shape" in attributes:
             shapes[number] = tuple(
-                int(entry.value) if entry.value.lstrip("-").isdigit() else _integer(sympy.sympify(entry.value))
+                int(entry.value) if entry.value.isdigit() else _parsed(entry.value)
                 for entry in attributes["hotdesk.shape"]
             )
     return shapes
+
+
+def _parsed(text: str) -> Size:
+    """A size as it was printed. Every name that is not called is a symbol, whatever else SymPy knows by that name."""
+    names = dict.fromkeys(_NAME.findall(text))
+    return _integer(_algebra.sympify(text, locals={name: sympy.Symbol(name) for name in names}))
+
+
+def _last_opaque(shapes: dict[int, tuple[Size, ...]]) -> int:
+    """The greatest number of an opaque symbol among the sizes of arguments, so that new ones differ from them."""
+    sizes = [size for shape in shapes.values() for size in shape if isinstance(size, sympy.Expr)]
+    names = {str(symbol) for size in sizes for symbol in size.free_symbols}
+    numbers = [name.removeprefix(OPAQUE) for name in names if name.startswith(OPAQUE)]
+    return max((int(number) for number in numbers if number.isdigit()), default=0)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
 
-_BITS = {"i1": 8, "index": 64}
+_BITS = {"index": 64, "tf32": 32}
+_NUMBER = re.compile(r"(?:i|si|ui|f|bf)(\d+)")
 
 
 def is_tensor(value_type: ir.Type) -> bool:
@@ -31,8 +34,15 @@ def element_of(value_type: ir.Type) -> str:
 
 
 def element_bytes(element: str) -> int:
-    """Bytes of one element in memory; an `i1` takes a byte."""
-    bits = _BITS.get(element) or int("".join(c for c in element if c.isdigit()))
+    """Bytes of one element in memory; an `i1` takes a byte. Raises BufferizationError for a type that is no number."""
+    if element.startswith("complex<"):
+        return 2 * element_bytes(element.removeprefix("complex<").removesuffix(">"))
+    match = _NUMBER.match(element)
+    if element not in _BITS and match is None:
+        raise BufferizationError(
+            "element type", expected="an integer, a float, a complex number or an index", got=element
+        )
+    bits = _BITS[element] if match is None else int(match[1])
     return (bits + 7) // 8
 
 

@@ -17,6 +17,12 @@ def main_function(module: ir.Module, name: str = "main") -> ir.Operation:
     raise KeyError(name)
 
 
+def defined_functions(module: ir.Module) -> list[ir.Operation]:
+    """The `func.func`s of a module that have a body, in order."""
+    functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
+    return [function for function in functions if len(function.regions[0].blocks)]
+
+
 def symbol_name(operation: ir.Operation) -> str:
     return str(cast(Any, operation.attributes["sym_name"]).value)
 

@@ -28,13 +28,19 @@ def _generic_facts(op: ir.Operation) -> Facts:
 
 
 def _named_facts(op: ir.Operation) -> Facts:
-    """Named ops: inits of pure data movement are overwritten unread, those of everything else are accumulated into."""
+    """Named ops: inits of pure data movement are overwritten unread, those of everything else are accumulated into.
+
+    The payload of a `linalg.map` says which operands it reads.
+    """
     outputs = len(op.results)
     inputs = len(op.operands) - outputs
     ties = tuple((inputs + i, i) for i in range(outputs))
     moves = op.name in ("linalg.fill", "linalg.copy", "linalg.transpose", "linalg.broadcast", "linalg.map")
     tied = frozenset(operand for operand, _ in ties)
     reads = frozenset(range(inputs)) | (frozenset[int]() if moves else tied)
+    if op.name == "linalg.map":
+        arguments = enumerate(op.regions[0].blocks[0].arguments)
+        reads = frozenset(number for number, argument in arguments if next(iter(argument.uses), None) is not None)
     elementwise = frozenset(range(inputs)) if op.name in ("linalg.copy", "linalg.map") else frozenset[int]()
     return Facts(reads=reads, ties=ties, overwrites=tied if moves else frozenset(), elementwise=elementwise)
 

@@ -31,7 +31,9 @@ def strided_type(
 
 
 def _has_identity_layout(memref: ir.Value) -> bool:
-    return "strided" not in str(cast(Any, memref.type).layout)
+    """As MLIR sees it: up to one dimension, `strided<[1]>` without an offset is the identity too."""
+    layout = str(cast(Any, memref.type).layout)
+    return "strided" not in layout or layout in ("strided<[]>", "strided<[1]>")
 
 
 # Slices
@@ -112,6 +114,8 @@ def _bufferize_expand(op: ir.Operation, buffers: Buffers) -> None:
         for group, stride in zip(groups, strides, strict=True):
             inner = row_major(tuple(sizes[i] for i in group))
             expanded.extend(None if s is None or stride is None else s * stride for s in inner)
+        if not groups:  # a single element gets dims of size 1
+            expanded = [1] * len(sizes)
         result = strided_type(sizes, expanded, offset, source)
     attributes = {name: op.attributes[name] for name in ("reassociation", "static_output_shape")}
     operands = [source, *list(op.operands)[1:]]

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from hotdesk.analysis.buffers import BufferUse
 from hotdesk.errors import ExecutionError, ShapeError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.symbolic import Size
@@ -20,7 +19,7 @@ from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.planning import Buffer, Plan, Pool, Problem, plan
 from hotdesk.report.records import BufferLine, Memory
 from hotdesk.runtime.interface import Binding, TensorSpec
-from hotdesk.runtime.jit import Machine
+from hotdesk.runtime.jit import Machine, use_blas_threads
 
 ALIGNMENT = 64
 
@@ -53,7 +52,7 @@ class Layout:
     in_arena: tuple[tuple[int, int], ...]
     in_result: tuple[tuple[int, int, int], ...]
     numbers: Any
-    steps: tuple[BufferUse, ...]
+    products: int
     sizes: tuple[int, ...]
 
 
@@ -66,6 +65,7 @@ class Function:
         self._assertions = {a.code: a for a in assertions}
         self._sizes = Sizes([b.bytes for b in lowered.buffers])
         self._numbers = Sizes(lowered.numbers)
+        self._products = Sizes(list(dict.fromkeys(call.products for call in lowered.calls)))
         self._status = np.zeros(1, dtype=np.int32)
         self._constants = lowered.constants
         self._table = (ctypes.c_void_p * (len(lowered.buffers) + 1))()
@@ -105,7 +105,7 @@ class Function:
             tuple((cast(int, p.buffer_id), p.offset) for p in made.placements if p.pool is None),
             tuple((cast(int, p.buffer_id), cast(int, p.pool), p.offset) for p in made.placements if p.pool is not None),
             numbers,
-            lowered.buffers,
+            max(self._products.at(symbols), default=0),
             sizes,
         )
 
@@ -125,6 +125,7 @@ class Function:
         for place, result, offset in layout.in_result:
             self._table[place] = cast(int, self._table[result]) + offset
         self._status[0] = 0
+        use_blas_threads(layout.products)
         self._entry(ctypes.addressof(self._packed))
         if self._status[0]:
             failed = self._assertions[int(self._status[0])]
@@ -262,7 +263,7 @@ def _buffer_lines(lowered: LoweredFunction, layout: Layout) -> tuple[BufferLine,
 
 def _line(lowered: LoweredFunction, layout: Layout, place: int, where: str, offset: int) -> BufferLine:
     use = lowered.buffers[place]
-    source = lowered.sources[use.lower] if use.users else None
+    source = lowered.sources[use.lower] if use.lower < use.upper else None
     name = source.op if source is not None else use.kind
     location = source.location if source is not None else ""
     return BufferLine(name, layout.sizes[place], location, use.lower, use.upper, where, offset)

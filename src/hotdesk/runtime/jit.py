@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import scipy_openblas32
 
 from hotdesk._bindings import ExecutionEngine, ir
 from hotdesk.errors import LoweringError
+
+SMALL_PRODUCTS = 1 << 24
+"""Multiplications that take one thread about as long as two would be kept apart from their work."""
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -23,6 +27,23 @@ def blas_library() -> str:
     if not found:
         raise LoweringError("no BLAS library", expected="libscipy_openblas in scipy-openblas32", got=str(folder))
     return str(found[0])
+
+
+@cache
+def _blas() -> tuple[ctypes.CDLL, int]:
+    """The BLAS and the number of threads it starts with (`OPENBLAS_NUM_THREADS` sets it)."""
+    library = ctypes.CDLL(blas_library())
+    library.scipy_openblas_get_num_threads.restype = ctypes.c_int
+    return library, int(library.scipy_openblas_get_num_threads())
+
+
+def use_blas_threads(products: int) -> None:
+    """Has the BLAS run a program's products on all threads, or on one where none is worth a second.
+
+    A threaded product makes a job table on the heap and waits for the other threads: too much for small ones.
+    """
+    library, threads = _blas()
+    library.scipy_openblas_set_num_threads(1 if products <= SMALL_PRODUCTS else threads)
 
 
 class Machine:

@@ -27,7 +27,7 @@ from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, memref_of, row_major, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, nested_ops, runs_every_call
+from hotdesk.ir.walking import defined_functions, defining_op, entry_block, nested_ops, runs_every_call
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 
@@ -42,11 +42,10 @@ class OneShotBufferize(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in list(module.body.operations):
-            if function.operation.name == "func.func":
-                record = read_function(function.operation)
-                found = _Bufferization(function.operation, record, analyse_in_place(record)).run()
-                decisions.extend(found if runs_every_call(function.operation) else ())
+        for function in defined_functions(module):
+            record = read_function(function)
+            found = _Bufferization(function, record, analyse_in_place(record)).run()
+            decisions.extend(found if runs_every_call(function) else ())
         return tuple(decisions)
 
 
@@ -140,6 +139,14 @@ class _Bufferization:
     def _boundary(self, record: OpRecord) -> list[ir.Value]:
         """Replaces the return by one without operands; result buffers are placed when the tensors are gone."""
         values = list(record.operation.operands)
+        for number, value in enumerate(values):
+            if not is_tensor(value.type):
+                raise BufferizationError(
+                    f"result {number}",
+                    expected="a tensor",
+                    got=str(value.type),
+                    where=python_line(record.operation.location) or None,
+                )
         buffers = [self.buffer(v) if is_tensor(v.type) else v for v in values]
         self._result_types = [memref_of(v.type) if is_tensor(v.type) else v.type for v in values]
         new = create("func.return", [], [], before=record.operation)
@@ -150,7 +157,8 @@ class _Bufferization:
     def _place_results(self, buffers: list[ir.Value]) -> None:
         taken: set[ir.Value] = set()
         block = entry_block(self._function)
-        for number, (buffer, result_type) in enumerate(zip(buffers, self._result_types, strict=True)):
+        for number, result_type in enumerate(self._result_types):
+            buffer = buffers[number]
             argument = block.add_argument(result_type, self._return.location)
             allocation, reason = _covered_allocation(buffer, taken)
             if (
@@ -175,6 +183,7 @@ class _Bufferization:
             if allocation.type != argument.type:
                 replacement = _seen_as(argument, allocation, op)
             allocation.replace_all_uses_with(replacement)
+            buffers = [replacement if other == allocation else other for other in buffers]
             op.erase()
             taken.add(replacement)
             taken.add(argument)

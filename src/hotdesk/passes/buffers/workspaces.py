@@ -15,7 +15,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.walking import runs_every_call, top_level_ops
+from hotdesk.ir.walking import defined_functions, runs_every_call, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
 from hotdesk.passes.lower.views import Places
@@ -29,12 +29,10 @@ class AllocateWorkspaces(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in module.body.operations:
-            if function.operation.name != "func.func":
-                continue
-            places = Places(SymbolicSizes(function.operation))
-            reported = runs_every_call(function.operation)
-            for op in top_level_ops(function.operation):
+        for function in defined_functions(module):
+            places = Places(SymbolicSizes(function))
+            reported = runs_every_call(function)
+            for op in top_level_ops(function):
                 if op.name == "hotdesk.conv" and len(op.operands) == 3:
                     allocated = _allocate(op, places)
                     decisions.extend(allocated if reported else ())

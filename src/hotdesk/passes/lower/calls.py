@@ -9,6 +9,22 @@ from hotdesk.ir.symbolic import Size
 
 
 @dataclass(frozen=True, slots=True)
+class Base:
+    """A buffer as the runtime sees it: an entry of the pointer table. Holds no IR, so a program outlives its modules.
+
+    Attributes:
+        kind: `alloc`, `argument` or `global`.
+        lower, upper: the live range, half-open in op numbers; equal when nothing touches the buffer.
+        bytes: the size; an expression when it is dynamic.
+    """
+
+    kind: str
+    lower: int
+    upper: int
+    bytes: Size
+
+
+@dataclass(frozen=True, slots=True)
 class Pointer:
     """The address a kernel gets: entry `base` of the pointer table, plus `offset` bytes."""
 
@@ -18,13 +34,17 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class KernelCall:
-    """A call of kernel `kernel`: pointers, then sizes and strides that are not compiled in, then pointers again."""
+    """A call of kernel `kernel`: pointers, then sizes and strides that are not compiled in, then pointers again.
+
+    `products` is how many multiplications a contraction or convolution does; 0 for other kernels.
+    """
 
     kernel: str
     pointers: tuple[Pointer, ...]
     scalars: tuple[Size, ...]
     last_pointers: tuple[Pointer, ...]
     source: Source
+    products: Size = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffers import VIEW_OPS, BufferUse, find_buffers
+from hotdesk.analysis.buffers import VIEW_OPS, find_buffers
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
@@ -18,10 +18,10 @@ from hotdesk.ir.symbolic import Size, SymbolicSizes, is_opaque
 from hotdesk.ir.types import element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name, top_level_ops
 from hotdesk.passes.bufferize.one_shot import RESULT
-from hotdesk.passes.lower.calls import KernelCall, Pointer
+from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary
-from hotdesk.passes.lower.named import named_kernel
+from hotdesk.passes.lower.named import named_kernel, products
 from hotdesk.passes.lower.views import Place, Places
 
 _NO_CODE = VIEW_OPS | {
@@ -61,7 +61,7 @@ class LoweredFunction:
 
     entry: str
     text: str
-    buffers: tuple[BufferUse, ...]
+    buffers: tuple[Base, ...]
     constants: dict[int, npt.NDArray[Any]]
     numbers: tuple[Size, ...]
     checks: tuple[SizeCheck, ...]
@@ -110,7 +110,7 @@ class _Lowering:
         return LoweredFunction(
             self._entry,
             text,
-            self._buffers,
+            tuple(Base(b.kind, b.lower, b.upper, b.bytes) for b in self._buffers),
             self._constants(),
             tuple(numbers.sizes),
             tuple(self._checks),
@@ -151,7 +151,8 @@ class _Lowering:
             raise LoweringError(f"op `{op.name}` has no kernel", got=str(error), where=str(source)) from error
         scalars = tuple(size for place in main for size in place.unknowns())
         workspace = tuple(self._pointer(place) for place in places[len(main) :])
-        return KernelCall(name, tuple(map(self._pointer, main)), scalars, workspace, source)
+        pointers = tuple(map(self._pointer, main))
+        return KernelCall(name, pointers, scalars, workspace, source, products(op, main))
 
     def _pointer(self, place: Place) -> Pointer:
         offset: Any = place.offset
@@ -197,6 +198,7 @@ class _Lowering:
 
 
 def _array(data: Any) -> npt.NDArray[Any]:
-    if isinstance(data, ir.DenseResourceElementsAttr):
-        raise LoweringError("a constant is a resource", expected="a dense constant", got=str(data)[:60])
-    return np.array(data)
+    values = np.array(data)
+    if values.dtype == object:  # a resource, which the bindings cannot read
+        raise LoweringError("the values of a constant", expected="a dense constant", got=str(data)[:60])
+    return values

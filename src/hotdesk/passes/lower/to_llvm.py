@@ -1,8 +1,8 @@
 """The MLIR passes that take a module of kernels to the LLVM dialect.
 
-Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16
-bits compute in f32 and round after every operation, as PyTorch does; functions LLVM has no intrinsic for become calls of the C math library.
-A function whose arguments are memrefs takes one plain pointer for each.
+Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits
+compute in f32 and round after every operation, as PyTorch does; functions LLVM has no intrinsic for become calls of the C
+math library. A function whose arguments are memrefs takes one plain pointer for each.
 
 What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), `math.fma` on
 f16 and bf16 (multiply and add in f32), and `arith.truncf` from f64 straight to f16 or bf16 (go through f32). The last two

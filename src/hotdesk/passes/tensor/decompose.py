@@ -3,7 +3,7 @@
     tensor.concat dim(1) %a, %b   ->   %0 = insert_slice %a into (tensor.empty)[0, 0]; insert_slice %b into %0[0, n]
     tensor.pad %a low[l] {v}      ->   insert_slice %a into (fill v)[l]
 
-A `tensor.pad` whose padding value depends on the position is left alone.
+A `tensor.pad` whose padding value is computed in its region is left alone: it may depend on the position.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dim, fill, integers
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import constant_of, int_array, segment_sizes, top_level_ops
+from hotdesk.ir.walking import constant_of, defined_functions, defining_op, int_array, segment_sizes, top_level_ops
 from hotdesk.passes.base import Pass
 
 _DYNAMIC = -(2**63)
@@ -23,15 +23,13 @@ _DYNAMIC = -(2**63)
 
 @dataclass(frozen=True, slots=True)
 class DecomposeConcatAndPad(Pass):
-    """Rewrites `tensor.concat` and constant `tensor.pad` into insertions."""
+    """Rewrites `tensor.concat` and `tensor.pad` with one padding value into insertions."""
 
     name: ClassVar[str] = "hotdesk-decompose-concat-and-pad"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in module.body.operations:
-            if function.operation.name != "func.func":
-                continue
-            for op in top_level_ops(function.operation):
+        for function in defined_functions(module):
+            for op in top_level_ops(function):
                 if op.name == "tensor.concat":
                     _concat(op)
                 elif op.name == "tensor.pad":
@@ -95,7 +93,10 @@ def _concat(op: ir.Operation) -> None:
 
 def _pad(op: ir.Operation) -> None:
     scalar = list(op.regions[0].blocks[0].operations)[-1].operation.operands[0]
-    if scalar.owner == op.regions[0].blocks[0] or constant_of(scalar) is None:
+    producer = defining_op(scalar)
+    block = op.regions[0].blocks[0]
+    inside = scalar.owner == block if producer is None else producer.block == block
+    if inside and constant_of(scalar) is None:
         return
     counts = segment_sizes(op)
     source, result = op.operands[0], op.results[0]
@@ -107,9 +108,9 @@ def _pad(op: ir.Operation) -> None:
         if size is None
     ]
     empty = create("tensor.empty", dynamic, [result.type], before=op).results[0]
-    number = cast(Any, constant_scalar(scalar))
-    constant = create("arith.constant", [], [scalar.type], {"value": number}, before=op).results[0]
-    padded = _insert(source, fill(constant, empty, op), lows, op)
+    if constant_of(scalar) is not None:
+        scalar = create("arith.constant", [], [scalar.type], {"value": constant_scalar(scalar)}, before=op).results[0]
+    padded = _insert(source, fill(scalar, empty, op), lows, op)
     result.replace_all_uses_with(padded)
     op.erase()
 

@@ -17,6 +17,7 @@ from hotdesk.analysis.displacement import find_displacement
 from hotdesk.analysis.program import FunctionRecord, read_function
 from hotdesk.analysis.readers import BufferState, conflict_of, find_readers
 from hotdesk.explain import Decision
+from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass
 
 
@@ -27,9 +28,8 @@ class ChooseDestinations(Pass):
     name: ClassVar[str] = "hotdesk-choose-destinations"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in module.body.operations:
-            if function.operation.name == "func.func":
-                _choose(read_function(function.operation))
+        for function in defined_functions(module):
+            _choose(read_function(function))
         return ()
 
 

@@ -13,7 +13,8 @@ Rules:
    zeros (how a transposed convolution is lowered) becomes `input_dilations` with padding. No padded copy is made.
 4. Grouped and depthwise convolutions are the same op with `groups`.
 
-Left alone: channels-last and quantized convolutions, padding with other values or of the channel dims.
+Left alone: contractions with indexing maps of their own, unsigned, channels-last and quantized ops, padding with other values
+or of the channel dims.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, empty_like, integers, replace
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_of, shape_of
-from hotdesk.ir.walking import constant_of, defining_op, entry_block, int_array, segment_sizes, top_level_ops
+from hotdesk.ir.walking import constant_of, defined_functions, defining_op, int_array, segment_sizes, top_level_ops
 from hotdesk.passes.base import Pass
 
 _EQUATIONS: Mapping[str, str] = {
@@ -50,8 +51,8 @@ class NormalizeNamedOps(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in module.body.operations:
-            for op in top_level_ops(function.operation) if function.operation.name == "func.func" else ():
+        for function in defined_functions(module):
+            for op in top_level_ops(function):
                 rewrite = _REWRITES.get(op.name)
                 if rewrite is not None:
                     decisions.extend(rewrite(op))
@@ -75,14 +76,15 @@ def _has_default_maps(op: ir.Operation) -> bool:
 
 
 def _contract(op: ir.Operation) -> list[Decision]:
-    if not _has_default_maps(op):
+    if not _has_default_maps(op) or _extends_unsigned(op):
         return []
     inputs, output = _EQUATIONS[op.name].split("->")
     decisions: list[Decision] = []
     operands: list[ir.Value] = []
     letters: list[str] = []
     for value, names in zip(op.operands, inputs.split(","), strict=False):
-        value, names, folded = _through_transposes(value, names)
+        last_of = set(names) - set(output) - set(letters[0]) if letters else set[str]()
+        value, names, folded = _through_transposes(value, names, last_of)
         operands.append(value)
         letters.append(names)
         decisions.extend(folded)
@@ -95,13 +97,21 @@ def _contract(op: ir.Operation) -> list[Decision]:
     return decisions
 
 
-def _through_transposes(value: ir.Value, letters: str) -> tuple[ir.Value, str, list[Decision]]:
-    """Follows an operand back through transposes and broadcasts: its source, and the source's letters."""
+def _extends_unsigned(op: ir.Operation) -> bool:
+    """Whether the op widens its inputs as unsigned integers, which our ops do not."""
+    return "unsigned" in str(op.attributes["cast"]) if "cast" in op.attributes else False
+
+
+def _through_transposes(value: ir.Value, letters: str, keep: set[str]) -> tuple[ir.Value, str, list[Decision]]:
+    """Follows an operand back through transposes and broadcasts that lose no letter of `keep`: its source, and its letters.
+
+    A summed letter that no operand had any more would lose its size, and with it how often the product is added.
+    """
     decisions: list[Decision] = []
     producer = defining_op(value)
     while producer is not None:
         source_letters = _source_letters(producer, letters)
-        if source_letters is None:
+        if source_letters is None or not keep <= set(source_letters):
             break
         letters, value = source_letters, producer.operands[0]
         source = Source(producer.name, python_line(producer.location))
@@ -140,24 +150,23 @@ def _initial(op: ir.Operation, neutral: float) -> tuple[bool, ir.Value]:
 
 
 def fill_value(value: ir.Value) -> float | None:
-    """The number every element of a tensor has when it is a fill or a splat constant, else None."""
+    """The number every element of a tensor has when it is a fill or a splat constant, else None. Integers stay exact."""
     op = defining_op(value)
     if op is None:
         return None
     if op.name == "linalg.fill":
         number = constant_of(op.operands[0])
-        return None if number is None else float(number)
+        return number
     if op.name == "arith.constant":
         attribute = op.attributes["value"]
         if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
             splat = cast(Any, attribute.get_splat_value())
-            return float(splat.value)
+            return splat.value
         return None
     if op.name == "linalg.generic" and segment_sizes(op)[0] == 0:
         body = [o.operation for o in op.regions[0].blocks[0].operations]
         if len(body) == 1:
-            number = constant_of(body[0].operands[0])
-            return None if number is None else float(number)
+            return constant_of(body[0].operands[0])
     return None
 
 
@@ -231,6 +240,8 @@ def _folded_window(value: ir.Value, window: _Window) -> list[Decision]:
 
 
 def _convolution(op: ir.Operation) -> list[Decision]:
+    if _extends_unsigned(op):
+        return []
     value, weight, _ = op.operands
     window = _window(value, 0.0)
     decisions = _folded_window(value, window)
@@ -258,7 +269,7 @@ def _grouped_convolution(op: ir.Operation) -> list[Decision]:
     """`[N, G, C, …] * [G, F, C, …]` with the group dims merged into their neighbours."""
     value, weight, init = op.operands
     groups = shape_of(weight.type)[0]
-    if groups is None:
+    if groups is None or _extends_unsigned(op):
         return []
     value, weight, init = (
         _merged(value, 1, op),
@@ -410,10 +421,8 @@ _REWRITES: Mapping[str, Callable[[ir.Operation], list[Decision]]] = {
 
 def erase_dead(module: ir.Module) -> None:
     """Erases top-level ops without side effects whose results nobody uses, users first."""
-    for function in module.body.operations:
-        if function.operation.name != "func.func":
-            continue
-        for op in reversed([o.operation for o in entry_block(function.operation).operations]):
+    for function in defined_functions(module):
+        for op in reversed(top_level_ops(function)):
             unused = len(op.results) > 0 and all(next(iter(r.uses), None) is None for r in op.results)
             if unused and op.name.split(".")[0] in ("linalg", "tensor", "arith", "hotdesk", "tm_tensor", "math"):
                 op.erase()

@@ -25,7 +25,14 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
-from hotdesk.ir.walking import captured_operands, defining_op, entry_block, main_function, top_level_ops
+from hotdesk.ir.walking import (
+    captured_operands,
+    defined_functions,
+    defining_op,
+    entry_block,
+    symbol_name,
+    top_level_ops,
+)
 from hotdesk.passes.base import Pass
 
 KIND = "hotdesk.kind"
@@ -40,7 +47,9 @@ class SplitPrepare(Pass):
     name: ClassVar[str] = "hotdesk-split-prepare"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        main = main_function(module)
+        main = next((f for f in defined_functions(module) if symbol_name(f) == "main"), None)
+        if main is None:
+            return ()
         movable = _movable(main)
         frontier = _frontier(main, movable)
         if not frontier:
@@ -118,7 +127,8 @@ def _is_undefined(value: ir.Value) -> bool:
 
 def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list[ir.Value]:
     """Movable values to pass to `@main`: used by what stays, or by an enlarging op that stays with its user."""
-    staying = set(top_level_ops(main)) - set(movable.values())
+    moving = set(movable.values())
+    staying = [op for op in top_level_ops(main) if op not in moving]
     needed: dict[ir.Value, None] = {}
     pending: list[ir.Value] = [v for op in staying for v in _reads(op) if v in movable]
     seen: set[ir.Value] = set()
@@ -133,7 +143,7 @@ def _frontier(main: ir.Operation, movable: dict[ir.Value, ir.Operation]) -> list
         else:
             needed[value] = None
     order = {op: i for i, op in enumerate(top_level_ops(main))}
-    return sorted(needed, key=lambda v: order[movable[v]])
+    return sorted(needed, key=lambda v: (order[movable[v]], cast(Any, v).result_number))
 
 
 def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
@@ -141,7 +151,7 @@ def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
     arguments = list(entry_block(main).arguments)
     kinds = argument_kinds(main)
     weights = [a for a, kind in zip(arguments, kinds, strict=True) if kind == "weight"]
-    attributes = list(cast(Any, main.attributes["arg_attrs"])) if "arg_attrs" in main.attributes else []
+    attributes = _argument_attributes(main)
     slice_ops = _backward_slice(frontier)
     function_type = ir.FunctionType.get([w.type for w in weights], [v.type for v in frontier])
     prepare = create(
@@ -151,7 +161,7 @@ def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
         {
             "sym_name": ir.StringAttr.get("prepare"),
             "function_type": ir.TypeAttr.get(function_type),
-            "arg_attrs": ir.ArrayAttr.get([attributes[cast(Any, w).arg_number] for w in weights]),
+            "arg_attrs": ir.ArrayAttr.get([attributes[cast(int, cast(Any, w).arg_number)] for w in weights]),
         },
         regions=1,
         before=main,
@@ -164,6 +174,12 @@ def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
             clone_with(op, mapping, point)
     with point, main.location:
         ir.Operation.create("func.return", operands=[mapping[v] for v in frontier])
+
+
+def _argument_attributes(function: ir.Operation) -> list[ir.Attribute]:
+    if "arg_attrs" in function.attributes:
+        return list(cast("list[ir.Attribute]", function.attributes["arg_attrs"]))
+    return [ir.DictAttr.get({})] * len(entry_block(function).arguments)
 
 
 def _backward_slice(values: list[ir.Value]) -> set[ir.Operation]:
@@ -194,7 +210,7 @@ def clone_with(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.In
 def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:
     block = entry_block(main)
     old = ir.FunctionType(cast(Any, main.attributes["function_type"]).value)
-    attributes = list(cast(Any, main.attributes["arg_attrs"]))
+    attributes = _argument_attributes(main)
     for value in frontier:
         argument = block.add_argument(value.type, value.location)
         value.replace_all_uses_with(argument)

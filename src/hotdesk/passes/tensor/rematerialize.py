@@ -16,7 +16,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands, defining_op, segment_sizes, top_level_ops
+from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, segment_sizes, top_level_ops
 from hotdesk.passes.base import Pass
 
 _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast")
@@ -30,10 +30,8 @@ class RematerializeCheapOps(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in module.body.operations:
-            if function.operation.name != "func.func":
-                continue
-            for op in reversed(top_level_ops(function.operation)):
+        for function in defined_functions(module):
+            for op in reversed(top_level_ops(function)):
                 if is_cheap(op):
                     decisions.extend(_separate(op))
         return tuple(decisions)
@@ -50,7 +48,9 @@ def is_cheap(op: ir.Operation) -> bool:
         return source is not None and is_cheap(source)
     if op.name != "linalg.generic" or segment_sizes(op)[0] != 0 or len(op.results) != 1:
         return False
-    return not any(is_tensor(value.type) for _, _, value in captured_operands(op))
+    arguments = op.regions[0].blocks[0].arguments
+    reads = any(next(iter(argument.uses), None) is not None for argument in arguments)
+    return not reads and not any(is_tensor(value.type) for _, _, value in captured_operands(op))
 
 
 def _separate(op: ir.Operation) -> list[Decision]:

@@ -47,13 +47,14 @@ UNARY = {
 
 def unary(operations: list[list[str]], source: str, result: str) -> Kernel:
     """A kernel that turns one loaded value `%x` into one result `%r` an operation."""
-    lines = [f"func.func @KERNEL(%p0: memref<{source}>, %p1: memref<{result}>) {{"]
-    lines.append(
-        f"  %from = memref.reinterpret_cast %p0 to offset: [0], sizes: [4], strides: [1] : memref<{source}> to memref<4x{source}>"
-    )
-    lines.append(
-        f"  %to = memref.reinterpret_cast %p1 to offset: [0], sizes: [{4 * len(operations)}], strides: [1] : memref<{result}> to memref<{4 * len(operations)}x{result}>"
-    )
+    total = 4 * len(operations)
+    cast = "memref.reinterpret_cast"
+    target = f"memref<{total}x{result}>"
+    lines = [
+        f"func.func @KERNEL(%p0: memref<{source}>, %p1: memref<{result}>) {{",
+        f"  %from = {cast} %p0 to offset: [0], sizes: [4], strides: [1] : memref<{source}> to memref<4x{source}>",
+        f"  %to = {cast} %p1 to offset: [0], sizes: [{total}], strides: [1] : memref<{result}> to {target}",
+    ]
     lines += [
         "  %c0 = arith.constant 0 : index",
         "  %c1 = arith.constant 1 : index",
@@ -64,9 +65,9 @@ def unary(operations: list[list[str]], source: str, result: str) -> Kernel:
         lines += [f"    {line.replace('%', f'%n{number}_').replace(f'%n{number}_x', '%x')}" for line in operation]
         lines.append(f"    %base{number} = arith.constant {4 * number} : index")
         lines.append(f"    %at{number} = arith.addi %base{number}, %i : index")
-        lines.append(f"    memref.store %n{number}_r, %to[%at{number}] : memref<{4 * len(operations)}x{result}>")
+        lines.append(f"    memref.store %n{number}_r, %to[%at{number}] : {target}")
     lines += ["  }", "  return", "}"]
-    views = [View(source, (4,), (1,)), View(result, (4 * len(operations),), (1,))]
+    views = [View(source, (4,), (1,)), View(result, (total,), (1,))]
     return Kernel(KernelText("\n".join(lines) + "\n", ()), views)
 
 

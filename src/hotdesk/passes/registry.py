@@ -1,0 +1,68 @@
+"""Passes by their command-line names. A name leads to `module:Class`; only loading a pass imports it.
+
+Other packages add theirs with an entry point of the group `hotdesk.passes`, in their `pyproject.toml`:
+
+    [project.entry-points."hotdesk.passes"]
+    my-pass = "my_package.my_module:MyPass"
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import cast
+
+from hotdesk.errors import OptionError, PassError
+from hotdesk.passes.base import Pass
+
+GROUP = "hotdesk.passes"
+BUILT_IN: Mapping[str, str] = {
+    "hotdesk-normalize-named-ops": "hotdesk.passes.tensor.named_ops:NormalizeNamedOps",
+    "hotdesk-decompose-concat-and-pad": "hotdesk.passes.tensor.decompose:DecomposeConcatAndPad",
+    "hotdesk-split-prepare": "hotdesk.passes.tensor.prepare:SplitPrepare",
+    "hotdesk-rematerialize-cheap-ops": "hotdesk.passes.tensor.rematerialize:RematerializeCheapOps",
+    "hotdesk-choose-destinations": "hotdesk.passes.tensor.destinations:ChooseDestinations",
+    "hotdesk-annotate-in-place": "hotdesk.passes.bufferize.annotate:AnnotateInPlace",
+    "hotdesk-one-shot-bufferize": "hotdesk.passes.bufferize.one_shot:OneShotBufferize",
+    "hotdesk-allocate-workspaces": "hotdesk.passes.buffers.workspaces:AllocateWorkspaces",
+    "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",
+}
+
+
+def pass_names() -> tuple[str, ...]:
+    """The names of all passes: Hotdesk's in the order of the pipeline, then those of other packages by name."""
+    return tuple(_targets())
+
+
+def load(name: str) -> type[Pass]:
+    """Imports the pass of that name.
+
+    Raises:
+        OptionError: there is no such pass.
+        PassError: its entry point does not lead to a pass.
+    """
+    target = _targets().get(name)
+    if target is None:
+        raise OptionError(f"pass '{name}'", expected="the name of a pass", got="no such pass", hint=_hint(name))
+    module, _, attribute = target.partition(":")
+    try:
+        found: object = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise PassError(f"pass '{name}'", expected=f"a class at {target}", got=str(error)) from error
+    if not (isinstance(found, type) and issubclass(found, Pass)):
+        raise PassError(f"pass '{name}'", expected=f"a subclass of Pass at {target}", got=str(cast(object, found)))
+    return found
+
+
+@cache
+def _targets() -> Mapping[str, str]:
+    others = {point.name: point.value for point in entry_points(group=GROUP)}
+    return {**BUILT_IN, **{name: others[name] for name in sorted(others) if name not in BUILT_IN}}
+
+
+def _hint(name: str) -> str:
+    close = difflib.get_close_matches(name, pass_names(), n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(close)}?" if close else "`hotdesk-opt --list-passes` lists the names."

@@ -1,0 +1,176 @@
+"""Pipelines as text: MLIR's syntax, with Hotdesk's passes among MLIR's.
+
+    builtin.module(hotdesk-choose-destinations,canonicalize,func.func(cse))
+
+A step that names one of our passes is ours; each run of other steps is a pipeline for MLIR's `PassManager`. Ours change modules,
+so they stand directly under `builtin.module`; their fields are options, `name{field=value other=value}`. A pipeline prints back
+as the text that it was parsed from, spaces aside. All of it is checked before anything runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import PassManager, ir
+from hotdesk.errors import InvalidIRError, OptionError
+from hotdesk.explain import Decision
+from hotdesk.ir.context import entered, run_mlir_passes
+from hotdesk.passes.base import Pass
+from hotdesk.passes.registry import load, pass_names
+
+_MODULE = re.compile(r"\s*builtin\.module\s*\((.*)\)\s*", re.DOTALL)
+_STEP = re.compile(r"([\w.-]+)\s*(?:\{(.*)\})?\s*", re.DOTALL)
+_OPTION = re.compile(r"\s*([\w-]+)=(\S+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class MLIRPasses(Pass):
+    """Consecutive steps of a pipeline that are MLIR's own passes."""
+
+    name: ClassVar[str] = "mlir"
+    pipeline: str
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        run_mlir_passes(module, self.pipeline)
+        return ()
+
+    def __str__(self) -> str:
+        return self.pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class PassPipeline:
+    """Passes in the order in which they run on a module."""
+
+    passes: tuple[Pass, ...]
+
+    def __str__(self) -> str:
+        return f"builtin.module({','.join(map(_spelled, self.passes))})"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        """Runs every pass and verifies after each; returns their decisions.
+
+        Raises:
+            InvalidIRError: a pass left a module that does not verify.
+            PassError: a pass of MLIR's failed.
+        """
+        decisions: list[Decision] = []
+        for one in self.passes:
+            with entered(module.operation):
+                decisions.extend(one.run(module))
+                _verify(module, one)
+        return tuple(decisions)
+
+
+def parse_pipeline(text: str) -> PassPipeline:
+    """Reads a pipeline text.
+
+    Raises:
+        OptionError: the text is no pipeline, or a pass or an option does not exist.
+    """
+    whole = _MODULE.fullmatch(text)
+    if whole is None:
+        raise OptionError("pass pipeline", expected="'builtin.module(…)'", got=repr(text))
+    passes: list[Pass] = []
+    for step in _split(whole[1], text):
+        ours = step_pass(step)
+        if ours is not None:
+            passes.append(ours)
+        elif passes and isinstance(passes[-1], MLIRPasses):
+            passes[-1] = MLIRPasses(f"{passes[-1].pipeline},{step}")
+        else:
+            passes.append(MLIRPasses(step))
+    for one in passes:
+        if isinstance(one, MLIRPasses):
+            _check(one.pipeline)
+    return PassPipeline(tuple(passes))
+
+
+def step_pass(step: str) -> Pass | None:
+    """The pass of ours that a step such as `name{option=value}` names, or None when it names none.
+
+    Raises OptionError for an option that the pass does not have, and for a name that is ours by its prefix but unknown.
+    """
+    match = _STEP.fullmatch(step)
+    if match is None or not (match[1] in pass_names() or match[1].startswith("hotdesk-")):
+        return None
+    return cast(Any, load(match[1]))(**_options(match[1], match[2] or ""))
+
+
+def _split(text: str, whole: str) -> list[str]:
+    """The steps between commas that are in no bracket."""
+    if not text.strip():
+        return []
+    steps = [""]
+    depth = 0
+    for character in text:
+        depth += (character in "({") - (character in ")}")
+        if depth < 0:
+            break
+        if character == "," and depth == 0:
+            steps.append("")
+        else:
+            steps[-1] += character
+    steps = [step.strip() for step in steps]
+    if depth or "" in steps:
+        raise OptionError("pass pipeline", expected="passes between commas, and closed brackets", got=repr(whole))
+    return steps
+
+
+def _options(name: str, text: str) -> dict[str, object]:
+    kinds = {
+        f.name.replace("_", "-"): (f.name, getattr(f.type, "__name__", f.type))
+        for f in dataclasses.fields(cast(Any, load(name)))
+    }
+    values: dict[str, object] = {}
+    rest = text
+    while rest.strip():
+        match = _OPTION.match(rest)
+        if match is None or match[1] not in kinds:
+            known = ", ".join(kinds) or "none"
+            raise OptionError(f"pass '{name}'", expected=f"options 'name=value' (it has: {known})", got=repr(text))
+        field, kind = kinds[match[1]]
+        values[field] = _converted(name, match[1], match[2], str(kind))
+        rest = rest[match.end() :]
+    return values
+
+
+def _converted(name: str, option: str, text: str, kind: str) -> object:
+    if kind == "str":
+        return text
+    if kind == "bool" and text in ("true", "false"):
+        return text == "true"
+    if kind == "int" and text.lstrip("-").isdigit():
+        return int(text)
+    raise OptionError(f"option '{option}' of pass '{name}'", expected=f"a value of type {kind}", got=repr(text))
+
+
+def _check(pipeline: str) -> None:
+    inside = re.search(r"(?<![\w-])(hotdesk-[\w-]+)", pipeline)
+    if inside is not None:
+        raise OptionError(f"pass '{inside[1]}'", expected="a step of builtin.module", got=repr(pipeline))
+    with ir.Context():
+        try:
+            PassManager.parse(f"builtin.module({pipeline})")
+        except ValueError as error:
+            message = " ".join(str(error).split())
+            raise OptionError("pass pipeline", got=message.removeprefix("MLIR Textual PassPipeline Parser:")) from error
+
+
+def _verify(module: ir.Module, after: Pass) -> None:
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        raise InvalidIRError(f"the module does not verify after {after.name}", got=str(error)) from error
+
+
+def _spelled(one: Pass) -> str:
+    if isinstance(one, MLIRPasses):
+        return one.pipeline
+    fields = dataclasses.fields(cast(Any, one))
+    given = [(f.name, getattr(one, f.name)) for f in fields if getattr(one, f.name) != f.default]
+    options = " ".join(f"{n.replace('_', '-')}={str(v).lower() if isinstance(v, bool) else v}" for n, v in given)
+    return f"{one.name}{{{options}}}" if options else one.name

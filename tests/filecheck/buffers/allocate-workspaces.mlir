@@ -1,0 +1,26 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-allocate-workspaces --print-decisions 2>&1 | FileCheck %s
+
+// CHECK:       decision: convolution workspace: allocated: workspace, [[BYTES:[0-9]+]] bytes
+// CHECK-LABEL: func.func @needs_scratch(
+// CHECK-SAME:    [[X:%.*]]: memref<1x64x56x56xf32>, [[W:%.*]]: memref<64x64x3x3xf32>, [[Y:%.*]]: memref<1x64x28x28xf32>)
+// CHECK-NEXT:    [[S:%.*]] = memref.alloc() : memref<[[BYTES]]xi8>
+// CHECK-NEXT:    "hotdesk.conv"([[X]], [[W]], [[Y]], [[S]]) {accumulate = false,
+func.func @needs_scratch(%x: memref<1x64x56x56xf32>, %w: memref<64x64x3x3xf32>, %y: memref<1x64x28x28xf32>) {
+  "hotdesk.conv"(%x, %w, %y) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 1, 1>,
+    pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 2, 2>}
+    : (memref<1x64x56x56xf32>, memref<64x64x3x3xf32>, memref<1x64x28x28xf32>) -> ()
+  return
+}
+
+// -----
+
+// A 1×1 convolution is a product of matrices as they lie.
+// CHECK-LABEL: func.func @needs_none(
+// CHECK-NOT:     memref.alloc
+// CHECK:         "hotdesk.conv"({{%[^,]*}}, {{%[^,]*}}, {{%[^,]*}}) {
+func.func @needs_none(%x: memref<1x64x56x56xf32>, %w: memref<64x64x1x1xf32>, %y: memref<1x64x56x56xf32>) {
+  "hotdesk.conv"(%x, %w, %y) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 1, 1>,
+    pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 0>, strides = array<i64: 1, 1>}
+    : (memref<1x64x56x56xf32>, memref<64x64x1x1xf32>, memref<1x64x56x56xf32>) -> ()
+  return
+}

@@ -1,0 +1,103 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-normalize-named-ops | FileCheck %s
+
+// A transpose becomes a letter order, a fill with zero becomes accumulate = false.
+// CHECK-LABEL: func.func @transposed_operand(
+// CHECK-SAME:    [[X:%.*]]: tensor<2x3xf32>, [[W:%.*]]: tensor<4x3xf32>)
+// CHECK:         linalg.fill
+// CHECK-NEXT:    [[E:%.*]] = tensor.empty() : tensor<2x4xf32>
+// CHECK-NEXT:    "hotdesk.contract"([[X]], [[W]], [[E]]) {accumulate = false, equation = "mk,nk->mn"}
+func.func @transposed_operand(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) -> tensor<2x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x4xf32>
+  %t = linalg.transpose ins(%w : tensor<4x3xf32>) outs(%e : tensor<3x4xf32>) permutation = [1, 0]
+  %d = tensor.empty() : tensor<2x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%d : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %r = linalg.matmul ins(%x, %t : tensor<2x3xf32>, tensor<3x4xf32>) outs(%f : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %r : tensor<2x4xf32>
+}
+
+// -----
+
+// So does a linalg.generic that only rearranges. An init that is a value is accumulated into.
+// CHECK-LABEL: func.func @transposed_by_a_generic(
+// CHECK-SAME:    [[X:%.*]]: tensor<3x2xf32>, [[W:%.*]]: tensor<3x4xf32>, [[Y:%.*]]: tensor<2x4xf32>)
+// CHECK:         "hotdesk.contract"([[X]], [[W]], [[Y]]) {accumulate = true, equation = "km,kn->mn"}
+func.func @transposed_by_a_generic(%x: tensor<3x2xf32>, %w: tensor<3x4xf32>, %y: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %e = tensor.empty() : tensor<2x3xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<3x2xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x3xf32>
+  %r = linalg.matmul ins(%t, %w : tensor<2x3xf32>, tensor<3x4xf32>) outs(%y : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %r : tensor<2x4xf32>
+}
+
+// -----
+
+// A broadcast dimension is a letter that the operand lacks.
+// CHECK-LABEL: func.func @broadcast_operand(
+// CHECK-SAME:    [[X:%.*]]: tensor<5x2x3xf32>, [[W:%.*]]: tensor<3x4xf32>, [[Y:%.*]]: tensor<5x2x4xf32>)
+// CHECK:         "hotdesk.contract"([[X]], [[W]], [[Y]]) {accumulate = true, equation = "bmk,kn->bmn"}
+func.func @broadcast_operand(%x: tensor<5x2x3xf32>, %w: tensor<3x4xf32>, %y: tensor<5x2x4xf32>) -> tensor<5x2x4xf32> {
+  %e = tensor.empty() : tensor<5x3x4xf32>
+  %b = linalg.broadcast ins(%w : tensor<3x4xf32>) outs(%e : tensor<5x3x4xf32>) dimensions = [0]
+  %r = linalg.batch_matmul ins(%x, %b : tensor<5x2x3xf32>, tensor<5x3x4xf32>) outs(%y : tensor<5x2x4xf32>) -> tensor<5x2x4xf32>
+  return %r : tensor<5x2x4xf32>
+}
+
+// -----
+
+// A summed letter stays in one operand at least: its size says how often the product is added.
+// CHECK-LABEL: func.func @the_summed_dimension_stays(
+// CHECK-SAME:    [[X:%.*]]: tensor<2xf32>, [[W:%.*]]: tensor<4xf32>, [[Y:%.*]]: tensor<2x4xf32>)
+// CHECK:         [[B:%.*]] = linalg.broadcast ins([[W]] :
+// CHECK:         "hotdesk.contract"([[X]], [[B]], [[Y]]) {accumulate = true, equation = "m,kn->mn"}
+func.func @the_summed_dimension_stays(%x: tensor<2xf32>, %w: tensor<4xf32>, %y: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %e = tensor.empty() : tensor<2x3xf32>
+  %a = linalg.broadcast ins(%x : tensor<2xf32>) outs(%e : tensor<2x3xf32>) dimensions = [1]
+  %g = tensor.empty() : tensor<3x4xf32>
+  %b = linalg.broadcast ins(%w : tensor<4xf32>) outs(%g : tensor<3x4xf32>) dimensions = [0]
+  %r = linalg.matmul ins(%a, %b : tensor<2x3xf32>, tensor<3x4xf32>) outs(%y : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %r : tensor<2x4xf32>
+}
+
+// -----
+
+// A fill with another number is contents like any other.
+// CHECK-LABEL: func.func @other_fill(
+// CHECK-SAME:    [[X:%.*]]: tensor<2x3xf32>, [[W:%.*]]: tensor<3x4xf32>)
+// CHECK:         [[F:%.*]] = linalg.fill
+// CHECK:         "hotdesk.contract"([[X]], [[W]], [[F]]) {accumulate = true, equation = "mk,kn->mn"}
+func.func @other_fill(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>) -> tensor<2x4xf32> {
+  %one = arith.constant 1.0 : f32
+  %d = tensor.empty() : tensor<2x4xf32>
+  %f = linalg.fill ins(%one : f32) outs(%d : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %r = linalg.matmul ins(%x, %w : tensor<2x3xf32>, tensor<3x4xf32>) outs(%f : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %r : tensor<2x4xf32>
+}
+
+// -----
+
+// Indexing maps of its own: left alone.
+// CHECK-LABEL: func.func @own_maps(
+// CHECK-NOT:     hotdesk.contract
+// CHECK:         linalg.matmul indexing_maps
+func.func @own_maps(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %y: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %r = linalg.matmul indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>]
+      ins(%x, %w : tensor<2x3xf32>, tensor<4x3xf32>) outs(%y : tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %r : tensor<2x4xf32>
+}
+
+// -----
+
+// Widened as unsigned integers: left alone.
+// CHECK-LABEL: func.func @unsigned(
+// CHECK-NOT:     hotdesk.contract
+// CHECK:         linalg.matmul {cast = #linalg.type_fn<cast_unsigned>}
+func.func @unsigned(%x: tensor<2x3xi8>, %w: tensor<3x4xi8>, %y: tensor<2x4xi32>) -> tensor<2x4xi32> {
+  %r = linalg.matmul {cast = #linalg.type_fn<cast_unsigned>}
+      ins(%x, %w : tensor<2x3xi8>, tensor<3x4xi8>) outs(%y : tensor<2x4xi32>) -> tensor<2x4xi32>
+  return %r : tensor<2x4xi32>
+}
