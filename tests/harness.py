@@ -22,7 +22,8 @@ from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
-from hotdesk.runtime.executable import ALIGNMENT, Function
+from hotdesk.runtime.function import Function
+from hotdesk.runtime.layout import ALIGNMENT
 from hotdesk.runtime.jit import Machine
 from tests import reference
 from tests.reference import DTYPES, Array, Expected

@@ -166,13 +166,16 @@ class _Builder:
             dividend, divisor = sympy.fraction(sympy.together(size.args[0]))
             return self.line(f"arith.floordivsi {self.index(dividend)}, {self.index(divisor)} : index")
         name = "arith.addi" if size.is_Add else "arith.muli"
-        result = self.index(size.args[0])
-        for argument in size.args[1:]:
+        parts = [size.base] * int(size.exp) if size.is_Pow else size.args
+        result = self.index(parts[0])
+        for argument in parts[1:]:
             result = self.line(f"{name} {result}, {self.index(argument)} : index")
         return result
 
-    def constant(self, element: str, value: float | str) -> str:
+    def constant(self, element: str, value: Any) -> str:
         text = value if isinstance(value, str) else f"{float(value)}" if element.startswith("f") else f"{int(value)}"
+        if element == "i1":
+            return self.line(f"arith.constant {str(value > 0).lower()}")
         return self.line(f"arith.constant {text} : {element}")
 
     def dense(self, sizes: Sequence[int], element: str) -> Tensor:
@@ -232,7 +235,7 @@ class _Builder:
             self.tensors.append(self.argument(number, dynamic=self.chance(50)))
 
     def argument(self, number: int, dynamic: bool) -> Tensor:
-        sizes: list[Size] = [self.pick((0, 1, 2, 3, 3, 4, 5)) for _ in range(self.pick((0, 1, 2, 2, 3)))]
+        sizes: list[Size] = [self.pick((0, 1, 2, 3, 3, 4, 5)) for _ in range(self.pick((0, 1, 2, 2, 3, 3)))]
         kind = "input" if dynamic else self.pick(("input", "weight", "weight", "prepared"))
         attributes = [f'hotdesk.kind = "{kind}"']
         if dynamic:
@@ -257,7 +260,7 @@ class _Builder:
         steps = (
             self.elementwise, self.elementwise, self.elementwise, self.converted, self.reduced, self.contracted,
             self.contracted, self.transposed, self.sliced, self.sliced, self.inserted, self.inserted, self.expanded,
-            self.collapsed, self.cast, self.concatenated, self.padded, self.windowed, self.extracted, self.made,
+            self.collapsed, self.cast, self.concatenated, self.padded, self.windowed, self.windowed, self.extracted, self.made,
         )  # fmt: skip
         self.pick(steps)()
 

@@ -3,8 +3,8 @@
 It says what a program means, independently of how Hotdesk compiles it: linalg by walking every point of the iteration domain,
 convolutions and poolings by their defining sums. Nothing of Hotdesk is used.
 
-What `tensor.empty` holds is undefined. `run` fills it with numbers drawn from a seed; `expected` runs twice with two seeds, and
-elements on which the two runs differ depend on something undefined: no compiler owes anything for them.
+What `tensor.empty` holds is undefined. `run` fills it as it is told; `expected` runs with several fills, and elements on which
+the runs differ depend on something undefined: no compiler owes anything for them.
 """
 
 from __future__ import annotations
@@ -43,13 +43,33 @@ class Expected:
 
 def expected(function: ir.Operation, inputs: Sequence[Array]) -> list[Expected]:
     """What a function of one block returns."""
-    first, second = (run(function, inputs, seed) for seed in (1, 2))
-    return [Expected(a, _same(a, b)) for a, b in zip(first, second, strict=True)]
+    first, *others = (run(function, inputs, fill) for fill in (_lowest, _highest, _drawn))
+    return [
+        Expected(a, np.logical_and.reduce([_same(a, b) for b in rest]))
+        for a, *rest in zip(first, *others, strict=True)
+    ]
 
 
-def run(function: ir.Operation, inputs: Sequence[Array], seed: int = 1) -> list[Array]:
-    """What a function returns when undefined memory holds numbers drawn from `seed`."""
-    interpreter = _Interpreter(np.random.default_rng(seed))
+Fill: TypeAlias = "Callable[[Sequence[int], np.dtype[Any]], Array]"
+
+
+def _lowest(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    """NaN, which no arithmetic gets rid of, or the least integer."""
+    return np.full(shape, np.nan if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min, dtype)
+
+
+def _highest(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    return np.full(shape, 1e30 if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max, dtype)
+
+
+def _drawn(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+    numbers = np.random.default_rng(7).integers(-1000, 1000, shape)
+    return np.asarray(numbers % 2 == 0 if dtype.kind == "b" else numbers).astype(dtype)
+
+
+def run(function: ir.Operation, inputs: Sequence[Array], undefined: Fill = _lowest) -> list[Array]:
+    """What a function returns when undefined memory holds what `undefined` makes."""
+    interpreter = _Interpreter(undefined)
     block = function.regions[0].blocks[0]
     values: Values = {a: np.array(x) for a, x in zip(block.arguments, inputs, strict=True)}
     with np.errstate(all="ignore"):
@@ -66,7 +86,7 @@ def _dtype(mlir_type: Any) -> np.dtype[Any]:
 
 
 class _Interpreter:
-    def __init__(self, undefined: np.random.Generator) -> None:
+    def __init__(self, undefined: Fill) -> None:
         self._undefined = undefined
 
     def block(self, block: ir.Block, values: Values) -> list[Any]:
@@ -101,8 +121,7 @@ class _Interpreter:
         result: Any = op.results[0].type
         rest = iter(operands)
         sizes = [next(rest) if result.is_dynamic_dim(i) else result.get_dim_size(i) for i in range(result.rank)]
-        drawn = self._undefined.integers(-1000, 1000, size=[int(s) for s in sizes])
-        return np.asarray(drawn % 2 == 0 if _dtype(result).kind == "b" else drawn).astype(_dtype(result))
+        return self._undefined([int(s) for s in sizes], _dtype(result))
 
     def _tensor_dim(self, op: ir.Operation, operands: list[Any], values: Values) -> Any:
         return np.int64(operands[0].shape[int(operands[1])])

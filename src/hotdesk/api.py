@@ -16,7 +16,8 @@ from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import entry_block, main_function
 from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
-from hotdesk.runtime.executable import CompiledProgram, Function, aligned
+from hotdesk.runtime.executable import CompiledProgram, aligned
+from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.program import Program

@@ -7,6 +7,8 @@ torch-mlir's own table is the base. What is replaced here, and why:
 * group norm is written the same way (PyTorch's own goes through strided views that torch-mlir turns into index tables);
 * GELU by tanh is the formula itself (torch-mlir's is a fit that is off by 5e-5);
 * 8-bit integers meet scalars and matrix products in 32 bits (torch-mlir takes the process down with them);
+* NaN survives clamping, is what `argmax` finds, and differs from itself, as in PyTorch;
+* floor division goes by the remainder, as in PyTorch;
 * padding by a negative width becomes a slice;
 * attention scales the query only and runs its softmax on one score matrix, so every step can overwrite the one before;
 * `addmm` loses its multiplications by one, integral powers become products, a reciprocal becomes a division.
@@ -145,8 +147,10 @@ def _addmm(bias: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1
 
 
 def _power(x: Tensor, exponent: float) -> Tensor:
-    if not x.dtype.is_floating_point or exponent not in (2, 3, 4):
+    if not x.dtype.is_floating_point or exponent not in (0.5, 2, 3, 4):
         return NotImplemented
+    if exponent == 0.5:
+        return torch.sqrt(x)
     square = x * x
     return square if exponent == 2 else square * x if exponent == 3 else square * square
 
@@ -161,6 +165,79 @@ def _gelu(x: Tensor, approximate: str = "none") -> Tensor:
     wide = x.to(_compute_dtype(x.dtype))
     inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * (wide * wide * wide))
     return (0.5 * wide * (1 + torch.tanh(inner))).to(x.dtype)
+
+
+def _clamp(x: Tensor, lower: float | None = None, upper: float | None = None) -> Tensor:
+    if not x.dtype.is_floating_point:
+        return NotImplemented
+    if lower is not None:
+        x = torch.where(x < lower, lower, x)
+    if upper is not None:
+        x = torch.where(x > upper, upper, x)
+    return x.clone() if lower is None and upper is None else x
+
+
+def _hardtanh(x: Tensor, lower: float = -1, upper: float = 1) -> Tensor:
+    return _clamp(x, lower, upper)
+
+
+def _hardsigmoid(x: Tensor) -> Tensor:
+    wide = x.to(_compute_dtype(x.dtype))
+    return (_clamp(wide + 3, 0, 6) / 6).to(x.dtype)
+
+
+def _argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    return _first(x, torch.amax, dim, keepdim)
+
+
+def _argmin(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    return _first(x, torch.amin, dim, keepdim)
+
+
+def _first(x: Tensor, extreme: Callable[..., Tensor], dim: int | None, keepdim: bool) -> Tensor:
+    """Where the extreme value is for the first time; NaN is both the largest and the smallest of all."""
+    if not x.dtype.is_floating_point:
+        return NotImplemented
+    if dim is None:
+        found = _first(x.reshape(-1), extreme, 0, False)
+        return found.reshape([1] * x.dim()) if keepdim else found
+    if x.dim() == 0:
+        return torch.zeros([], dtype=torch.int64)
+    hit = (x == extreme(x, [dim], keepdim=True)) | torch.isnan(x)
+    return torch.argmax(hit.to(torch.int32), dim, keepdim)
+
+
+def _max_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    if not x.dtype.is_floating_point:
+        return NotImplemented
+    return torch.amax(x, [dim], keepdim=keepdim), _argmax(x, dim, keepdim)
+
+
+def _min_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    if not x.dtype.is_floating_point:
+        return NotImplemented
+    return torch.amin(x, [dim], keepdim=keepdim), _argmin(x, dim, keepdim)
+
+
+def _equal(x: Tensor, y: Tensor) -> Tensor:
+    return torch.logical_not(x != y) if x is y and x.dtype.is_floating_point else NotImplemented
+
+
+def _divide(x: Tensor, y: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+    """Floor division by the remainder, as PyTorch does it: `1.0 // 0.1` is 9, not the floor of 10.0."""
+    if rounding_mode != "floor" or not x.dtype.is_floating_point:
+        return NotImplemented
+    divisor = y if isinstance(y, Tensor) else x.new_full([], y)
+    rest = torch.fmod(x, divisor)
+    quotient = (x - rest) / divisor
+    quotient = torch.where((rest != 0) & ((divisor < 0) != (rest < 0)), quotient - 1, quotient)
+    floor = torch.floor(quotient)
+    floor = torch.where(quotient - floor > 0.5, floor + 1, floor)
+    return torch.where(divisor == 0, x / divisor, torch.where(quotient == 0, x / divisor * 0, floor))
+
+
+def _fmod(x: Tensor, y: float) -> Tensor:
+    return torch.fmod(x, x.new_full([], y)) if x.dtype.is_floating_point else NotImplemented
 
 
 def _isfinite(x: Tensor) -> Tensor:
@@ -208,11 +285,22 @@ _BYTE_OPS = (
 )
 
 
+_FLOAT_OPS: dict[Any, Callable[..., Tensor]] = {aten.div.Tensor_mode: _divide, aten.fmod.Scalar: _fmod}
+
+
+def _either(first: Callable[..., Tensor], second: Callable[..., Tensor] | None) -> Callable[..., Tensor]:
+    def tried(*args: Any, **kwargs: Any) -> Tensor:
+        result = first(*args, **kwargs)
+        return second(*args, **kwargs) if result is NotImplemented and second is not None else result
+
+    return tried
+
+
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """torch-mlir's decompositions with the memory-minded ones of this module in their place."""
     table: dict[Any, Callable[..., Any]] = dict(torch_mlir_decompositions())
     table.update(cast(Any, get_decompositions)([aten.addmv, aten.dist]))
-    table.update({op: _in_int32(op) for op in _BYTE_OPS})
+    table.update({op: _either(_in_int32(op), _FLOAT_OPS.get(op)) for op in _BYTE_OPS})
     table.update(
         {
             aten._native_batch_norm_legit_no_training.default: _batch_norm_inference,
@@ -220,6 +308,17 @@ def decomposition_table() -> dict[Any, Callable[..., Any]]:
             aten.native_group_norm.default: _group_norm,
             aten.gelu.default: _gelu,
             aten.isfinite.default: _isfinite,
+            aten.clamp.default: _clamp,
+            aten.clamp_min.default: _clamp,
+            aten.clamp_max.default: lambda x, upper: _clamp(x, None, upper),
+            aten.hardtanh.default: _hardtanh,
+            aten.relu6.default: lambda x: _clamp(x, 0, 6),
+            aten.hardsigmoid.default: _hardsigmoid,
+            aten.argmax.default: _argmax,
+            aten.argmin.default: _argmin,
+            aten.max.dim: _max_along,
+            aten.min.dim: _min_along,
+            aten.eq.Tensor: _equal,
             aten.roll.default: _roll,
             aten.constant_pad_nd.default: _pad_constant,
             aten._softmax.default: _softmax,

@@ -22,6 +22,9 @@ def bufferize_destination_style(op: ir.Operation, ties: tuple[tuple[int, int], .
             operands.append(buffers.destination(op, number))
         else:
             operands.append(buffers.buffer(value) if is_tensor(value.type) else value)
+    for _, _, value in captured_operands(op):
+        if is_tensor(value.type):
+            buffers.buffer(value)  # in front of the op, if it is made only now
     attributes = {name: op.attributes[name] for name in op.attributes}
     new = create(op.name, operands, [], attributes, regions=len(op.regions), before=op)
     for old_region, new_region in zip(op.regions, new.regions, strict=True):

@@ -54,9 +54,9 @@ class BufferLine:
 class Report:
     """A program's use of memory for one set of sizes.
 
-    `outcomes` counts decisions, in the order of `Outcome` (in place, copied and shared even when none); `largest` are the largest buffers live at the peak; `missed`
-    is the largest tensor that did not take over memory in use before; `copies` are the arguments copied once a call,
-    by name and bytes.
+    `outcomes` counts decisions, in the order of `Outcome` (in place, copied and shared even when none); `largest` are the
+    largest buffers live at the peak; `missed` is the largest tensor that did not take over memory in use before; `copies`
+    are the arguments copied once a call, by name and bytes.
     """
 
     name: str

@@ -84,8 +84,8 @@ func.func @unused(%n: index, %out: memref<?xf32>) {
 
 // An op touches what its region reads.
 // CHECK-LABEL: func.func @captured(
-// CHECK:         linalg.generic
-// CHECK:         }
+// CHECK:           linalg.yield
+// CHECK-NEXT:    }
 // CHECK-NEXT:    memref.dealloc
 func.func @captured(%at: memref<4xindex>, %x: memref<16xf32>, %out: memref<4xf32>) {
   %a = memref.alloc() : memref<16xf32>

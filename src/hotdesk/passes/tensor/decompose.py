@@ -47,7 +47,12 @@ def _add(a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
 
 
 def _insert(source: ir.Value, into: ir.Value, offsets: list[ir.Value], before: ir.Operation) -> ir.Value:
-    """`tensor.insert_slice` of a whole tensor at offsets, unit strides; constants become static."""
+    """`tensor.insert_slice` of a whole tensor at offsets, unit strides; constants become static.
+
+    Where a type says that there is nothing to insert, the result is `into`: the offset may be its end, which MLIR refuses.
+    """
+    if 0 in shape_of(source.type) or 0 in shape_of(into.type):
+        return into
     static: list[int] = []
     dynamic: list[ir.Value] = []
     for offset in offsets:

@@ -1,0 +1,98 @@
+"""One entry function with its tables: pointers, numbers and the status word."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import sympy
+
+from hotdesk.errors import ExecutionError
+from hotdesk.ir.symbolic import Size
+from hotdesk.passes.lower.calls import Assertion
+from hotdesk.passes.lower.function import LoweredFunction
+from hotdesk.runtime.jit import Machine, use_blas_threads
+from hotdesk.runtime.layout import Layout, plan_buffers
+
+
+class Evaluator:
+    """Evaluates many size expressions at once."""
+
+    def __init__(self, expressions: Sequence[Size]) -> None:
+        self._names = sorted({str(s) for e in expressions if isinstance(e, sympy.Expr) for s in e.free_symbols})
+        symbols = [sympy.Symbol(name) for name in self._names]
+        self._function: Any = cast(Any, sympy).lambdify(symbols, list(expressions), modules="math", cse=True)
+
+    def at(self, symbols: Mapping[str, int]) -> list[int]:
+        return [int(value) for value in self._function(*(symbols[name] for name in self._names))]
+
+
+class Function:
+    """One entry function and its tables."""
+
+    def __init__(self, lowered: LoweredFunction, machine: Machine, assertions: Sequence[Assertion]) -> None:
+        self.lowered = lowered
+        self._entry = machine.entry(lowered.entry)
+        self._assertions = {a.code: a for a in assertions}
+        self._sizes = Evaluator([b.bytes for b in lowered.buffers])
+        self._numbers = Evaluator(lowered.numbers)
+        self._products = Evaluator(list(dict.fromkeys(call.products for call in lowered.calls)))
+        self._status = np.zeros(1, dtype=np.int32)
+        self._constants = lowered.constants
+        self._table = (ctypes.c_void_p * (len(lowered.buffers) + 1))()
+        for place, data in self._constants.items():
+            self._table[place] = data.ctypes.data
+        self._table[len(lowered.buffers)] = self._status.ctypes.data
+        self._table_address = ctypes.c_void_p(ctypes.addressof(self._table))
+        self._number_address = ctypes.c_void_p()
+        self._packed = (ctypes.c_void_p * 2)(
+            ctypes.addressof(self._table_address), ctypes.addressof(self._number_address)
+        )
+
+    @property
+    def constant_bytes(self) -> int:
+        return sum(int(data.nbytes) for data in self._constants.values())
+
+    def layout(self, symbols: Mapping[str, int]) -> Layout:
+        """Plans the buffers for one value of the symbols."""
+        sizes = tuple(self._sizes.at(symbols))
+        made = plan_buffers(self.lowered, sizes)
+        numbers = (ctypes.c_int64 * max(1, len(self.lowered.numbers)))(*self._numbers.at(symbols))
+        return Layout(
+            made,
+            tuple((cast(int, p.buffer_id), p.offset) for p in made.placements if p.pool is None),
+            tuple((cast(int, p.buffer_id), cast(int, p.pool), p.offset) for p in made.placements if p.pool is not None),
+            numbers,
+            max(self._products.at(symbols), default=0),
+            sizes,
+        )
+
+    def set_arena(self, layout: Layout, arena: int) -> None:
+        for place, offset in layout.in_arena:
+            self._table[place] = arena + offset
+        self._number_address.value = ctypes.addressof(layout.numbers)
+
+    def set_pointers(self, places: Sequence[int], addresses: Sequence[int]) -> None:
+        for place, address in zip(places, addresses, strict=True):
+            self._table[place] = address
+
+    def run(self, layout: Layout, results: Sequence[int]) -> None:
+        """Runs with the pointers set; raises ExecutionError when an assertion of the program fails."""
+        for place, address in zip(self.lowered.result_places, results, strict=True):
+            self._table[place] = address
+        for place, result, offset in layout.in_result:
+            self._table[place] = cast(int, self._table[result]) + offset
+        self._status[0] = 0
+        use_blas_threads(layout.products)
+        self._entry(ctypes.addressof(self._packed))
+        if self._status[0]:
+            failed = self._assertions[int(self._status[0])]
+            raise ExecutionError(
+                "a check of the program failed",
+                expected=failed.message,
+                got="values that do not fulfil it",
+                where=failed.source.location or None,
+                hint="The results of this call are not valid.",
+            )

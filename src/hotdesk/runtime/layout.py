@@ -1,0 +1,115 @@
+"""Where a function's buffers lie for one value of the symbols, and what there is to tell about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hotdesk.errors import PlanError
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.passes.lower.function import LoweredFunction
+from hotdesk.planning import Buffer, Plan, Pool, Problem, check, plan
+from hotdesk.report.records import BufferLine
+
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where everything lies for one value of the symbols: arena offsets and result offsets by place in the pointer table."""
+
+    plan: Plan
+    in_arena: tuple[tuple[int, int], ...]
+    in_result: tuple[tuple[int, int, int], ...]
+    numbers: Any
+    products: int
+    sizes: tuple[int, ...]
+
+
+def plan_buffers(lowered: LoweredFunction, sizes: Sequence[int]) -> Plan:
+    """Places every allocation of a function whose buffers have these sizes, in bytes, by place in the pointer table.
+
+    A result lends its memory until it is written first. Every plan is checked by code that did not make it.
+
+    Raises:
+        PlanError: the check found a fault.
+    """
+    uses = lowered.buffers
+    buffers = [
+        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT) for i, use in enumerate(uses) if use.kind == "alloc"
+    ]
+    pools = [
+        Pool(place, sizes[place], ((0, uses[place].lower),))
+        for place in lowered.result_places
+        if uses[place].lower > 0 and sizes[place] > 0
+    ]
+    problem = Problem(tuple(buffers), tuple(pools))
+    made = plan(problem)
+    _refuse_faults(problem, made)
+    return made
+
+
+def _refuse_faults(problem: Problem, made: Plan) -> None:
+    """Has every plan checked by code that did not make it, before anything runs on it."""
+    faults = check(problem, made)
+    if faults:
+        raise PlanError(
+            f"the planner's `{made.strategy}` made an invalid plan",
+            expected="buffers that are live together apart",
+            got=faults[0].message,
+            hint="This is a defect of Hotdesk; please report it.",
+        )
+
+
+def buffer_lines(lowered: LoweredFunction, layout: Layout) -> tuple[BufferLine, ...]:
+    """Every buffer of the arena and every result, in the order of first use. Results live to the end."""
+    end = len(lowered.sources)
+    lines = [_line(lowered, layout, place, "arena", offset) for place, offset in layout.in_arena]
+    for place, result, offset in layout.in_result:
+        lines.append(_line(lowered, layout, place, f"lent by result {lowered.result_places.index(result)}", offset))
+    for number, place in enumerate(lowered.result_places):
+        lines.append(replace(_line(lowered, layout, place, f"result {number}", 0), upper=end))
+    return tuple(sorted(lines, key=lambda line: (line.lower, line.upper)))
+
+
+def _line(lowered: LoweredFunction, layout: Layout, place: int, where: str, offset: int) -> BufferLine:
+    use = lowered.buffers[place]
+    source = lowered.sources[use.lower] if use.lower < use.upper else None
+    name = source.op if source is not None else use.kind
+    location = source.location if source is not None else ""
+    return BufferLine(name, layout.sizes[place], location, use.lower, use.upper, where, offset)
+
+
+def at_peak(lines: Sequence[BufferLine]) -> tuple[BufferLine, ...]:
+    """The buffers in use at the step where most bytes are, largest first."""
+    changes: dict[int, int] = {}
+    for line in lines:
+        changes[line.lower] = changes.get(line.lower, 0) + line.bytes
+        changes[line.upper] = changes.get(line.upper, 0) - line.bytes
+    step, live, most = 0, 0, -1
+    for moment in sorted(changes):
+        live += changes[moment]
+        if live > most:
+            step, most = moment, live
+    present = [line for line in lines if line.lower <= step < line.upper and line.bytes]
+    return tuple(sorted(present, key=lambda line: (-line.bytes, line.lower)))
+
+
+def shared_decisions(lowered: LoweredFunction, layout: Layout) -> list[Decision]:
+    """Which buffers took over bytes of one that died before, or of a result that is written later."""
+    decisions: list[Decision] = []
+    for place, result, _ in layout.in_result:
+        source = lowered.sources[lowered.buffers[place].lower]
+        subject = f"{source.op} in result {lowered.result_places.index(result)}"
+        decisions.append(Decision(subject, Outcome.LENT, Reason.RESULT_SLOT, (source,), layout.sizes[place]))
+    earlier: list[tuple[int, int, int]] = []
+    for place, offset in sorted(layout.in_arena, key=lambda entry: lowered.buffers[entry[0]].lower):
+        use, size = lowered.buffers[place], layout.sizes[place]
+        source = lowered.sources[use.lower]
+        previous = [other for start, stop, other in earlier if start < offset + size and offset < stop]
+        if previous and size:
+            before = lowered.sources[lowered.buffers[previous[-1]].lower]
+            decisions.append(Decision(source.op, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, (source, before), size))
+        earlier.append((offset, offset + size, place))
+    return decisions

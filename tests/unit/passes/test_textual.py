@@ -1,0 +1,117 @@
+"""Pipelines as text: steps of ours and of MLIR's, options, and text that is no pipeline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+from torch_mlir import ir
+
+from hotdesk.errors import InvalidIRError, OptionError, PassError
+from hotdesk.explain import Decision
+from hotdesk.passes import textual
+from hotdesk.passes.base import Pass
+from hotdesk.passes.textual import MLIRPasses, parse_pipeline
+from tests.unit.parsing import parse
+
+
+@dataclass(frozen=True, slots=True)
+class Sized(Pass):
+    """A pass with options."""
+
+    name: ClassVar[str] = "sized"
+    max_bytes: int = 1024
+    strict: bool = False
+    mode: str = "fast"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Breaking(Pass):
+    """A pass that leaves a function whose type contradicts its results."""
+
+    name: ClassVar[str] = "breaking"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        function = module.body.operations[0].operation
+        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([], [ir.IndexType.get()]))
+        return ()
+
+
+@pytest.fixture(autouse=True)
+def options(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"sized": Sized, "breaking": Breaking}
+    load = textual.load
+    names = (*textual.pass_names(), *known)
+    monkeypatch.setattr(textual, "pass_names", lambda: names)
+    monkeypatch.setattr(textual, "load", lambda name: known.get(name) or load(name))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "builtin.module()",
+        "builtin.module(hotdesk-choose-destinations)",
+        "builtin.module(hotdesk-choose-destinations,canonicalize,func.func(cse,canonicalize),hotdesk-split-prepare)",
+        "builtin.module(canonicalize{max-iterations=3 top-down=false},hotdesk-split-prepare,cse)",
+        "builtin.module(sized{max-bytes=8 strict=true mode=slow})",
+    ],
+)
+def test_a_pipeline_prints_back_as_it_was_written(text: str) -> None:
+    assert str(parse_pipeline(text)) == text
+
+
+def test_spaces_and_lines_do_not_matter() -> None:
+    text = " builtin.module( hotdesk-split-prepare ,\n func.func( cse ) ) "
+    assert str(parse_pipeline(text)) == "builtin.module(hotdesk-split-prepare,func.func( cse ))"
+
+
+def test_consecutive_steps_of_mlir_are_one_pipeline() -> None:
+    passes = parse_pipeline("builtin.module(cse,canonicalize,hotdesk-split-prepare,cse)").passes
+    assert [one.pipeline for one in passes if isinstance(one, MLIRPasses)] == ["cse,canonicalize", "cse"]
+
+
+def test_options_become_fields() -> None:
+    assert parse_pipeline("builtin.module(sized{mode=slow  max-bytes=8})").passes == (Sized(8, False, "slow"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("canonicalize", "expected 'builtin.module"),
+        ("builtin.module(cse", "expected 'builtin.module"),
+        ("builtin.module(cse,,cse)", "closed brackets"),
+        ("builtin.module(func.func(cse)", "closed brackets"),
+        ("builtin.module(cse),func.func(cse)", "closed brackets"),
+        ("builtin.module(func.func(hotdesk-split-prepare))", "expected a step of builtin.module"),
+        ("builtin.module(hotdesk-split-prepar)", "Did you mean hotdesk-split-prepare"),
+        ("builtin.module(hotdesk-split-prepare{x=1})", "it has: none"),
+        ("builtin.module(sized{max-byte=1})", "it has: max-bytes, strict, mode"),
+        ("builtin.module(sized{max-bytes})", "it has: max-bytes, strict, mode"),
+        ("builtin.module(sized{max-bytes=many})", "expected a value of type int, got 'many'"),
+        ("builtin.module(sized{strict=1})", "expected a value of type bool, got '1'"),
+        ("builtin.module(nonsense)", "'nonsense' does not refer to a registered pass"),
+        ("builtin.module(cse{x=1})", "no such option x"),
+    ],
+)
+def test_text_that_is_no_pipeline(text: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        parse_pipeline(text)
+
+
+def test_the_module_is_verified_after_each_pass() -> None:
+    with pytest.raises(InvalidIRError, match="does not verify after breaking"):
+        parse_pipeline("builtin.module(breaking,canonicalize)").run(parse("func.func @f() { return }"))
+
+
+def test_a_pass_of_mlir_that_fails() -> None:
+    module = parse("""
+      func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+        %y = "tosa.abs"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+        return %y : tensor<4xf32>
+      }""")
+    with pytest.raises(PassError, match="op was not bufferized"):
+        parse_pipeline("builtin.module(one-shot-bufferize)").run(module)
