@@ -8,11 +8,14 @@ from hotdesk.ir.context import entered, make_context
 from hotdesk.ir.walking import defined_functions, nested_ops, top_level_ops
 from hotdesk.passes.base import Pass
 
+_kept: list[ir.Module] = []  # an operation does not keep its module alive
+
 IDENTITY = "affine_map<(i) -> (i)>"
 
 
 def parse(text: str) -> ir.Module:
-    return ir.Module.parse(text, make_context())
+    _kept.append(ir.Module.parse(text, make_context()))
+    return _kept[-1]
 
 
 def function(module: ir.Module) -> ir.Operation:

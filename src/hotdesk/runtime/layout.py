@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -103,13 +104,35 @@ def shared_decisions(lowered: LoweredFunction, layout: Layout) -> list[Decision]
         source = lowered.sources[lowered.buffers[place].lower]
         subject = f"{source.op} in result {lowered.result_places.index(result)}"
         decisions.append(Decision(subject, Outcome.LENT, Reason.RESULT_SLOT, (source,), layout.sizes[place]))
-    earlier: list[tuple[int, int, int]] = []
+    bytes_of = _LastHolder()
     for place, offset in sorted(layout.in_arena, key=lambda entry: lowered.buffers[entry[0]].lower):
-        use, size = lowered.buffers[place], layout.sizes[place]
-        source = lowered.sources[use.lower]
-        previous = [other for start, stop, other in earlier if start < offset + size and offset < stop]
-        if previous and size:
-            before = lowered.sources[lowered.buffers[previous[-1]].lower]
-            decisions.append(Decision(source.op, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, (source, before), size))
-        earlier.append((offset, offset + size, place))
+        size = layout.sizes[place]
+        before = bytes_of.replace(offset, offset + size, place)
+        if before is not None:
+            source, previous = (lowered.sources[lowered.buffers[i].lower] for i in (place, before))
+            decisions.append(Decision(source.op, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, (source, previous), size))
     return decisions
+
+
+class _LastHolder:
+    """Who had each byte of the arena last: disjoint ranges in order; each range given is cut into what it replaces once."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ranges: list[tuple[int, int, int]] = []
+
+    def replace(self, start: int, end: int, holder: int) -> int | None:
+        """Gives `[start, end)` to a holder; returns who had the first byte of it that anybody had, or None."""
+        first = max(0, bisect_right(self._starts, start) - 1)
+        if first < len(self._ranges) and self._ranges[first][1] <= start:
+            first += 1
+        last = bisect_left(self._starts, end)
+        if start == end:
+            return None
+        replaced = self._ranges[first:last]
+        kept = [(a, start, who) for a, _, who in replaced[:1] if a < start]
+        kept += [(start, end, holder)]
+        kept += [(end, b, who) for _, b, who in replaced[-1:] if end < b]
+        self._ranges[first:last] = kept
+        self._starts[first:last] = [a for a, _, _ in kept]
+        return replaced[0][2] if replaced else None
