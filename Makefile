@@ -1,6 +1,6 @@
 # Every target sets up .venv first, and again after pyproject.toml or constraints.txt changed.
 PYTHON ?= python3
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n 2 --dist loadfile
 
 BIN := .venv/bin
 STAMP := .venv/.installed

@@ -43,7 +43,7 @@ class Expected:
 
 def expected(function: ir.Operation, inputs: Sequence[Array]) -> list[Expected]:
     """What a function of one block returns."""
-    first, *others = (run(function, inputs, fill) for fill in (_lowest, _highest, _drawn))
+    first, *others = (run(function, inputs, fill) for fill in (_lowest, _highest, _Drawn()))
     return [
         Expected(a, np.logical_and.reduce([_same(a, b) for b in rest]))
         for a, *rest in zip(first, *others, strict=True)
@@ -62,9 +62,15 @@ def _highest(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     return np.full(shape, 1e30 if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max, dtype)
 
 
-def _drawn(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
-    numbers = np.random.default_rng(7).integers(-1000, 1000, shape)
-    return np.asarray(numbers % 2 == 0 if dtype.kind == "b" else numbers).astype(dtype)
+class _Drawn:
+    """Numbers that are others each time."""
+
+    def __init__(self) -> None:
+        self._generator = np.random.default_rng(7)
+
+    def __call__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
+        numbers = self._generator.integers(-1000, 1000, shape)
+        return np.asarray(numbers % 2 == 0 if dtype.kind == "b" else numbers).astype(dtype)
 
 
 def run(function: ir.Operation, inputs: Sequence[Array], undefined: Fill = _lowest) -> list[Array]:
@@ -88,18 +94,24 @@ def _dtype(mlir_type: Any) -> np.dtype[Any]:
 class _Interpreter:
     def __init__(self, undefined: Fill) -> None:
         self._undefined = undefined
+        self._empty: set[Any] = set()
 
     def block(self, block: ir.Block, values: Values) -> list[Any]:
         """Runs a block to its terminator, whose operands it returns. `values` gets what the block defines."""
         for op_view in block.operations:
             op = op_view.operation
             if op.name in ("func.return", "return", "linalg.yield", "tensor.yield"):
-                return [values[v] for v in op.operands]
+                return [self._read(v, values) for v in op.operands]
             self._op(op, values)
         raise AssertionError("a block without terminator")
 
+    def _read(self, value: ir.Value, values: Values) -> Any:
+        """A value; one that is undefined throughout is another one each time it is read."""
+        known = values[value]
+        return self._undefined(known.shape, known.dtype) if value in self._empty else known
+
     def _op(self, op: ir.Operation, values: Values) -> None:
-        operands = [values[v] for v in op.operands]
+        operands = [self._read(v, values) for v in op.operands]
         dialect, _, name = op.name.partition(".")
         if op.name == "cf.assert":
             assert operands[0], op.attributes["msg"]
@@ -114,6 +126,8 @@ class _Interpreter:
         else:
             method: Callable[..., Any] = getattr(self, f"_{dialect}_{name}")
             values[op.results[0]] = method(op, operands, values)
+            if name == "empty" or (name in ("cast", "expand_shape", "collapse_shape") and op.operands[0] in self._empty):
+                self._empty.add(op.results[0])
 
     # tensor
 

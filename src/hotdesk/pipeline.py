@@ -30,9 +30,10 @@ from hotdesk.passes.lower.entry import append_entry
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.to_llvm import KERNEL_PASSES
+from hotdesk.passes.tensor.dead_code import erase_dead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
-from hotdesk.passes.tensor.named_ops import NormalizeNamedOps, erase_dead
+from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.prepare import SplitPrepare
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 

@@ -223,20 +223,6 @@ def _equal(x: Tensor, y: Tensor) -> Tensor:
     return torch.logical_not(x != y) if x is y and x.dtype.is_floating_point else NotImplemented
 
 
-def _compare(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A comparison with a number of the tensor's own kind: torch-mlir folds `2.0 < 0` on constants to true."""
-
-    def compared(x: Tensor, number: float) -> Tensor:
-        if x.dtype.is_floating_point and isinstance(number, int):
-            return op(x, float(number))
-        return NotImplemented
-
-    return compared
-
-
-_COMPARISONS = tuple(getattr(aten, name).Scalar for name in ("lt", "le", "gt", "ge", "eq", "ne"))
-
-
 def _divide(x: Tensor, y: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Floor division by the remainder, as PyTorch does it: `1.0 // 0.1` is 9, not the floor of 10.0."""
     if rounding_mode != "floor" or not x.dtype.is_floating_point:
@@ -314,7 +300,6 @@ def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """torch-mlir's decompositions with the memory-minded ones of this module in their place."""
     table: dict[Any, Callable[..., Any]] = dict(torch_mlir_decompositions())
     table.update(cast(Any, get_decompositions)([aten.addmv, aten.dist]))
-    table.update({op: _compare(op) for op in _COMPARISONS})
     table.update({op: _either(_in_int32(op), _FLOAT_OPS.get(op)) for op in _BYTE_OPS})
     table.update(
         {

@@ -39,6 +39,7 @@ from hotdesk.errors import (
 )
 from hotdesk.frontends.capture import Captured, Weight
 from hotdesk.frontends.decompositions import decomposition_table
+from hotdesk.frontends.splats import fold_splats
 from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import nested_ops
@@ -100,6 +101,7 @@ def capture(
     arguments, placeholders = _arguments(exported)
     results, template = _results(exported)
     _keep_tensors_only(exported, placeholders)
+    fold_splats(exported.graph)
     module = _lower(_imported(exported.graph))
     _forget_trace()
     return Captured(

@@ -144,7 +144,15 @@ class SymbolicSizes:
             return self._arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]))
         if name == "arith.select":
             return self._select(op)
+        if name == "affine.apply":
+            return self._applied(op)
         return self._fresh()
+
+    def _applied(self, op: ir.Operation) -> Size:
+        """The one result of an affine map; MLIR's own folds write sizes so."""
+        affine_map = cast(Any, op.attributes["map"]).value
+        operands = [_algebra.sympify(self.value(v)) for v in op.operands]
+        return expand(_affine(affine_map.results[0], operands[: affine_map.n_dims], operands[affine_map.n_dims :]))
 
     def _arithmetic(self, name: str, a: Size, b: Size) -> Size:
         x, y = sympy.sympify(a), sympy.sympify(b)
@@ -234,6 +242,24 @@ class SymbolicSizes:
                 return self.shape(inits[[*cast(Any, op.results)].index(value)])
             case _:
                 return None
+
+
+def _affine(expression: Any, dims: list[Any], symbols: list[Any]) -> Any:
+    if isinstance(expression, ir.AffineDimExpr):
+        return dims[expression.position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return symbols[expression.position]
+    if isinstance(expression, ir.AffineConstantExpr):
+        return _algebra.Integer(expression.value)
+    left, right = (_affine(part, dims, symbols) for part in (expression.lhs, expression.rhs))
+    if isinstance(expression, ir.AffineAddExpr):
+        return left + right
+    if isinstance(expression, ir.AffineMulExpr):
+        return left * right
+    if isinstance(expression, ir.AffineModExpr):
+        return _algebra.Mod(left, right)
+    quotient = left / right
+    return _algebra.floor(quotient) if isinstance(expression, ir.AffineFloorDivExpr) else _algebra.ceiling(quotient)
 
 
 def _dropped_units(sizes: tuple[Size, ...], result: tuple[int | None, ...]) -> tuple[Size, ...]:

@@ -36,6 +36,13 @@ def _has_identity_layout(memref: ir.Value) -> bool:
     return "strided" not in layout or layout in ("strided<[]>", "strided<[1]>")
 
 
+def _times(a: int | None, b: int | None) -> int | None:
+    """A product as MLIR infers it: unknown if a factor is, but 0 times anything is 0."""
+    if a == 0 or b == 0:
+        return 0
+    return None if a is None or b is None else a * b
+
+
 # Slices
 
 
@@ -48,13 +55,10 @@ def _subview(source: ir.Value, op: ir.Operation, first_dynamic: int, result_shap
     strides, offset = layout_of(source.type)
     total: int | None = offset
     for start, stride in zip(offsets, strides, strict=True):
-        total = (
-            None if total is None or start == _DYNAMIC or (stride is None and start) else total + start * (stride or 0)
-        )
+        distance = _times(None if start == _DYNAMIC else start, stride)
+        total = None if total is None or distance is None else total + distance
     kept = _kept_dims(sizes, result_shape)
-    out_strides = [
-        None if strides[i] is None or steps[i] == _DYNAMIC else cast(int, strides[i]) * steps[i] for i in kept
-    ]
+    out_strides = [_times(strides[i], None if steps[i] == _DYNAMIC else steps[i]) for i in kept]
     result = strided_type([None if sizes[i] == _DYNAMIC else sizes[i] for i in kept], out_strides, total, source)
     attributes = {
         **{name: op.attributes[name] for name in ("static_offsets", "static_sizes", "static_strides")},
@@ -113,7 +117,7 @@ def _bufferize_expand(op: ir.Operation, buffers: Buffers) -> None:
         expanded: list[int | None] = []
         for group, stride in zip(groups, strides, strict=True):
             inner = row_major(tuple(sizes[i] for i in group))
-            expanded.extend(None if s is None or stride is None else s * stride for s in inner)
+            expanded.extend(_times(s, stride) for s in inner)
         if not groups:  # a single element gets dims of size 1
             expanded = [1] * len(sizes)
         result = strided_type(sizes, expanded, offset, source)

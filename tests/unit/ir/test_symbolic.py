@@ -106,13 +106,21 @@ VIEWS = {
         ["%r = tensor.extract_slice %x[%m, %n] [%n, %m] [%c1, %c2] : tensor<?x?xf32> to tensor<?x?xf32>"],
         (N, M),
     ),
-    "slice of lower rank": (["%r = tensor.extract_slice %x[0, 0] [1, %m] [1, 1] : tensor<?x?xf32> to tensor<?xf32>"], (M,)),
-    "insertion": (["%r = tensor.insert_slice %y into %x[0, 0] [%n, 4] [1, 1] : tensor<?x4xf32> into tensor<?x?xf32>"], (N, M)),
+    "slice of lower rank": (
+        ["%r = tensor.extract_slice %x[0, 0] [1, %m] [1, 1] : tensor<?x?xf32> to tensor<?xf32>"],
+        (M,),
+    ),
+    "insertion": (
+        ["%r = tensor.insert_slice %y into %x[0, 0] [%n, 4] [1, 1] : tensor<?x4xf32> into tensor<?x?xf32>"],
+        (N, M),
+    ),
     "padding": (
         [
             "%z = arith.constant 0.0 : f32",
-            "%r = tensor.pad %x low[1, %n] high[2, 0] {\n^bb0(%i: index, %j: index):\n tensor.yield %z : f32\n}"
-            " : tensor<?x?xf32> to tensor<?x?xf32>",
+            (
+                "%r = tensor.pad %x low[1, %n] high[2, 0] {\n^bb0(%i: index, %j: index):\n tensor.yield %z : f32\n}"
+                " : tensor<?x?xf32> to tensor<?x?xf32>"
+            ),
         ],
         (N + 3, N + M),
     ),
@@ -138,8 +146,10 @@ VIEWS = {
     "reinterpreted": (
         [
             "%a = memref.alloc(%n) : memref<2x?xf32>",
-            "%r = memref.reinterpret_cast %a to offset: [%m], sizes: [%m, 2], strides: [2, 1]"
-            " : memref<2x?xf32> to memref<?x2xf32, strided<[2, 1], offset: ?>>",
+            (
+                "%r = memref.reinterpret_cast %a to offset: [%m], sizes: [%m, 2], strides: [2, 1]"
+                " : memref<2x?xf32> to memref<?x2xf32, strided<[2, 1], offset: ?>>"
+            ),
         ],
         (M, 2),
     ),
@@ -183,7 +193,9 @@ def test_an_index_from_a_tensor_is_opaque_and_equal_to_nothing_else() -> None:
     assert sizes.value(ops[-3].results[0]) == a
 
 
-@pytest.mark.parametrize("op", ["arith.divsi %n, %c0", "arith.remsi %n, %c0", "arith.xori %n, %m", "arith.shli %n, %c1"])
+@pytest.mark.parametrize(
+    "op", ["arith.divsi %n, %c0", "arith.remsi %n, %c0", "arith.xori %n, %m", "arith.shli %n, %c1"]
+)
 def test_arithmetic_without_a_form_is_opaque(op: str) -> None:
     assert is_opaque(index(f"%r = {op} : index"))
 

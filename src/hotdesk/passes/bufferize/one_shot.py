@@ -127,6 +127,7 @@ class _Bufferization:
                 continue
             model = model_of(record.name)
             if model is None or model.bufferize is None:
+                self._refuse_tensors(record.operation)
                 continue
             model.bufferize(record.operation, self)
             if any(is_tensor(v.type) for v in (*record.operation.operands, *record.operation.results)):
@@ -244,13 +245,16 @@ class _Bufferization:
 
     def _check(self) -> None:
         for op in nested_ops(self._function):
-            if any(is_tensor(v.type) for v in (*op.operands, *op.results)):
-                raise BufferizationError(
-                    f"op `{op.name}` still has tensors after bufferization",
-                    expected="buffers only",
-                    got=str(next(v.type for v in (*op.operands, *op.results) if is_tensor(v.type))),
-                    where=python_line(op.location) or None,
-                )
+            self._refuse_tensors(op)
+
+    def _refuse_tensors(self, op: ir.Operation) -> None:
+        if any(is_tensor(v.type) for v in (*op.operands, *op.results)):
+            raise BufferizationError(
+                f"op `{op.name}` still has tensors after bufferization",
+                expected="buffers only",
+                got=str(next(v.type for v in (*op.operands, *op.results) if is_tensor(v.type))),
+                where=python_line(op.location) or None,
+            )
 
 
 def _alloc(memref: ir.Type, sizes: list[ir.Value], before: ir.Operation) -> ir.Value:

@@ -198,7 +198,13 @@ class _Lowering:
 
 
 def _array(data: Any) -> npt.NDArray[Any]:
-    values = np.array(data)
+    if str(data.type.element_type) == "bf16" and data.is_splat:  # NumPy has no such type: the upper half of the float
+        value = np.array(data.get_splat_value().value, dtype=np.float32).view(np.uint32) >> 16
+        return np.full(tuple(data.type.shape), value, dtype=np.uint16)
+    try:
+        values = np.array(data)
+    except TypeError as error:
+        raise LoweringError("the values of a constant", expected="numbers", got=str(data)[:60]) from error
     if values.dtype == object:  # a resource, which the bindings cannot read
         raise LoweringError("the values of a constant", expected="a dense constant", got=str(data)[:60])
     return values

@@ -1,0 +1,52 @@
+"""What one-shot bufferization refuses, and what it leaves alone. What it does is in tests/filecheck/bufferize."""
+
+from __future__ import annotations
+
+import pytest
+
+from hotdesk.errors import BufferizationError
+from hotdesk.passes.bufferize.one_shot import OneShotBufferize
+from tests.unit.parsing import parse, run
+
+
+def test_a_scalar_result_is_refused_and_located() -> None:
+    module = parse(
+        "func.func @main(%x: tensor<f32>) -> f32 {\n%s = tensor.extract %x[] : tensor<f32>\nreturn %s : f32\n}"
+    )
+    with pytest.raises(BufferizationError, match=r"result 0: expected a tensor, got f32 \(-:3\)"):
+        run(module, OneShotBufferize())
+
+
+def test_branches_are_refused() -> None:
+    with pytest.raises(BufferizationError, match="expected a function of one block, got 2 blocks"):
+        run(parse("func.func @main() {\n cf.br ^a\n^a:\n return\n}"), OneShotBufferize())
+
+
+def test_a_declaration_stays() -> None:
+    assert "func.func private @elsewhere(tensor<4xf32>)" in run(
+        parse("func.func private @elsewhere(tensor<4xf32>)"), OneShotBufferize()
+    )
+
+
+def test_a_scalar_op_of_any_dialect_needs_no_model() -> None:
+    module = parse("""
+      func.func @main(%x: tensor<f32>) -> tensor<4xf32> {
+        %s = tensor.extract %x[] : tensor<f32>
+        %u = math.erf %s : f32
+        %e = tensor.empty() : tensor<4xf32>
+        %r = linalg.fill ins(%u : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+        return %r : tensor<4xf32>
+      }""")
+    assert "linalg.fill ins(%1 : f32) outs(%arg1 : memref<4xf32>)" in run(module, OneShotBufferize())
+
+
+def test_copies_know_an_init_that_a_map_reads() -> None:
+    module = parse("""
+      func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+        %r = linalg.map ins(%x : tensor<4xf32>) outs(%y : tensor<4xf32>) (%a: f32, %o: f32) {
+          %t = arith.addf %a, %o : f32
+          linalg.yield %t : f32
+        }
+        return %r : tensor<4xf32>
+      }""")
+    assert run(module, OneShotBufferize()).count("linalg.generic") == 1

@@ -1,0 +1,63 @@
+"""The programs of tests/filecheck, run: what a pass makes of the text is one thing, that the numbers stay the same another.
+
+Each is compiled, those of bufferization with bufferization alone, and compared with the reference on small integers. For the
+reference's sake every function of `math` is a change of sign: what matters is which numbers meet.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from torch_mlir import ir
+
+from hotdesk.ir.context import make_context, run_mlir_passes
+from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import entry_block, main_function
+from tests.harness import PIPELINES, Compiled, check
+from tests.reference import DTYPES
+
+FILECHECK = Path(__file__).parents[2] / "filecheck"
+NOT_RUN = {
+    "concat_dynamic": "its sizes have no names",
+    "pad_dynamic": "it has scalar arguments",
+    "slice_is_a_view": "it has scalar arguments",
+    "pad_by_position": "it has no kernel",
+    "other": "it is no program",
+}
+DYNAMIC_SIZE = 5
+
+
+def programs() -> list[Any]:
+    found: list[Any] = []
+    for pipeline, files in (("everything", "tensor/*.mlir"), ("buffers alone", "bufferize/one-shot-*.mlir")):
+        for file in sorted(FILECHECK.glob(files)):
+            for number, part in enumerate(file.read_text().split("// -----\n")):
+                text = re.sub(r"math\.\w+", "arith.negf", re.sub("//.*", "", part))
+                name = re.findall(r"func\.func @(\w+)", text)[0]
+                if name not in NOT_RUN:
+                    text = re.sub(rf"@{name}\b", "@main", text)
+                    found.append(pytest.param(text, pipeline, id=f"{file.stem}-{number}-{name}"))
+    return found
+
+
+def _inputs(module: ir.Module) -> list[Any]:
+    drawn = np.random.default_rng(1)
+    inputs: list[Any] = []
+    for argument in entry_block(main_function(module)).arguments:
+        kind: Any = argument.type
+        sizes = [DYNAMIC_SIZE if size is None else size for size in shape_of(kind)]
+        low, high = (0, 10) if str(kind.element_type) == "index" else (1, 9)
+        inputs.append(drawn.integers(low, high, sizes).astype(DTYPES[str(kind.element_type)]))
+    return inputs
+
+
+@pytest.mark.parametrize(("text", "pipeline"), programs())
+def test_values_stay_the_same(text: str, pipeline: str) -> None:
+    compiled = Compiled(text, PIPELINES[pipeline])
+    compiled.source = ir.Module.parse(text, make_context())
+    run_mlir_passes(compiled.source, "func.func(linalg-generalize-named-ops)")  # the reference knows generic ops best
+    check(compiled, _inputs(compiled.source))

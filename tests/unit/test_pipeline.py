@@ -1,0 +1,144 @@
+"""The pipeline: the same text every time, a check after each stage, and what the log keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+from torch_mlir import ir
+
+from hotdesk import pipeline
+from hotdesk.errors import InvalidIRError
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.passes.base import Pass
+from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors, stages
+from tests.unit.parsing import parse
+
+PROGRAM = """
+  #id = affine_map<(i, j) -> (i, j)>
+  #row = affine_map<(i, j) -> (j)>
+  func.func @main(%x: tensor<?x6xf32> {hotdesk.kind = "input", hotdesk.shape = ["s0", "6"]},
+                  %w: tensor<4x6xf32> {hotdesk.kind = "weight"}, %b: tensor<4xf32> {hotdesk.kind = "weight"})
+      -> (tensor<?x8xf32>, tensor<?x4xf32>) {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tensor.dim %x, %c0 : tensor<?x6xf32>
+    %t = tensor.empty() : tensor<6x4xf32>
+    %wt = linalg.transpose ins(%w : tensor<4x6xf32>) outs(%t : tensor<6x4xf32>) permutation = [1, 0]
+    %e = tensor.empty(%n) : tensor<?x4xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+    %y = linalg.matmul ins(%x, %wt : tensor<?x6xf32>, tensor<6x4xf32>) outs(%f : tensor<?x4xf32>) -> tensor<?x4xf32>
+    %d = tensor.empty() : tensor<4xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%b : tensor<4xf32>) outs(%d : tensor<4xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %q = math.rsqrt %p : f32
+      linalg.yield %q : f32
+    } -> tensor<4xf32>
+    %z = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%y, %s : tensor<?x4xf32>, tensor<4xf32>) outs(%e : tensor<?x4xf32>) {
+    ^bb0(%p: f32, %r: f32, %o: f32):
+      %q = arith.mulf %p, %r : f32
+      linalg.yield %q : f32
+    } -> tensor<?x4xf32>
+    %c = tensor.concat dim(1) %z, %y : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+    return %c, %z : tensor<?x8xf32>, tensor<?x4xf32>
+  }"""
+
+
+def compiled() -> Log:
+    module = parse(PROGRAM)
+    log = Log(keep_ir=True)
+    optimize_tensors(module, log)
+    bufferize(module, log)
+    lowered = lower(module, log)
+    log.ir["entry"] = lowered.main.text
+    return log
+
+
+def test_two_compilations_give_the_same_text_byte_for_byte() -> None:
+    first, second = compiled(), compiled()
+    assert first.ir == second.ir
+    assert list(first.ir) == list(second.ir)
+    assert first.decisions == second.decisions
+
+
+def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
+    log = compiled()
+    assert list(log.ir) == [
+        "hotdesk-normalize-named-ops",
+        "hotdesk-decompose-concat-and-pad",
+        "hotdesk-split-prepare",
+        "fuse",
+        "hotdesk-rematerialize-cheap-ops",
+        "hotdesk-choose-destinations",
+        "hotdesk-one-shot-bufferize",
+        "hotdesk-allocate-workspaces",
+        "hotdesk-buffer-deallocation",
+        "kernels",
+        "llvm",
+        "entry",
+    ]
+    assert "hotdesk.contract" in log.ir["hotdesk-normalize-named-ops"]
+    assert "func.func @prepare" in log.ir["hotdesk-split-prepare"]
+    assert "tensor<" not in log.ir["hotdesk-one-shot-bufferize"]
+    assert "memref.dealloc" in log.ir["hotdesk-buffer-deallocation"]
+
+
+def test_the_log_keeps_seconds_and_decisions() -> None:
+    log = compiled()
+    assert list(log.timings) == [
+        *("normalize", "prepare", "fuse", "destinations", "bufferize", "buffers", "kernels", "to-llvm")
+    ]
+    assert all(seconds >= 0 for seconds in log.timings.values())
+    assert (Outcome.PREPARED, Reason.WEIGHT_ONLY) in {(d.outcome, d.reason) for d in log.decisions}
+
+
+def test_ir_is_kept_only_when_asked_for() -> None:
+    log = Log()
+    optimize_tensors(parse(PROGRAM), log)
+    assert log.ir == {}
+
+
+def test_a_stage_that_runs_twice_adds_up() -> None:
+    log = Log()
+    for _ in range(2):
+        with log.stage("work"):
+            pass
+    before = log.timings["work"]
+    with pytest.raises(ValueError, match="mine"), log.stage("work"):
+        raise ValueError("mine")
+    assert log.timings["work"] > before
+
+
+def test_stages_are_in_order() -> None:
+    assert [name for name, _ in stages()] == ["tensors", "memory", "machine"]
+
+
+@dataclass(frozen=True, slots=True)
+class Breaking(Pass):
+    """Gives a function a type that its body contradicts."""
+
+    name: ClassVar[str] = "breaking"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        main = module.body.operations[0].operation
+        main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([], []))
+        return ()
+
+
+@pytest.mark.parametrize(
+    ("stage", "replaced"),
+    [
+        *((optimize_tensors, name) for name in ("NormalizeNamedOps", "SplitPrepare", "ChooseDestinations")),
+        *((bufferize, name) for name in ("AllocateWorkspaces", "DeallocateAfterLastUse")),
+    ],
+)
+def test_a_module_that_does_not_verify_ends_the_stage(stage, replaced: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = parse(PROGRAM)
+    if stage is bufferize:
+        optimize_tensors(module, Log())
+    monkeypatch.setattr(pipeline, replaced, Breaking)
+    with pytest.raises(InvalidIRError, match="the module does not verify after breaking"):
+        stage(module, Log())
