@@ -17,9 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from hotdesk._bindings import ir
-from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Decision
-from hotdesk.ir.context import entered, run_mlir_passes
+from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
@@ -82,15 +81,8 @@ class Lowered:
 
 def _run(one: Pass, module: ir.Module, log: Log) -> None:
     log.decisions.extend(one.run(module))
-    _verify(module, one.name)
+    verify(module, one.name)
     log.snapshot(one.name, module)
-
-
-def _verify(module: ir.Module, stage: str) -> None:
-    try:
-        module.operation.verify()
-    except ir.MLIRError as error:
-        raise InvalidIRError(f"the module does not verify after {stage}", got=str(error)) from error
 
 
 def optimize_tensors(module: ir.Module, log: Log) -> None:
@@ -108,7 +100,7 @@ def optimize_tensors(module: ir.Module, log: Log) -> None:
         with log.stage("fuse"):
             run_mlir_passes(module, _FUSE)
             erase_dead(module)
-            _verify(module, "fusion")
+            verify(module, "fusion")
             log.snapshot("fuse", module)
         with log.stage("destinations"):
             _run(RematerializeCheapOps(), module, log)
@@ -132,7 +124,7 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             library = KernelLibrary(module.context)
             main = lower_function(main_function(module), module, library, "hotdesk_main")
             prepare = _lower_prepare(module, library)
-            _verify(library.module, "kernel generation")
+            verify(library.module, "kernel generation")
             log.snapshot("kernels", library.module)
         with log.stage("to-llvm"):
             run_mlir_passes(library.module, ",".join(KERNEL_PASSES))
@@ -140,7 +132,7 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             for function in (main, prepare):
                 if function is not None:
                     append_entry(library.module, function.text, {function.entry})
-            _verify(library.module, "lowering to LLVM")
+            verify(library.module, "lowering to LLVM")
             log.snapshot("llvm", library.module)
     return Lowered(library.module, main, prepare, tuple(library.assertions), library.count)
 

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from hotdesk._bindings import PassManager, ir, irdl, torch_dialect
-from hotdesk.errors import PassError
+from hotdesk.errors import InvalidIRError, PassError
 from hotdesk.ir.dialect import DIALECT
 
 
@@ -37,3 +37,11 @@ def run_mlir_passes(module: ir.Module, pipeline: str) -> None:
             PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
         except ir.MLIRError as error:
             raise PassError(f"MLIR pipeline `{pipeline}` failed", got=str(error)) from error
+
+
+def verify(module: ir.Module, after: str) -> None:
+    """Raises InvalidIRError when the module does not verify after the stage or pass of that name."""
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        raise InvalidIRError(f"the module does not verify after {after}", got=str(error)) from error

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import kept_dims, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 
 Size: TypeAlias = "int | sympy.Expr"
@@ -224,7 +224,7 @@ class SymbolicSizes:
                 counts = segment_sizes(op)
                 first = 1 + counts[1]
                 sizes = self.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
-                return _dropped_units(sizes, shape_of(value.type))
+                return tuple(sizes[i] for i in kept_dims(sizes, shape_of(value.type)))
             case "memref.reinterpret_cast":
                 counts = segment_sizes(op)
                 first = 1 + counts[1]
@@ -260,20 +260,6 @@ def _affine(expression: Any, dims: list[Any], symbols: list[Any]) -> Any:
         return _algebra.Mod(left, right)
     quotient = left / right
     return _algebra.floor(quotient) if isinstance(expression, ir.AffineFloorDivExpr) else _algebra.ceiling(quotient)
-
-
-def _dropped_units(sizes: tuple[Size, ...], result: tuple[int | None, ...]) -> tuple[Size, ...]:
-    """Sizes of a rank-reduced slice: the unit sizes that the result type lacks are left out, leftmost matches first."""
-    kept: list[Size] = []
-    surplus = len(sizes) - len(result)
-    for size in sizes:
-        position = len(kept)
-        matches = position < len(result) and (result[position] is None or result[position] == size)
-        if surplus and size == 1 and not (matches and result[position] == 1):
-            surplus -= 1
-            continue
-        kept.append(size)
-    return tuple(kept[: len(result)])
 
 
 def _argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -70,3 +71,16 @@ def layout_of(memref: ir.Type) -> tuple[tuple[int | None, ...], int | None]:
     strides, offset = shaped.get_strides_and_offset()
     is_dynamic = shaped.is_dynamic_stride_or_offset
     return tuple(None if is_dynamic(s) else s for s in strides), None if is_dynamic(offset) else offset
+
+
+def kept_dims(sizes: Sequence[object], result: Sequence[int | None]) -> list[int]:
+    """Which dims of a slice its (possibly rank-reduced) result keeps: surplus dims of size 1 are dropped, as MLIR does it."""
+    kept: list[int] = []
+    surplus = len(sizes) - len(result)
+    for i, size in enumerate(sizes):
+        position = len(kept)
+        if surplus and size == 1 and (position >= len(result) or result[position] != 1):
+            surplus -= 1
+            continue
+        kept.append(i)
+    return kept

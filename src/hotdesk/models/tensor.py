@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, elementwise_copy
-from hotdesk.ir.types import is_tensor, layout_of, row_major, shape_of
+from hotdesk.ir.types import is_tensor, kept_dims, layout_of, row_major, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
@@ -57,7 +57,7 @@ def _subview(source: ir.Value, op: ir.Operation, first_dynamic: int, result_shap
     for start, stride in zip(offsets, strides, strict=True):
         distance = _times(None if start == _DYNAMIC else start, stride)
         total = None if total is None or distance is None else total + distance
-    kept = _kept_dims(sizes, result_shape)
+    kept = kept_dims(sizes, result_shape)
     out_strides = [_times(strides[i], None if steps[i] == _DYNAMIC else steps[i]) for i in kept]
     result = strided_type([None if sizes[i] == _DYNAMIC else sizes[i] for i in kept], out_strides, total, source)
     attributes = {
@@ -66,19 +66,6 @@ def _subview(source: ir.Value, op: ir.Operation, first_dynamic: int, result_shap
     }
     operands = [source, *list(op.operands)[first_dynamic:]]
     return create("memref.subview", operands, [result], attributes, before=op).results[0]
-
-
-def _kept_dims(sizes: Sequence[int], result: tuple[int | None, ...]) -> list[int]:
-    """Which dims of a slice its (possibly rank-reduced) result keeps: surplus unit dims are dropped, as MLIR drops them."""
-    kept: list[int] = []
-    surplus = len(sizes) - len(result)
-    for i, size in enumerate(sizes):
-        position = len(kept)
-        if surplus and size == 1 and (position >= len(result) or result[position] != 1):
-            surplus -= 1
-            continue
-        kept.append(i)
-    return kept
 
 
 def _extract_slice_facts(op: ir.Operation) -> Facts:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import PassManager, ir
-from hotdesk.errors import InvalidIRError, OptionError
+from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
-from hotdesk.ir.context import entered, run_mlir_passes
+from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.passes.base import Pass
 from hotdesk.passes.registry import load, pass_names
 
@@ -61,7 +61,7 @@ class PassPipeline:
         for one in self.passes:
             with entered(module.operation):
                 decisions.extend(one.run(module))
-                _verify(module, one)
+                verify(module, one.name)
         return tuple(decisions)
 
 
@@ -158,13 +158,6 @@ def _check(pipeline: str) -> None:
         except ValueError as error:
             message = " ".join(str(error).split())
             raise OptionError("pass pipeline", got=message.removeprefix("MLIR Textual PassPipeline Parser:")) from error
-
-
-def _verify(module: ir.Module, after: Pass) -> None:
-    try:
-        module.operation.verify()
-    except ir.MLIRError as error:
-        raise InvalidIRError(f"the module does not verify after {after.name}", got=str(error)) from error
 
 
 def _spelled(one: Pass) -> str:

@@ -10,7 +10,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import Size, SymbolicSizes, expand, product
-from hotdesk.ir.types import element_of, shape_of
+from hotdesk.ir.types import element_of, kept_dims, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 from hotdesk.passes.lower.kernel import View
 
@@ -95,7 +95,7 @@ class Places:
         for start, stride in zip(offsets, source.strides, strict=True):
             offset = offset + start * stride
         strides = tuple(expand(a * b) for a, b in zip(source.strides, steps, strict=True))
-        kept = _kept(sizes, shape_of(op.results[0].type))
+        kept = kept_dims(sizes, shape_of(op.results[0].type))
         return Place(
             source.base,
             expand(offset),
@@ -123,16 +123,3 @@ class Places:
 
 def _groups(op: ir.Operation) -> list[tuple[int, ...]]:
     return [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
-
-
-def _kept(sizes: tuple[Size, ...], result: tuple[int | None, ...]) -> list[int]:
-    """The dims of a slice that its result keeps; surplus unit dims are dropped."""
-    kept: list[int] = []
-    surplus = len(sizes) - len(result)
-    for i, size in enumerate(sizes):
-        position = len(kept)
-        if surplus and size == 1 and (position >= len(result) or result[position] != 1):
-            surplus -= 1
-            continue
-        kept.append(i)
-    return kept
