@@ -23,8 +23,8 @@ from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.runtime.function import Function
-from hotdesk.runtime.layout import ALIGNMENT
 from hotdesk.runtime.jit import Machine
+from hotdesk.runtime.layout import ALIGNMENT
 from tests import reference
 from tests.reference import DTYPES, Array, Expected
 
@@ -156,7 +156,14 @@ def _arguments(function: ir.Operation) -> list[tuple[ir.Value, dict[str, Any]]]:
     arguments = list(function.regions[0].blocks[0].arguments)
     given = list(function.attributes["arg_attrs"]) if "arg_attrs" in function.attributes else [{}] * len(arguments)
     return [
-        (argument, {name: entry[name] for name in ("hotdesk.kind", "hotdesk.shape", "hotdesk.donated", RESULT) if name in entry})
+        (
+            argument,
+            {
+                name: entry[name]
+                for name in ("hotdesk.kind", "hotdesk.shape", "hotdesk.donated", RESULT)
+                if name in entry
+            },
+        )
         for argument, entry in zip(arguments, given, strict=True)
     ]
 
@@ -239,7 +246,9 @@ def check(compiled: Compiled, inputs: Sequence[Array], name: str = "everything")
         results = compiled(*inputs, poison=poison)
         assert len(results) == len(wanted)
         for number, (result, want) in enumerate(zip(results, wanted, strict=True)):
-            assert result.shape == want.values.shape, f"{name}: result {number} is {result.shape}, not {want.values.shape}"
+            assert result.shape == want.values.shape, (
+                f"{name}: result {number} is {result.shape}, not {want.values.shape}"
+            )
             assert_same(result, want, f"{name}: result {number}")
 
 

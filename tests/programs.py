@@ -9,6 +9,7 @@ sums of floats are exact in any order, so results can be compared exactly.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -60,7 +61,9 @@ class Tensor:
 
 
 def tensor_type(sizes: Sequence[Size], static: Sequence[bool], element: str) -> str:
-    return "tensor<" + "".join(f"{s if shown else '?'}x" for s, shown in zip(sizes, static, strict=True)) + f"{element}>"
+    return (
+        "tensor<" + "".join(f"{s if shown else '?'}x" for s, shown in zip(sizes, static, strict=True)) + f"{element}>"
+    )
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,9 @@ class _Builder:
 
     def dense(self, sizes: Sequence[int], element: str) -> Tensor:
         numbers = [self.between(-3, 3) for _ in range(int(np.prod(sizes, dtype=int)))]
-        shown = np.array([f"{n}.0" if element.startswith("f") else f"{n}" for n in numbers], object).reshape(tuple(sizes))
+        shown = np.array([f"{n}.0" if element.startswith("f") else f"{n}" for n in numbers], object).reshape(
+            tuple(sizes)
+        )
         text = str(shown.tolist()).replace("'", "")
         if not numbers:
             text = ""
@@ -194,7 +199,9 @@ class _Builder:
     def empty(self, sizes: Sequence[Size], element: str, static: Sequence[bool] | None = None) -> Tensor:
         static = static or [isinstance(s, int) and not self.chance(10) for s in sizes]
         operands = ", ".join(self.index(s) for s, shown in zip(sizes, static, strict=True) if not shown)
-        return self.add(f"tensor.empty({operands}) : {tensor_type(sizes, static, element)}", sizes, static, element, 1000)
+        return self.add(
+            f"tensor.empty({operands}) : {tensor_type(sizes, static, element)}", sizes, static, element, 1000
+        )
 
     def filled(self, sizes: Sequence[Size], element: str, value: float | str | None = None, bound: int = 3) -> Tensor:
         init = self.empty(sizes, element)
@@ -260,9 +267,33 @@ class _Builder:
         steps = (
             self.elementwise, self.elementwise, self.elementwise, self.converted, self.reduced, self.contracted,
             self.contracted, self.transposed, self.sliced, self.sliced, self.inserted, self.inserted, self.expanded,
-            self.collapsed, self.cast, self.concatenated, self.padded, self.windowed, self.windowed, self.extracted, self.made,
+            self.collapsed, self.overwritten, self.overwritten, self.overwritten, self.cast, self.concatenated, self.padded, self.windowed, self.windowed, self.extracted, self.made,
         )  # fmt: skip
         self.pick(steps)()
+
+    def overwritten(self) -> None:
+        """A view of a tensor or an element of it, then something written over the tensor, then a use of what was taken."""
+        tensor = self.some(lambda t: t.rank > 0 and t.element != "i1" and most(t.sizes) <= 100)
+        if tensor is None:
+            return
+        self.tensors.append(tensor)  # the last one, which steps prefer
+        self.pick((self.sliced, self.collapsed, self.expanded, self.cast, self.extracted, self.extracted))()
+        taken = self.tensors[-1]
+        if self.chance(70):
+            place = ", ".join(f"d{i}" for i in range(tensor.rank))
+            other = self.some(lambda t: t.element == tensor.element and bool(self.places(t, tensor.sizes)))
+            assert other is not None
+            inputs = [(other, self.pick(self.places(other, tensor.sizes)))]
+
+            def body(ins: list[str], accumulators: list[str]) -> list[tuple[str, int]]:
+                return [self.combine([(ins[0], other.bound), (accumulators[0], tensor.bound)], tensor.element)]
+
+            self.generic(inputs, [(tensor, place)], tensor.sizes, ["parallel"] * tensor.rank, body)
+        else:
+            self.tensors.append(tensor)
+            self.inserted()
+        self.tensors.append(taken)
+        self.elementwise()
 
     def made(self) -> None:
         sizes = [self.between(0, 4) for _ in range(self.between(0, 3))]
@@ -304,7 +335,9 @@ class _Builder:
         inner, self.lines = self.lines, outer
         yielded = [tensor.element for tensor, _ in outs]
         inner.append(f"linalg.yield {', '.join(n for n, _ in results)} : {', '.join(yielded)}")
-        operands = [f"{', '.join(t.name for t, _ in part)} : {', '.join(t.type for t, _ in part)}" for part in (inputs, outs)]
+        operands = [
+            f"{', '.join(t.name for t, _ in part)} : {', '.join(t.type for t, _ in part)}" for part in (inputs, outs)
+        ]
         signature = ", ".join(f"{a} : {t.element}" for a, (t, _) in zip(arguments, (*inputs, *outs), strict=True))
         ins = f"ins({operands[0]}) " if inputs else ""
         types = ", ".join(t.type for t, _ in outs)
@@ -360,8 +393,9 @@ class _Builder:
                     terms.append((accumulator, out.bound))
                 if inside is not None and self.chance(12):
                     terms.append((self.extract(inside), inside.bound))
-                if captured and self.chance(40):
-                    terms.append(self.pick(captured)[::2])
+                if captured and self.chance(50):
+                    name, _, bound = captured[-1] if self.chance(60) else self.pick(captured)
+                    terms.append((name, bound))
                 if domain and self.chance(12):
                     terms.append((self.position(self.between(0, len(domain) - 1), element), 50))
                 results.append(self.combine(terms or [(self.constant(element, 2), 2)], element))
@@ -470,7 +504,9 @@ class _Builder:
         if not self.fits(bound, element) or most([*result, summed]) > 4 * _MOST_ELEMENTS:
             return
         types = f"{tensor.type}, {right.type}"
-        text = f"linalg.{kind} ins({tensor.name}, {right.name} : {types}) outs({init.name} : {init.type}) -> {init.type}"
+        text = (
+            f"linalg.{kind} ins({tensor.name}, {right.name} : {types}) outs({init.name} : {init.type}) -> {init.type}"
+        )
         self.add(text, init.sizes, init.static, element, bound)
 
     def operand(self, wanted: Sequence[Size | None], element: str) -> Tensor | None:
@@ -526,7 +562,11 @@ class _Builder:
                 return
             sizes, name = [tensor.sizes[0], channels, width], f"pooling_ncw_{kind}"
             bound = tensor.bound * (window if kind == "sum" else 1)
-        start = self.filled(sizes, tensor.element, neutral) if self.chance(70) else self.init(sizes, tensor.element, read=True)
+        start = (
+            self.filled(sizes, tensor.element, neutral)
+            if self.chance(70)
+            else self.init(sizes, tensor.element, read=True)
+        )
         if not self.fits(bound + start.bound, tensor.element):
             return
         text = (
@@ -663,7 +703,9 @@ class _Builder:
         if static == tensor.static:
             return
         result = tensor_type(tensor.sizes, static, tensor.element)
-        self.add(f"tensor.cast {tensor.name} : {tensor.type} to {result}", tensor.sizes, static, tensor.element, tensor.bound)
+        self.add(
+            f"tensor.cast {tensor.name} : {tensor.type} to {result}", tensor.sizes, static, tensor.element, tensor.bound
+        )
 
     def concatenated(self) -> None:
         first = self.some(lambda t: t.rank > 0 and most(t.sizes) <= 100)
@@ -691,11 +733,16 @@ class _Builder:
 
     # The end
 
+    def unused(self) -> list[Tensor]:
+        """The last tensors that nothing uses, which are returned so that nothing is dead."""
+        used = set(re.findall(r"%\w+(?:#\d+)?", " ".join(line.split(" = ", 1)[1] for line in self.lines)))
+        made = [t for t in self.tensors[len(self.arguments) :] if t.name not in used]
+        return self.draw(st.permutations(made[-4:] or self.tensors[-1:]))
+
     def finish(self) -> Program:
-        made = self.tensors[len(self.arguments) :] or self.tensors
-        results = [made[-1]]
-        for _ in range(self.between(0, 3)):
-            results.append(self.pick(self.tensors) if self.chance(30) else self.pick(made))
+        results = self.unused()
+        for _ in range(self.between(0, 2)):
+            results.append(self.pick(self.tensors))
         names, types = ", ".join(t.name for t in results), ", ".join(t.type for t in results)
         signature = ", ".join(f"{a.tensor.name}: {a.tensor.type} {a.attributes}" for a in self.arguments)
         body = "\n  ".join(line.replace("\n", "\n  ") for line in self.lines)

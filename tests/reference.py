@@ -45,8 +45,7 @@ def expected(function: ir.Operation, inputs: Sequence[Array]) -> list[Expected]:
     """What a function of one block returns."""
     first, *others = (run(function, inputs, fill) for fill in (_lowest, _highest, _Drawn()))
     return [
-        Expected(a, np.logical_and.reduce([_same(a, b) for b in rest]))
-        for a, *rest in zip(first, *others, strict=True)
+        Expected(a, np.logical_and.reduce([_same(a, b) for b in rest])) for a, *rest in zip(first, *others, strict=True)
     ]
 
 
@@ -126,7 +125,9 @@ class _Interpreter:
         else:
             method: Callable[..., Any] = getattr(self, f"_{dialect}_{name}")
             values[op.results[0]] = method(op, operands, values)
-            if name == "empty" or (name in ("cast", "expand_shape", "collapse_shape") and op.operands[0] in self._empty):
+            if name == "empty" or (
+                name in ("cast", "expand_shape", "collapse_shape") and op.operands[0] in self._empty
+            ):
                 self._empty.add(op.results[0])
 
     # tensor
@@ -317,7 +318,9 @@ def _checked(op: ir.Operation, array: Array) -> Array:
     result: Any = op.results[0].type
     assert result.rank == array.ndim, f"{op.name} makes {array.shape}, not {result}"
     for i, size in enumerate(array.shape):
-        assert result.is_dynamic_dim(i) or result.get_dim_size(i) == size, f"{op.name} makes {array.shape}, not {result}"
+        assert result.is_dynamic_dim(i) or result.get_dim_size(i) == size, (
+            f"{op.name} makes {array.shape}, not {result}"
+        )
     return array
 
 
@@ -326,7 +329,7 @@ def _affine(expression: Any, point: Sequence[int]) -> int:
         return point[expression.position]
     if isinstance(expression, ir.AffineConstantExpr):
         return expression.value
-    assert isinstance(expression, ir.AffineAddExpr) or isinstance(expression, ir.AffineMulExpr), str(expression)
+    assert isinstance(expression, (ir.AffineAddExpr, ir.AffineMulExpr)), str(expression)
     left, right = _affine(expression.lhs, point), _affine(expression.rhs, point)
     return left + right if isinstance(expression, ir.AffineAddExpr) else left * right
 
@@ -432,7 +435,7 @@ _FLOAT_COMPARISONS: dict[int, Callable[[Any, Any], Any]] = {
     3: lambda a, b: a >= b,
     4: lambda a, b: a < b,
     5: lambda a, b: a <= b,
-    13: lambda a, b: not a == b,
+    13: lambda a, b: a != b,
 }
 
 

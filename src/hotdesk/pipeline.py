@@ -28,13 +28,15 @@ from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import append_entry
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
 from hotdesk.passes.lower.library import KernelLibrary
-from hotdesk.passes.lower.to_llvm import KERNEL_PASSES
+from hotdesk.passes.lower.to_llvm import KERNEL_PASSES, SUPPORT, SUPPORT_NAMES
 from hotdesk.passes.tensor.dead_code import erase_dead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
+from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.prepare import SplitPrepare
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
+from hotdesk.passes.tensor.reshapes import ReshapesAsViews
 
 _CLEAN = "canonicalize,cse"
 _FUSE = f"func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),{_CLEAN}"
@@ -92,6 +94,8 @@ def optimize_tensors(module: ir.Module, log: Log) -> None:
             run_mlir_passes(module, _CLEAN)
             _run(NormalizeNamedOps(), module, log)
             erase_dead(module)
+            _run(ReshapesAsViews(), module, log)
+            _run(GuardIndices(), module, log)
             _run(DecomposeConcatAndPad(), module, log)
         with log.stage("prepare"):
             run_mlir_passes(module, _CLEAN)
@@ -132,6 +136,7 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             for function in (main, prepare):
                 if function is not None:
                     append_entry(library.module, function.text, {function.entry})
+            append_entry(library.module, SUPPORT, set(SUPPORT_NAMES))
             verify(library.module, "lowering to LLVM")
             log.snapshot("llvm", library.module)
     return Lowered(library.module, main, prepare, tuple(library.assertions), library.count)

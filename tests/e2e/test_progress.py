@@ -28,7 +28,18 @@ def test_a_terminal_gets_a_line_for_each_stage() -> None:
         assert child.wait() == 0
     lines = [line for line in text.replace("\r", "").splitlines() if line]
     assert [line.split()[1] for line in lines] == [
-        *("capture", "normalize", "prepare", "fuse", "destinations", "bufferize", "buffers", "kernels", "to-llvm", "llvm")
+        *(
+            "capture",
+            "normalize",
+            "prepare",
+            "fuse",
+            "destinations",
+            "bufferize",
+            "buffers",
+            "kernels",
+            "to-llvm",
+            "llvm",
+        )
     ]
     assert all(line.startswith("hotdesk: ") and line.endswith(" s") for line in lines)
 

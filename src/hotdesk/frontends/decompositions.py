@@ -4,6 +4,8 @@ torch-mlir's own table is the base. What is replaced here, and why:
 
 * batch norm in evaluation becomes one scale and one shift per channel, which depend on weights alone and move to `@prepare`;
 * layer norm stays in the input's precision (torch-mlir's variance widens the whole activation to f64) and centres once;
+* sums and means of half-precision tensors add up in f32;
+* variances stay in the input's precision too;
 * group norm is written the same way (PyTorch's own goes through strided views that torch-mlir turns into index tables);
 * GELU by tanh is the formula itself (torch-mlir's is a fit that is off by 5e-5);
 * 8-bit integers meet scalars and matrix products in 32 bits (torch-mlir takes the process down with them);
@@ -14,8 +16,14 @@ torch-mlir's own table is the base. What is replaced here, and why:
 * `addmm` loses its multiplications by one, integral powers become products, a reciprocal becomes a division.
 """
 
+# PyTorch and SymPy are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportArgumentType=false, reportCallIssue=false, reportIndexIssue=false
+# pyright: reportUnnecessaryIsInstance=false
+
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, cast
@@ -91,6 +99,10 @@ def _group_norm(
 
 
 def _softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    if x.dim() == 0:
+        return _softmax(x.reshape(1), 0, half_to_float).reshape([])
+    if isinstance(x.size(dim), int) and x.size(dim) == 0:
+        return x.to(_compute_dtype(x.dtype)) if half_to_float else x.clone()
     wide = x.to(_compute_dtype(x.dtype))
     exponent = torch.exp(wide - torch.amax(wide, [dim], keepdim=True))
     result = exponent / torch.sum(exponent, [dim], keepdim=True)
@@ -159,6 +171,67 @@ def _reciprocal(x: Tensor) -> Tensor:
     return torch.div(torch.ones([], dtype=x.dtype, device=x.device), x) if x.dtype.is_floating_point else NotImplemented
 
 
+def _variance(x: Tensor, dim: list[int] | None, correction: float | None) -> tuple[Tensor, Tensor]:
+    """Variance and mean, both with the reduced dimensions kept."""
+    dims = list(dim) if dim else list(range(x.dim()))
+    wide = x.to(_compute_dtype(x.dtype))
+    mean = torch.mean(wide, dims, keepdim=True)
+    centred = wide - mean
+    count = math.prod(x.size(d) for d in dims)
+    total = torch.sum(centred * centred, dims, keepdim=True)
+    return (total / (count - (1 if correction is None else correction))).to(x.dtype), mean.to(x.dtype)
+
+
+def _without(x: Tensor, dim: list[int] | None, keepdim: bool, rank: int) -> Tensor:
+    return x if keepdim else torch.squeeze(x, tuple(dim) if dim else tuple(range(rank)))
+
+
+def _var(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
+    return _without(_variance(x, dim, correction)[0], dim, keepdim, x.dim())
+
+
+def _std(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
+    return torch.sqrt(_var(x, dim, correction=correction, keepdim=keepdim))
+
+
+def _var_mean(
+    x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
+    var, mean = _variance(x, dim, correction)
+    return _without(var, dim, keepdim, x.dim()), _without(mean, dim, keepdim, x.dim())
+
+
+def _in_wide(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A reduction of half-precision tensors that adds up in f32 and rounds once, as PyTorch does."""
+
+    def widened(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        dtype = kwargs.pop("dtype", None) or x.dtype
+        if _compute_dtype(x.dtype) == x.dtype or dtype != x.dtype:
+            return NotImplemented
+        return op(x.to(torch.float32), *args, **kwargs).to(x.dtype)
+
+    return widened
+
+
+_REDUCTIONS = (
+    aten.sum.default,
+    aten.sum.dim_IntList,
+    aten.mean.default,
+    aten.mean.dim,
+    aten.prod.default,
+    aten.prod.dim_int,
+)
+
+
+def _bitwise(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda x, number: op(x, x.new_full([], number))
+
+
+_BITWISE = {
+    getattr(aten, name).Scalar: getattr(aten, name).Tensor for name in ("bitwise_and", "bitwise_or", "bitwise_xor")
+}
+
+
 def _gelu(x: Tensor, approximate: str = "none") -> Tensor:
     if approximate != "tanh":
         return NotImplemented
@@ -219,6 +292,23 @@ def _min_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tens
     return torch.amin(x, [dim], keepdim=keepdim), _argmin(x, dim, keepdim)
 
 
+def _maximum(x: Tensor, y: Tensor) -> Tensor:
+    """NaN wherever one of both is (torch-mlir's comparison loses the first one's)."""
+    return (
+        torch.where((x > y) | torch.isnan(x), x, y)
+        if x.is_floating_point() or y.is_floating_point()
+        else NotImplemented
+    )
+
+
+def _minimum(x: Tensor, y: Tensor) -> Tensor:
+    return (
+        torch.where((x < y) | torch.isnan(x), x, y)
+        if x.is_floating_point() or y.is_floating_point()
+        else NotImplemented
+    )
+
+
 def _equal(x: Tensor, y: Tensor) -> Tensor:
     return torch.logical_not(x != y) if x is y and x.dtype.is_floating_point else NotImplemented
 
@@ -240,6 +330,18 @@ def _fmod(x: Tensor, y: float) -> Tensor:
     return torch.fmod(x, x.new_full([], y)) if x.dtype.is_floating_point or isinstance(y, int) else NotImplemented
 
 
+def _upsample_nearest(x: Tensor, output_size: list[Any] | None, scale_factors: list[float] | None) -> Tensor:
+    """Sizes that vary, times a whole number: every element repeated. torch-mlir finds sizes by floating-point arithmetic."""
+    if not scale_factors or all(isinstance(size, int) for size in x.shape[2:]):
+        return NotImplemented
+    if any(not float(factor).is_integer() for factor in scale_factors):
+        return NotImplemented
+    for dim, factor in enumerate(map(int, scale_factors), start=2):
+        repeated = x.unsqueeze(dim + 1).expand([*x.shape[: dim + 1], factor, *x.shape[dim + 1 :]])
+        x = repeated.flatten(dim, dim + 1)
+    return x
+
+
 def _isfinite(x: Tensor) -> Tensor:
     return (x - x) == 0 if x.dtype.is_floating_point else torch.ones_like(x, dtype=torch.bool)
 
@@ -250,6 +352,8 @@ def _roll(x: Tensor, shifts: list[int], dims: list[int] | None = None) -> Tensor
 
 def _pad_constant(x: Tensor, pad: list[Any], value: float = 0) -> Tensor:
     """Cuts where the padding is negative, so that what is left only adds. A symbolic width counts as not negative."""
+    if x.dtype == torch.uint8:
+        return aten.constant_pad_nd(x.to(torch.int32), pad, value).to(torch.uint8)
     cuts = [-width if isinstance(width, int) and width < 0 else 0 for width in pad]
     if not any(cuts):
         return NotImplemented
@@ -280,12 +384,70 @@ _BYTE_OPS = (
     aten.remainder.Scalar,
     aten.remainder.Tensor,
     aten.fmod.Scalar,
+    aten.fmod.Tensor,
     aten.mm.default,
     aten.bmm.default,
 )
 
 
-_FLOAT_OPS: dict[Any, Callable[..., Tensor]] = {aten.div.Tensor_mode: _divide, aten.fmod.Scalar: _fmod}
+def _promoted(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The op on unsigned bytes and something wider, of which torch-mlir would see the bytes as signed."""
+
+    def widened(x: Any, y: Any, **kwargs: Any) -> Tensor:
+        wide = torch.result_type(x, y)
+        if op is aten.div.Tensor and not wide.is_floating_point:
+            wide = torch.get_default_dtype()
+        if wide == torch.uint8 or not any(isinstance(each, Tensor) and each.dtype == torch.uint8 for each in (x, y)):
+            return NotImplemented
+        return op(*(each.to(wide) if isinstance(each, Tensor) else each for each in (x, y)), **kwargs)
+
+    return widened
+
+
+def _reduced_bytes(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A sum or mean of unsigned bytes, in the type of its result."""
+
+    def widened(x: Tensor, *args: Any, dtype: torch.dtype | None = None, **kwargs: Any) -> Tensor:
+        return op(x.to(dtype or torch.int64), *args, **kwargs) if x.dtype == torch.uint8 else NotImplemented
+
+    return widened
+
+
+def _sorted_bytes(op: Callable[..., Any]) -> Callable[..., Any]:
+    """Unsigned bytes sorted as 32-bit integers."""
+
+    def widened(x: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        if x.dtype != torch.uint8:
+            return NotImplemented
+        values, order = op(x.to(torch.int32), *args, **kwargs)
+        return values.to(torch.uint8), order
+
+    return widened
+
+
+def _joined(tensors: list[Tensor], dim: int = 0) -> Tensor:
+    types = [each.dtype for each in tensors]
+    if torch.uint8 not in types or len(set(types)) == 1:
+        return NotImplemented
+    wide = functools.reduce(torch.promote_types, types)
+    return aten.cat([each.to(wide) for each in tensors], dim)
+
+
+def _absolute(x: Tensor) -> Tensor:
+    return x.clone() if x.dtype == torch.uint8 else NotImplemented
+
+
+_PROMOTING = (aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor)
+_SUMS = (aten.sum.default, aten.sum.dim_IntList, aten.mean.default, aten.mean.dim)
+_SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
+_FLOAT_OPS: dict[Any, Callable[..., Tensor]] = {
+    aten.div.Tensor_mode: _divide,
+    aten.fmod.Scalar: _fmod,
+    aten.sub.Tensor: _promoted(aten.sub.Tensor),
+    aten.mul.Tensor: _promoted(aten.mul.Tensor),
+    aten.remainder.Tensor: _promoted(aten.remainder.Tensor),
+    aten.remainder.Scalar: _promoted(aten.remainder.Scalar),
+}
 
 
 def _either(first: Callable[..., Tensor], second: Callable[..., Tensor] | None) -> Callable[..., Tensor]:
@@ -300,13 +462,23 @@ def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """torch-mlir's decompositions with the memory-minded ones of this module in their place."""
     table: dict[Any, Callable[..., Any]] = dict(torch_mlir_decompositions())
     table.update(cast(Any, get_decompositions)([aten.addmv, aten.dist]))
+    table.update({op: _promoted(op) for op in _PROMOTING})
+    table.update({op: _reduced_bytes(op) for op in _SUMS})
+    table.update({op: _sorted_bytes(op) for op in _SORTS})
+    table.update({op: _in_wide(op) for op in _REDUCTIONS})
+    table.update({scalar: _bitwise(tensor) for scalar, tensor in _BITWISE.items()})
     table.update({op: _either(_in_int32(op), _FLOAT_OPS.get(op)) for op in _BYTE_OPS})
     table.update(
         {
             aten._native_batch_norm_legit_no_training.default: _batch_norm_inference,
             aten.native_layer_norm.default: _layer_norm,
             aten.native_group_norm.default: _group_norm,
+            aten.var.correction: _var,
+            aten.std.correction: _std,
+            aten.var_mean.correction: _var_mean,
             aten.gelu.default: _gelu,
+            aten.upsample_nearest1d.vec: _upsample_nearest,
+            aten.upsample_nearest2d.vec: _upsample_nearest,
             aten.isfinite.default: _isfinite,
             aten.clamp.default: _clamp,
             aten.clamp_min.default: _clamp,
@@ -318,6 +490,12 @@ def decomposition_table() -> dict[Any, Callable[..., Any]]:
             aten.argmin.default: _argmin,
             aten.max.dim: _max_along,
             aten.min.dim: _min_along,
+            aten.maximum.default: _maximum,
+            aten.minimum.default: _minimum,
+            aten.max.other: _maximum,
+            aten.min.other: _minimum,
+            aten.abs.default: _absolute,
+            aten.cat.default: _joined,
             aten.eq.Tensor: _equal,
             aten.roll.default: _roll,
             aten.constant_pad_nd.default: _pad_constant,

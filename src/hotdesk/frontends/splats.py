@@ -7,7 +7,10 @@ on one element. torch-mlir folds these as well, but in places wrongly: `full(7.0
 `fmod`, `full(2.0) < 0` to true, and `full(1) < 1.5` takes the process down.
 """
 
+# PyTorch and SymPy are annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportArgumentType=false, reportCallIssue=false, reportIndexIssue=false
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 

@@ -4,8 +4,10 @@ Nothing is embedded: the stateless FX graph is imported with its placeholders as
 the tensor that the model holds.
 """
 
-# torch.export's records and SymPy are annotated in part only.
+# PyTorch and SymPy are annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportArgumentType=false, reportCallIssue=false, reportIndexIssue=false
+# pyright: reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -20,6 +22,7 @@ from typing import Any, cast
 import sympy
 import torch
 from torch._ops import HigherOrderOperator, OpOverload
+from torch._subclasses import FakeTensor
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
@@ -40,13 +43,15 @@ from hotdesk.errors import (
 from hotdesk.frontends.capture import Captured, Weight
 from hotdesk.frontends.decompositions import decomposition_table
 from hotdesk.frontends.splats import fold_splats
+from hotdesk.frontends.views import spell_out_views
 from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import nested_ops
 from hotdesk.runtime.interface import Calling, TensorSpec
 
 _TO_TORCH_BACKEND = (
-    "func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline{extra-library=}"
+    "func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline"
+    "{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int extra-library=}"
 )
 _TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}"
 
@@ -94,7 +99,9 @@ def capture(
             exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
         after_export = time.perf_counter()
         with _refusals():
+            guards = len(_guards(exported))
             exported = exported.run_decompositions(decomposition_table())
+    _refuse_guards(exported, guards)
     after_decompositions = time.perf_counter()
     _refuse_mutation(exported)
     _refuse_nodes(exported)
@@ -102,6 +109,7 @@ def capture(
     results, template = _results(exported)
     _keep_tensors_only(exported, placeholders)
     fold_splats(exported.graph)
+    spell_out_views(exported.graph)
     module = _lower(_imported(exported.graph))
     _forget_trace()
     return Captured(
@@ -204,6 +212,28 @@ def _refuse_mutation(exported: ExportedProgram) -> None:
             )
 
 
+def _guards(exported: ExportedProgram) -> list[Any]:
+    """What PyTorch has assumed about sizes so far."""
+    for node in exported.graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and isinstance(value, FakeTensor) and value.fake_mode.shape_env is not None:
+            return list(value.fake_mode.shape_env.guards)
+    return []
+
+
+def _refuse_guards(exported: ExportedProgram, known: int) -> None:
+    """Export checks what it assumes about sizes; nobody checks what a decomposition assumes afterwards."""
+    sizes = {str(symbol) for symbol in exported.range_constraints}
+    new = [guard for guard in _guards(exported)[known:] if sizes & set(map(str, guard.expr.free_symbols))]
+    if new:
+        raise UnsupportedOpError(
+            "an op is taken apart in a way that holds for some sizes only",
+            expected="one way for every size that `dynamic_shapes` allows",
+            got=" and ".join(str(guard.expr) for guard in new),
+            hint="Compile once for each size, or use an op that does not depend on how sizes divide.",
+        )
+
+
 def _refuse_nodes(exported: ExportedProgram) -> None:
     """Control flow with subgraphs, effects, and element types without a lowering have no place on one arena."""
     for node in exported.graph.nodes:
@@ -270,10 +300,28 @@ def _dim(size: int | torch.SymInt) -> int | sympy.Expr:
     return int(expression) if expression.is_number else plain(expression)
 
 
-def plain(expression: sympy.Expr) -> sympy.Expr:
-    """The same expression over symbols without assumptions, so that equal names are equal symbols everywhere."""
-    plain_symbols: Any = {symbol: sympy.Symbol(str(symbol)) for symbol in expression.free_symbols}
-    return cast(Any, expression).xreplace(plain_symbols)
+def plain(expression: Any) -> Any:
+    """The same expression in SymPy's own functions, over symbols without assumptions: equal names are equal symbols."""
+    if expression.is_Symbol:
+        return sympy.Symbol(str(expression))
+    if not expression.args:
+        return expression
+    name, arguments = type(expression).__name__, [plain(argument) for argument in expression.args]
+    return _PLAIN[name](*arguments) if name in _PLAIN else expression.func(*arguments)
+
+
+_PLAIN: Mapping[str, Callable[..., Any]] = {  # PyTorch's functions on sizes, which are not negative
+    **dict.fromkeys(("FloorDiv", "CleanDiv"), lambda a, b: sympy.floor(a / b)),
+    **dict.fromkeys(("IntTrueDiv", "FloatTrueDiv"), lambda a, b: a / b),
+    **dict.fromkeys(("FloorToInt", "TruncToInt", "TruncToFloat"), sympy.floor),
+    **dict.fromkeys(("Mod", "PythonMod"), sympy.Mod),
+    "CeilToInt": sympy.ceiling,
+    "Max": sympy.Max,
+    "Min": sympy.Min,
+    "ModularIndexing": lambda a, b, c: sympy.Mod(sympy.floor(a / b), c),
+    "PowByNatural": sympy.Pow,
+    "ToFloat": lambda a: a,
+}
 
 
 def _arguments(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, ...], dict[str, bool]]:

@@ -68,7 +68,8 @@ def integer_function(names: Sequence[str], sizes: Sequence[Size]) -> Callable[..
 def _divided(size: Any) -> Any:
     """An expression of integer value, with every division a `_Quotient`."""
     expression = _algebra.sympify(size)
-    return _rounded(expression.replace(lambda each: _rounding(each) is not None, lambda each: _rounding(each)))
+    rounds: Callable[[Any], bool] = lambda each: _rounding(each) is not None  # noqa: E731
+    return _rounded(expression.replace(rounds, _rounding))
 
 
 def _rounding(expression: Any) -> Any:
@@ -138,6 +139,9 @@ class SymbolicSizes:
         if name in ("tensor.dim", "memref.dim"):
             position = self.value(op.operands[1])
             return self.shape(op.operands[0])[position] if isinstance(position, int) else self._fresh()
+        if name == "arith.extui" and str(op.operands[0].type) == "i1":
+            decided = self._decided(op.operands[0])
+            return self._fresh() if decided is None else int(decided)
         if name in _SAME:
             return self.value(op.operands[0])
         if name.startswith("arith.") and len(op.operands) == 2:
@@ -177,11 +181,23 @@ class SymbolicSizes:
                 return self._fresh()
 
     def _select(self, op: ir.Operation) -> Size:
+        decided = self._decided(op.operands[0])
+        if decided is not None:
+            return self.value(op.operands[1 if decided else 2])
         condition = self.condition(op.operands[0])
         if condition is None:
             return self._fresh()
         a, b = self.value(op.operands[1]), self.value(op.operands[2])
         return _integer(sympy.Piecewise((a, condition), (b, True)))
+
+    def _decided(self, value: ir.Value) -> bool | None:
+        """Whether a comparison holds for all sizes, or for none; None when that depends. Sizes are not negative."""
+        condition = self.condition(value)
+        if condition is None:
+            return None
+        sizes = [symbol for symbol in condition.free_symbols if not is_opaque(symbol)]
+        known = condition.xreplace({size: _algebra.Symbol(size.name, integer=True, nonnegative=True) for size in sizes})
+        return True if known is sympy.true else False if known is sympy.false else None
 
     def condition(self, value: ir.Value) -> Any:
         """A comparison of sizes as a SymPy relation (or true/false); None when it is not one."""

@@ -21,6 +21,8 @@ from hotdesk.passes.base import Pass
 GROUP = "hotdesk.passes"
 BUILT_IN: Mapping[str, str] = {
     "hotdesk-normalize-named-ops": "hotdesk.passes.tensor.named_ops:NormalizeNamedOps",
+    "hotdesk-reshapes-as-views": "hotdesk.passes.tensor.reshapes:ReshapesAsViews",
+    "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
     "hotdesk-decompose-concat-and-pad": "hotdesk.passes.tensor.decompose:DecomposeConcatAndPad",
     "hotdesk-split-prepare": "hotdesk.passes.tensor.prepare:SplitPrepare",
     "hotdesk-rematerialize-cheap-ops": "hotdesk.passes.tensor.rematerialize:RematerializeCheapOps",

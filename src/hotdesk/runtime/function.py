@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import sympy
 
 from hotdesk.errors import ExecutionError
-from hotdesk.ir.symbolic import Size
+from hotdesk.ir.symbolic import Size, integer_function
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.runtime.jit import Machine, use_blas_threads
@@ -22,8 +22,7 @@ class Evaluator:
 
     def __init__(self, expressions: Sequence[Size]) -> None:
         self._names = sorted({str(s) for e in expressions if isinstance(e, sympy.Expr) for s in e.free_symbols})
-        symbols = [sympy.Symbol(name) for name in self._names]
-        self._function: Any = cast(Any, sympy).lambdify(symbols, list(expressions), modules="math", cse=True)
+        self._function = integer_function(self._names, expressions)
 
     def at(self, symbols: Mapping[str, int]) -> list[int]:
         return [int(value) for value in self._function(*(symbols[name] for name in self._names))]

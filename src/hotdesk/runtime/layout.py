@@ -38,7 +38,9 @@ def plan_buffers(lowered: LoweredFunction, sizes: Sequence[int]) -> Plan:
     """
     uses = lowered.buffers
     buffers = [
-        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT) for i, use in enumerate(uses) if use.kind == "alloc"
+        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT)
+        for i, use in enumerate(uses)
+        if use.kind == "alloc" and use.lower < use.upper  # else nothing uses it
     ]
     pools = [
         Pool(place, sizes[place], ((0, uses[place].lower),))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -125,7 +126,7 @@ class _Lowering:
         return tuple(self._table[a] for a, given in zip(arguments, attributes, strict=True) if RESULT in given)
 
     def _is_silent(self, op: ir.Operation) -> bool:
-        return op.name in _NO_CODE or op.name.split(".")[0] in ("arith", "math")
+        return op.name in _NO_CODE or op.name.split(".")[0] in ("affine", "arith", "math")
 
     def _call(self, op: ir.Operation, source: Source) -> KernelCall | None:
         if op.name in ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool"):
@@ -199,7 +200,7 @@ class _Lowering:
 
 def _array(data: Any) -> npt.NDArray[Any]:
     if str(data.type.element_type) == "bf16" and data.is_splat:  # NumPy has no such type: the upper half of the float
-        value = np.array(data.get_splat_value().value, dtype=np.float32).view(np.uint32) >> 16
+        value = int.from_bytes(np.float32(data.get_splat_value().value).tobytes(), sys.byteorder) >> 16
         return np.full(tuple(data.type.shape), value, dtype=np.uint16)
     try:
         values = np.array(data)

@@ -28,7 +28,7 @@ from hotdesk.passes.lower.views import Place, Places
 
 _DYNAMIC = -(2**63)
 _REASSOCIATED = ("arith.addf", "arith.mulf")
-_SCALAR_DIALECTS = ("arith", "math", "memref")
+_SCALAR_DIALECTS = ("affine", "arith", "math", "memref")
 
 
 @dataclass(slots=True)
@@ -101,10 +101,19 @@ def _is_index(value: ir.Value) -> bool:
 
 
 def _index_captures(op: ir.Operation, sizes: SymbolicSizes) -> list[ir.Value]:
-    """Captured index values that follow from sizes; they come with the call unless they are constants."""
+    """Index values that captured scalars are computed from and that follow from sizes; they come with the call."""
     captures: dict[ir.Value, None] = {}
-    for _, _, value in captured_operands(op):
-        if _is_index(value) and not isinstance(sizes.value(value), int):
+    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    seen: set[ir.Value] = set()
+    while pending:
+        value = pending.pop(0)
+        if value in seen or is_memref(value.type):
+            continue
+        seen.add(value)
+        if not _is_index(value):
+            producer = defining_op(value)
+            pending.extend(producer.operands if producer is not None else ())
+        elif not isinstance(sizes.value(value), int):
             if is_opaque(sizes.value(value)):
                 raise LoweringError(
                     "an index depends on the values of a tensor", expected="sizes that follow from the arguments",

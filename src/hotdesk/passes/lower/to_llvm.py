@@ -6,7 +6,8 @@ math library. A function whose arguments are memrefs takes one plain pointer for
 
 What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), `math.fma` on
 f16 and bf16 (multiply and add in f32), and `arith.truncf` from f64 straight to f16 or bf16 (go through f32). The last two
-ask for runtime symbols that the JIT does not find, which ends the process.
+ask for runtime symbols that the JIT does not find, which ends the process. A bf16 that LLVM keeps in a register asks for
+`__truncsfbf2`: `SUPPORT` has it.
 """
 
 from __future__ import annotations
@@ -38,3 +39,27 @@ KERNEL_PASSES: tuple[str, ...] = (
 
 KERNEL_PIPELINE: str = f"builtin.module({','.join(KERNEL_PASSES)})"
 """For `PassManager.parse`, on a `builtin.module` of kernel functions and their declarations."""
+
+SUPPORT: str = """
+llvm.func @__truncsfbf2(%x: f32) -> bf16 {
+  %c1 = llvm.mlir.constant(1 : i32) : i32
+  %c16 = llvm.mlir.constant(16 : i32) : i32
+  %half = llvm.mlir.constant(32767 : i32) : i32
+  %quiet = llvm.mlir.constant(64 : i32) : i32
+  %bits = llvm.bitcast %x : f32 to i32
+  %upper = llvm.lshr %bits, %c16 : i32
+  %odd = llvm.and %upper, %c1 : i32
+  %step = llvm.add %half, %odd : i32
+  %sum = llvm.add %bits, %step : i32
+  %rounded = llvm.lshr %sum, %c16 : i32
+  %nan = llvm.or %upper, %quiet : i32
+  %isnan = llvm.fcmp "uno" %x, %x : f32
+  %chosen = llvm.select %isnan, %nan, %rounded : i1, i32
+  %short = llvm.trunc %chosen : i32 to i16
+  %result = llvm.bitcast %short : i16 to bf16
+  llvm.return %result : bf16
+}
+"""
+"""Functions that LLVM's code generator calls by name and the JIT would not find: rounding to bf16, to the nearest even."""
+
+SUPPORT_NAMES: frozenset[str] = frozenset({"__truncsfbf2"})

@@ -1,7 +1,8 @@
-"""Concatenation and padding as what they do to memory: an undefined or filled tensor, and inserted slices.
+"""Concatenation, padding and tensors of given scalars as what they do to memory: fills and inserted slices.
 
     tensor.concat dim(1) %a, %b   ->   %0 = insert_slice %a into (tensor.empty)[0, 0]; insert_slice %b into %0[0, n]
     tensor.pad %a low[l] {v}      ->   insert_slice %a into (fill v)[l]
+    tensor.from_elements %s       ->   fill %s; of several, a fill of one element inserted for each
 
 A `tensor.pad` whose padding value is computed in its region is left alone: it may depend on the position.
 """
@@ -13,7 +14,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create, dim, fill, integers
+from hotdesk.ir.building import create, dim, fill, index_constant, integers
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, int_array, segment_sizes, top_level_ops
 from hotdesk.passes.base import Pass
@@ -34,6 +35,8 @@ class DecomposeConcatAndPad(Pass):
                     _concat(op)
                 elif op.name == "tensor.pad":
                     _pad(op)
+                elif op.name == "tensor.from_elements":
+                    _from_elements(op)
         return ()
 
 
@@ -92,6 +95,23 @@ def _concat(op: ir.Operation) -> None:
     rank = len(shape_of(result.type))
     for operand, start in zip(op.operands, offsets, strict=True):
         into = _insert(operand, into, [start if i == axis else zero for i in range(rank)], op)
+    result.replace_all_uses_with(into)
+    op.erase()
+
+
+def _from_elements(op: ir.Operation) -> None:
+    result = op.results[0]
+    rank, element = len(shape_of(result.type)), cast(Any, result.type).element_type
+    into = create("tensor.empty", [], [result.type], before=op).results[0]
+    if len(op.operands) == 1:
+        into = fill(op.operands[0], into, op)
+    elif rank == 1:
+        one = ir.RankedTensorType.get([1], element)
+        for i, scalar in enumerate(op.operands):
+            single = create("tensor.empty", [], [one], before=op).results[0]
+            into = _insert(fill(scalar, single, op), into, [index_constant(i, op)], op)
+    else:
+        return
     result.replace_all_uses_with(into)
     op.erase()
 

@@ -1,0 +1,120 @@
+"""Checks in front of reads and writes at places that come from data, so that a bad index is an error, not another's memory.
+
+    %x = tensor.extract %t[%i]    ->    %ok = arith.cmpi ult, %i, %size; cf.assert %ok; %x = tensor.extract %t[%i]
+    tm_tensor.scatter %u, %idx    ->    %safe = linalg.generic ins(%idx) {assert; yield %ok ? %i : 0}; tm_tensor.scatter %u, %safe
+
+Rules:
+
+1. An index is checked if it depends on an element of a tensor; what follows from the position in the loop alone is in range.
+2. A loop that has checks of its own, as torch-mlir gives embeddings and `gather`, is left alone.
+3. A scatter's index that fails is replaced by 0: the scatter still runs before the failure is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision
+from hotdesk.ir.building import create, dim, empty_like
+from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import constant_of, defined_functions, defining_op, int_array, nested_ops, top_level_ops
+from hotdesk.passes.base import Pass
+
+MESSAGE = "index out of range"
+_ULT = 6
+
+
+@dataclass(frozen=True, slots=True)
+class GuardIndices(Pass):
+    """Puts a `cf.assert` in front of every access at an index that comes from data (rules in the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-guard-indices"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        for function in defined_functions(module):
+            for op in top_level_ops(function):
+                if op.name == "linalg.generic":
+                    _guard_reads(op)
+                elif op.name == "tm_tensor.scatter":
+                    _guard_scatter(op)
+        return ()
+
+
+def _guard_reads(op: ir.Operation) -> None:
+    nested = list(nested_ops(op))
+    if any(inner.name == "cf.assert" for inner in nested):
+        return
+    for inner in nested:
+        if inner.name != "tensor.extract":
+            continue
+        tensor, *indices = inner.operands
+        for position, index in enumerate(indices):
+            if _from_data(index, op):
+                _assert_below(index, dim(tensor, position, op), inner)
+
+
+def _from_data(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether a value inside the loop depends on an element of a tensor."""
+    producer = defining_op(value)
+    if producer is None:
+        return value in set(loop.regions[0].blocks[0].arguments)
+    if producer.name == "tensor.extract":
+        return True
+    return producer.block == loop.regions[0].blocks[0] and any(_from_data(v, loop) for v in producer.operands)
+
+
+def _assert_below(index: ir.Value, size: ir.Value, before: ir.Operation) -> ir.Value:
+    """Unsigned, so that negative indices fail too."""
+    i1, i64 = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
+    attributes = {"predicate": ir.IntegerAttr.get(i64, _ULT)}
+    below = create("arith.cmpi", [index, size], [i1], attributes, before=before).results[0]
+    create("cf.assert", [below], [], {"msg": ir.StringAttr.get(MESSAGE)}, before=before)
+    return below
+
+
+def _guard_scatter(op: ir.Operation) -> None:
+    indices, target = op.operands[1], op.operands[2]
+    dims = int_array(op.attributes["dimension_map"])
+    if len(shape_of(indices.type)) != 2 or constant_of(indices) is not None:
+        return
+    bounds = [dim(target, d, op) for d in dims]
+    op.operands[1] = _checked(indices, bounds, op)
+
+
+def _checked(indices: ir.Value, bounds: list[ir.Value], before: ir.Operation) -> ir.Value:
+    """The same indices, each column below its bound or 0."""
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(2))
+    attributes: dict[str, ir.Attribute] = {
+        "indexing_maps": ir.ArrayAttr.get([identity, identity]),
+        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * 2),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
+    }
+    operands = [indices, empty_like(indices, before)]
+    loop = create("linalg.generic", operands, [indices.type], attributes, regions=1, before=before)
+    element = cast(Any, indices.type).element_type
+    block = loop.regions[0].blocks.append(element, element, arg_locs=[before.location] * 2)
+    with ir.InsertionPoint(block), before.location:
+        end = ir.Operation.create("linalg.yield", operands=[block.arguments[0]]).operation
+    index = create("arith.index_cast", [block.arguments[0]], [ir.IndexType.get()], before=end).results[0]
+    below = _assert_below(index, _bound(bounds, end), end)
+    zero = create("arith.constant", [], [element], {"value": ir.IntegerAttr.get(element, 0)}, before=end).results[0]
+    end.operands[0] = create("arith.select", [below, block.arguments[0], zero], [element], before=end).results[0]
+    return loop.results[0]
+
+
+def _bound(bounds: list[ir.Value], before: ir.Operation) -> ir.Value:
+    """The bound of the column that the loop is at."""
+    i1, i64, index = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64), ir.IndexType.get()
+    bound = bounds[-1]
+    if len(bounds) == 1:
+        return bound
+    column = create("linalg.index", [], [index], {"dim": ir.IntegerAttr.get(i64, 1)}, before=before).results[0]
+    for number, other in reversed(list(enumerate(bounds[:-1]))):
+        constant = {"value": ir.IntegerAttr.get(index, number)}
+        here = create("arith.constant", [], [index], constant, before=before).results[0]
+        equal = {"predicate": ir.IntegerAttr.get(i64, 0)}
+        same = create("arith.cmpi", [column, here], [i1], equal, before=before).results[0]
+        bound = create("arith.select", [same, other, bound], [index], before=before).results[0]
+    return bound

@@ -1,0 +1,172 @@
+"""Models in half precision and in integers, compared with eager PyTorch in the same element type.
+
+Half precision: results are rounded to `eps` (2⁻⁷ for bf16, 2⁻¹⁰ for f16), and so is every tensor in between, in an order that
+differs from eager's. Each rounding is at most `eps / 2` of its value and roundings add up like a random walk, so a chain of
+`depth` rounded tensors may be off by about `eps * sqrt(depth)`: that times the largest result is what is allowed.
+Integers: exactly equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import hotdesk
+from tests.e2e.checking import Call, ConvNet, Transformer, agree, integers, random, seeded
+
+HALVES = [torch.bfloat16, torch.float16]
+
+
+class Mlp(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(24, 48), nn.GELU(), nn.Linear(48, 48), nn.ReLU(), nn.Linear(48, 10))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layers(x)
+
+
+def _image(dtype: torch.dtype) -> torch.Tensor:
+    return random(2, 3, 16, 16, dtype=dtype)
+
+
+def _rows(dtype: torch.dtype) -> torch.Tensor:
+    return random(6, 24, dtype=dtype)
+
+
+def _ids(dtype: torch.dtype) -> torch.Tensor:
+    return integers(50, 2, 12)
+
+
+HALF_MODELS: list[tuple[str, Callable[[], nn.Module], Callable[[torch.dtype], torch.Tensor], int]] = [
+    # name, model, input, rounded tensors in a chain
+    ("mlp", Mlp, _rows, 5),
+    ("convnet", ConvNet, _image, 10),
+    ("transformer", Transformer, _ids, 24),
+    ("embedding", lambda: nn.Embedding(50, 24), _ids, 1),
+    ("layer norm", lambda: nn.LayerNorm(24), _rows, 1),
+    ("group norm", lambda: nn.Sequential(nn.Conv2d(3, 8, 1), nn.GroupNorm(2, 8)), _image, 2),
+    ("batch norm", lambda: nn.BatchNorm2d(3), _image, 1),
+    ("softmax", lambda: nn.Softmax(-1), _rows, 1),
+    ("log softmax", lambda: nn.LogSoftmax(-1), _rows, 1),
+    ("max pool", lambda: nn.MaxPool2d(3, 2, 1), _image, 1),
+    ("average pool", lambda: nn.AvgPool2d(3, 2, 1), _image, 1),
+    ("global pool", lambda: nn.AdaptiveAvgPool2d(1), _image, 1),
+    ("elementwise", lambda: Call(lambda x: x.sigmoid() * x.tanh() + x.exp().log1p() - x.abs().sqrt()), _rows, 6),
+    ("activations", lambda: nn.Sequential(nn.SiLU(), nn.Hardswish(), nn.Softplus(), nn.GELU("tanh")), _rows, 4),
+    ("reductions", lambda: Call(lambda x: torch.stack([x.sum(-1), x.mean(-1), x.amax(-1), x.std(-1)])), _rows, 2),
+    ("concatenation", lambda: Call(lambda x: torch.cat([x, x * 2, x[:, :3]], 1)), _rows, 1),
+    ("masks", lambda: Call(lambda x: torch.where(x > 0, x, -1.5).masked_fill(x > 1, 3).clamp(-1, 2)), _rows, 1),
+    ("casts", lambda: Call(lambda x: (x.float() * 1.5).to(x.dtype) + x.int().to(x.dtype)), _rows, 2),
+    ("cumulative sum", lambda: Call(lambda x: x.cumsum(-1)), _rows, 24),
+    ("attention", lambda: Call(lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None])), _rows, 4),
+    ("transposed convolution", lambda: nn.ConvTranspose2d(3, 4, 2, 2), _image, 1),
+    ("interpolation", lambda: nn.Upsample(scale_factor=2, mode="bilinear"), _image, 4),
+    ("lstm", lambda: Call(_lstm), _rows, 12),
+]
+
+
+def _lstm(x: torch.Tensor) -> torch.Tensor:
+    gates = torch.stack([x, x * 0.5, -x, x + 1])
+    keep, take, new, out = gates.unbind(0)
+    return out.sigmoid() * (keep.sigmoid() + take.sigmoid() * new.tanh()).tanh()
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=["bf16", "f16"])
+@pytest.mark.parametrize(
+    ("factory", "given", "depth"), [case[1:] for case in HALF_MODELS], ids=[c[0] for c in HALF_MODELS]
+)
+def test_half_precision(
+    factory: Callable[[], nn.Module], given: Callable[[torch.dtype], torch.Tensor], depth: int, dtype: torch.dtype
+) -> None:
+    model, x = seeded(factory, dtype), given(dtype)
+    expected = model(x)
+    result = hotdesk.compile(model, (x,))(x)
+    assert result.dtype == expected.dtype
+    allowed = torch.finfo(dtype).eps * math.sqrt(depth) * float(expected.double().abs().max())
+    torch.testing.assert_close(result, expected, rtol=0, atol=allowed)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=["bf16", "f16"])
+def test_half_precision_beside_exact(dtype: torch.dtype) -> None:
+    """Not further from the exact result than eager is, but for one rounding."""
+    model, x = seeded(Transformer, dtype), integers(50, 2, 12)
+    exact = model.double()(x)
+    model = model.to(dtype)
+    eager, ours = model(x).double(), hotdesk.compile(model, (x,))(x).double()
+    unit = torch.finfo(dtype).eps * exact.abs().max()
+    assert (ours - exact).abs().max() <= (eager - exact).abs().max() + unit
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=["bf16", "f16"])
+def test_half_constants(dtype: torch.dtype) -> None:
+    def constants(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.full((2,), 1.5, dtype=dtype), torch.ones(2, dtype=dtype) * 0.1, x + torch.tensor(0.25, dtype=dtype)
+
+    agree(constants, (random(2, dtype=dtype),), rtol=torch.finfo(dtype).eps)
+
+
+# Integers
+
+
+def _embedding_sums(ids: torch.Tensor) -> torch.Tensor:
+    table = torch.arange(200).reshape(50, 4)
+    return table[ids].sum(1)
+
+
+def _where(x: torch.Tensor) -> torch.Tensor:
+    return torch.where((x > 10) & (x < 40), x * 2, -x).clamp(-20, 60)
+
+
+def _bits(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return x & 12, x | 3, x ^ 5, x << 2, x >> 1, ~x
+
+
+def _divisions(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    signed = x - 25
+    return signed // 7, signed % 7, signed // -7, signed % -7, torch.div(signed, 7, rounding_mode="trunc"), signed / 7
+
+
+def _order(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return x.argmax(1), x.argmin(1), x.amax(0), x.amin(0), x.sort(1).values, x.topk(2).values, x.max(1).indices
+
+
+def _running(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return x.cumsum(0), x.cumsum(1), x.sum(), x.sum(1), x.prod(1), (x > 20).sum(0), (x > 20).cumsum(1)
+
+
+def _compared(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return x == 3, x != 3, x <= x.flip(1), (x > 3).any(1), (x > 3).all(0), torch.isin(x, torch.tensor([1, 2])), x.bool()
+
+
+def _products(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return x @ x.t(), x * x.flip(0), x**2, torch.outer(x[0], x[1]), torch.einsum("ij,kj->ik", x, x)
+
+
+def _moved(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return torch.cat([x, x]), x.roll(1, 1), x.t().reshape(-1), F.pad(x, (1, 1), value=-1), x.repeat(2, 1), x.tril()
+
+
+def _one_hot(x: torch.Tensor) -> torch.Tensor:
+    return F.one_hot(x, 50).sum(0)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [_embedding_sums, _where, _bits, _divisions, _order, _running, _compared, _products, _moved, _one_hot],
+    ids=lambda model: model.__name__.strip("_"),
+)
+def test_integer_models(model: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    agree(model, (integers(50, 6, 5),), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    "model", [_where, _divisions, _order, _running, _compared, _products, _moved], ids=lambda m: m.__name__
+)
+def test_narrow_integer_models(model: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    agree(model, (integers(50, 6, 5, dtype=torch.int32),), rtol=0, atol=0)
