@@ -220,6 +220,7 @@ _REDUCTIONS = (
     aten.mean.dim,
     aten.prod.default,
     aten.prod.dim_int,
+    aten.cumsum.default,
 )
 
 

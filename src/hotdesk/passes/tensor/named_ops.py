@@ -12,6 +12,7 @@ Rules:
 3. A `tensor.pad` of the spatial dims with the neutral element becomes `pad_low`/`pad_high`; an `insert_slice` with strides into
    zeros (how a transposed convolution is lowered) becomes `input_dilations` with padding. No padded copy is made.
 4. Grouped and depthwise convolutions are the same op with `groups`.
+5. An elementwise op that reads the tensor it overwrites gets it as an input (see `inits`).
 
 Left alone: contractions with indexing maps of their own, unsigned, channels-last and quantized ops, padding with other values
 or of the channel dims.
@@ -29,6 +30,7 @@ from hotdesk.ir.walking import defined_functions, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
 from hotdesk.passes.tensor.convolutions import convolution, grouped_convolution, pool
+from hotdesk.passes.tensor.inits import inits_as_inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class NormalizeNamedOps(Pass):
 
 _REWRITES: Mapping[str, Callable[[ir.Operation], list[Decision]]] = {
     **dict.fromkeys(EQUATIONS, contract),
+    "linalg.generic": inits_as_inputs,
     "linalg.conv_1d_ncw_fcw": convolution,
     "linalg.conv_2d_nchw_fchw": convolution,
     "linalg.conv_3d_ncdhw_fcdhw": convolution,
