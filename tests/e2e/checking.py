@@ -104,13 +104,15 @@ def integers(below: int, *shape: int, seed: int = 2, dtype: torch.dtype = torch.
 def close(actual: Any, expected: Any, rtol: float = RTOL, atol: float = ATOL) -> None:
     """Asserts the same structure, and the same numbers within tolerances; element types must agree."""
     found, structure = pytree.tree_flatten(actual)
-    wanted, wanted_structure = pytree.tree_flatten(expected)
+    wanted, wanted_structure = pytree.tree_flatten_with_path(expected)
     assert structure == wanted_structure
-    for one, other in zip(found, wanted, strict=True):
+    for one, (path, other) in zip(found, wanted, strict=True):
+        where = pytree.keystr(path)
         if isinstance(other, torch.Tensor):
-            torch.testing.assert_close(one, other.detach(), rtol=rtol, atol=atol, equal_nan=True)
+            exact = {"rtol": rtol, "atol": atol, "equal_nan": True}
+            torch.testing.assert_close(one, other.detach(), **exact, msg=lambda text, where=where: f"{where}: {text}")
         else:
-            assert (type(one), one) == (type(other), other)
+            assert (type(one), one) == (type(other), other), where
 
 
 def agree(

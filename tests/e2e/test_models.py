@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import gc
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import pytest
@@ -18,7 +18,7 @@ import hotdesk
 from examples.models import MODELS, ModelSpec
 from hotdesk.frontends.capture import Weight
 from hotdesk.frontends.torch import capture
-from tests.e2e.checking import close, integers, seeded
+from tests.e2e.checking import close
 
 BATCHES = (1, 2, 7, 64)
 

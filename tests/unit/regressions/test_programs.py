@@ -329,3 +329,28 @@ def test_runs_of_one_program_with_other_sizes_in_between() -> None:
         compiled = Compiled(_MAPS + text, PIPELINES[name])
         for size in (3, 100, 1, 0, 3):
             check(compiled, [_numbers(size)], name)
+
+
+@pytest.mark.parametrize("init", ["%x", "%e"])
+def test_an_op_that_reads_its_init_is_fused(init: str) -> None:
+    """MLIR would write and read one element again and again where the second op reads one element of the first's result."""
+    _check(
+        f"""#first = affine_map<(d0, d1) -> (0, 0)>
+        func.func @main(%x: tensor<1x2xi64>) -> tensor<1x2xi64> {{
+          %e = tensor.empty() : tensor<1x2xi64>
+          %p = linalg.generic {{indexing_maps = [#first, #id], iterator_types = ["parallel", "parallel"]}}
+              ins(%x : tensor<1x2xi64>) outs(%x : tensor<1x2xi64>) {{
+          ^bb0(%a: i64, %o: i64):
+            %y = arith.muli %a, %o : i64
+            linalg.yield %y : i64
+          }} -> tensor<1x2xi64>
+          %c = linalg.generic {{indexing_maps = [#first, #id], iterator_types = ["parallel", "parallel"]}}
+              ins(%p : tensor<1x2xi64>) outs({init} : tensor<1x2xi64>) {{
+          ^bb0(%a: i64, %o: i64):
+            %y = arith.addi %a, %a : i64
+            linalg.yield %y : i64
+          }} -> tensor<1x2xi64>
+          return %c : tensor<1x2xi64>
+        }}""",
+        np.array([[2, 4]]),
+    )

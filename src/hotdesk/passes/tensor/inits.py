@@ -25,9 +25,7 @@ def inits_as_inputs(op: ir.Operation) -> list[Decision]:
     maps = list(cast(Any, op.attributes["indexing_maps"]))
     parallel = all("parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"]))
     complete = parallel and len(op.results) == outputs and all(m.value.is_permutation for m in maps[inputs:])
-    read = [
-        inputs + i for i in range(outputs) if next(iter(block.arguments[inputs + i].uses), None) is not None
-    ]
+    read = [inputs + i for i in range(outputs) if next(iter(block.arguments[inputs + i].uses), None) is not None]
     if not complete or not read:
         return []
     operands = list(op.operands)
