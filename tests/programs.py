@@ -267,33 +267,61 @@ class _Builder:
         steps = (
             self.elementwise, self.elementwise, self.elementwise, self.converted, self.reduced, self.contracted,
             self.contracted, self.transposed, self.sliced, self.sliced, self.inserted, self.inserted, self.expanded,
-            self.collapsed, self.overwritten, self.overwritten, self.overwritten, self.cast, self.concatenated, self.padded, self.windowed, self.windowed, self.extracted, self.made,
+            self.collapsed, self.overwritten, self.overwritten, self.overwritten, self.outlived, self.cast, self.concatenated, self.padded, self.windowed, self.windowed, self.extracted, self.made,
         )  # fmt: skip
         self.pick(steps)()
 
     def overwritten(self) -> None:
-        """A view of a tensor or an element of it, then something written over the tensor, then a use of what was taken."""
+        """A view of a tensor, then something written over the tensor, then a use of the view."""
         tensor = self.some(lambda t: t.rank > 0 and t.element != "i1" and most(t.sizes) <= 100)
         if tensor is None:
             return
         self.tensors.append(tensor)  # the last one, which steps prefer
-        self.pick((self.sliced, self.collapsed, self.expanded, self.cast, self.extracted, self.extracted))()
+        self.pick((self.sliced, self.sliced, self.collapsed, self.expanded, self.cast))()
         taken = self.tensors[-1]
         if self.chance(70):
-            place = ", ".join(f"d{i}" for i in range(tensor.rank))
-            other = self.some(lambda t: t.element == tensor.element and bool(self.places(t, tensor.sizes)))
-            assert other is not None
-            inputs = [(other, self.pick(self.places(other, tensor.sizes)))]
-
-            def body(ins: list[str], accumulators: list[str]) -> list[tuple[str, int]]:
-                return [self.combine([(ins[0], other.bound), (accumulators[0], tensor.bound)], tensor.element)]
-
-            self.generic(inputs, [(tensor, place)], tensor.sizes, ["parallel"] * tensor.rank, body)
+            self.combined(
+                self.some(lambda t: t.element == tensor.element and bool(self.places(t, tensor.sizes))), tensor
+            )
         else:
             self.tensors.append(tensor)
             self.inserted()
         self.tensors.append(taken)
         self.elementwise()
+
+    def outlived(self) -> None:
+        """An element of a tensor that dies or is overwritten before the element is used."""
+        tensor = self.some(
+            lambda t: t.rank > 0 and t.element != "i1" and 0 < most(t.sizes) <= 100 and min(map(least, t.sizes)) > 0
+        )
+        if tensor is None:
+            return
+        place = ", ".join(f"d{i}" for i in range(tensor.rank))
+        made = self.combined(tensor, self.empty(tensor.sizes, tensor.element), reads=False)
+        scalar = self.extract(made)
+        if self.chance(50):
+            after = self.combined(tensor, made)
+        else:
+            after = self.combined(tensor, self.empty(tensor.sizes, tensor.element), reads=False)
+
+        def body(ins: list[str], _: list[str]) -> list[tuple[str, int]]:
+            return [self.combine([(ins[0], after.bound), (scalar, made.bound)], tensor.element)]
+
+        out = self.empty(tensor.sizes, tensor.element)
+        self.generic([(after, place)], [(out, place)], tensor.sizes, ["parallel"] * tensor.rank, body)
+
+    def combined(self, source: Tensor | None, into: Tensor, *, reads: bool = True) -> Tensor:
+        """An elementwise op of `source` with what it overwrites, or with itself."""
+        assert source is not None
+        place = ", ".join(f"d{i}" for i in range(into.rank))
+
+        def body(ins: list[str], old: list[str]) -> list[tuple[str, int]]:
+            other = (old[0], into.bound) if reads else (ins[0], source.bound)
+            return [self.combine([(ins[0], source.bound), other], into.element)]
+
+        inputs = [(source, self.pick(self.places(source, into.sizes)))]
+        self.generic(inputs, [(into, place)], into.sizes, ["parallel"] * into.rank, body)
+        return self.tensors[-1]
 
     def made(self) -> None:
         sizes = [self.between(0, 4) for _ in range(self.between(0, 3))]

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import hotdesk
-from hotdesk.errors import BufferizationError, DataDependentShapeError, HotdeskError, UnsupportedOpError
+from hotdesk.errors import BufferizationError, DataDependentShapeError, HotdeskError, LoweringError, UnsupportedOpError
 from tests.e2e.checking import agree, integers, random
 
 Op = Callable[..., Any]
@@ -342,7 +342,7 @@ FAMILIES: dict[str, tuple[dict[str, Op], tuple[Tensor, ...]]] = {
             "bmm": lambda x, y: (torch.bmm(x, y), x @ y, x @ x.mT, x.mT @ x, torch.baddbmm(x @ y, x, y, beta=0.5)),
             "broadcast": lambda x, y: (x[:, None] @ y, x @ y[0], x[0] @ y, x @ y[0, :, 0]),
             "einsum": lambda x, y: (torch.einsum("bij,bjk->bik", x, y), torch.einsum("bij,bjk->bki", x, y)),
-            "tensordot": lambda x, y: torch.tensordot(x, y, dims=1),
+            "tensordot": lambda x, y: torch.tensordot(x, y, dims=([2], [1])),
         },
         (random(2, 3, 4), random(2, 4, 5)),
     ),
@@ -410,7 +410,7 @@ FAMILIES: dict[str, tuple[dict[str, Op], tuple[Tensor, ...]]] = {
             "average without padding": lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
             "average rounded up": lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True),
             "adaptive average": lambda x: [F.adaptive_avg_pool2d(x, n) for n in (1, 2, (3, 4), (8, 7))],
-            "adaptive max": lambda x: [F.adaptive_max_pool2d(x, n) for n in (1, 2, 3)],
+            "adaptive max": lambda x: [F.adaptive_max_pool2d(x, n) for n in (1, 2, (4, 3))],
             "power": lambda x: F.lp_pool2d(x.abs() + 0.1, 2, 2),
         },
         (IMAGE,),
@@ -558,6 +558,7 @@ UNSUPPORTED: dict[str, tuple[Op, Tensor, type[HotdeskError]]] = {
         IMAGE,
         UnsupportedOpError,
     ),
+    "adaptive maximum with steps that vary": (lambda x: F.adaptive_max_pool2d(x, 3), IMAGE, LoweringError),
     "svd": (lambda x: torch.linalg.svd(x).S, SQUARE, UnsupportedOpError),
     "qr": (lambda x: torch.linalg.qr(x)[0], SQUARE, UnsupportedOpError),
     "eigenvalues": (lambda x: torch.linalg.eigvalsh(x + x.t()), SQUARE, UnsupportedOpError),

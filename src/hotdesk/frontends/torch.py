@@ -245,7 +245,7 @@ def _refuse_nodes(exported: ExportedProgram) -> None:
                 where=_node_line(node) or None,
                 hint=_REPLACE,
             )
-        if node.users and torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+        if node.users and _draws(node):
             raise UnsupportedOpError(
                 f"op `{node.target}` draws random numbers",
                 expected="a program whose results follow from its arguments",
@@ -263,6 +263,17 @@ def _refuse_nodes(exported: ExportedProgram) -> None:
         for value in pytree.tree_leaves(node.meta.get("val")):
             if isinstance(value, torch.Tensor) and value.dtype not in _DTYPES:
                 raise _unsupported_dtype(f"tensor `{node.name}`", value.dtype, _node_line(node))
+
+
+def _draws(node: torch.fx.Node) -> bool:
+    """Whether an op draws random numbers; those that only do so in training say it in an argument."""
+    if not isinstance(node.target, OpOverload) or torch.Tag.nondeterministic_seeded not in node.target.tags:
+        return False
+    arguments: Any = cast(Any, node.target)._schema.arguments
+    given = {argument.name: argument.default_value for argument in arguments}
+    given.update(zip(given, node.args, strict=False))
+    given.update(node.kwargs)
+    return given.get("training", given.get("train")) is not False
 
 
 def _higher_order_name(node: torch.fx.Node) -> str:

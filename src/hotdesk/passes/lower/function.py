@@ -168,6 +168,13 @@ class _Lowering:
                 expected="a relation between sizes",
                 where=source.location or None,
             )
+        if relation is sympy.false:
+            raise LoweringError(
+                "an op of the model does not compile for these sizes",
+                expected=message,
+                got="sizes for which that never holds",
+                where=source.location or None,
+            )
         if relation is not sympy.true:
             self._checks.append(SizeCheck(relation, message, source))
 
