@@ -439,7 +439,6 @@ def _absolute(x: Tensor) -> Tensor:
 
 
 _PROMOTING = (aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor)
-_SUMS = (aten.sum.default, aten.sum.dim_IntList, aten.mean.default, aten.mean.dim)
 _SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
 _FLOAT_OPS: dict[Any, Callable[..., Tensor]] = {
     aten.div.Tensor_mode: _divide,
@@ -464,9 +463,8 @@ def decomposition_table() -> dict[Any, Callable[..., Any]]:
     table: dict[Any, Callable[..., Any]] = dict(torch_mlir_decompositions())
     table.update(cast(Any, get_decompositions)([aten.addmv, aten.dist]))
     table.update({op: _promoted(op) for op in _PROMOTING})
-    table.update({op: _reduced_bytes(op) for op in _SUMS})
     table.update({op: _sorted_bytes(op) for op in _SORTS})
-    table.update({op: _in_wide(op) for op in _REDUCTIONS})
+    table.update({op: _either(_in_wide(op), _reduced_bytes(op)) for op in _REDUCTIONS})
     table.update({scalar: _bitwise(tensor) for scalar, tensor in _BITWISE.items()})
     table.update({op: _either(_in_int32(op), _FLOAT_OPS.get(op)) for op in _BYTE_OPS})
     table.update(
