@@ -126,7 +126,7 @@ class _Interpreter:
             method: Callable[..., Any] = getattr(self, f"_{dialect}_{name}")
             values[op.results[0]] = method(op, operands, values)
             if name == "empty" or (
-                name in ("cast", "expand_shape", "collapse_shape") and op.operands[0] in self._empty
+                name in ("cast", "expand_shape", "collapse_shape", "reshape") and op.operands[0] in self._empty
             ):
                 self._empty.add(op.results[0])
 
@@ -168,6 +168,13 @@ class _Interpreter:
         groups = [_integers(group) for group in op.attributes["reassociation"]]
         sizes = [math.prod(operands[0].shape[i] for i in group) for group in groups]
         return _checked(op, operands[0].reshape(sizes).copy())
+
+    def _tensor_from_elements(self, op: ir.Operation, operands: list[Any], values: Values) -> Array:
+        result: Any = op.results[0].type
+        return np.array(operands, _dtype(result)).reshape(result.shape)
+
+    def _tensor_reshape(self, op: ir.Operation, operands: list[Any], values: Values) -> Array:
+        return _checked(op, operands[0].reshape([int(size) for size in operands[1]]).copy())
 
     def _tensor_concat(self, op: ir.Operation, operands: list[Any], values: Values) -> Array:
         return _checked(op, np.concatenate(operands, axis=int(op.attributes["dim"].value)))

@@ -240,6 +240,12 @@ def test_another_number_of_example_arguments(args: tuple[Any, ...]) -> None:
     _well_formed(caught.value)
 
 
+def test_the_constraint_that_is_violated_is_told() -> None:
+    with pytest.raises(ExportError, match=r"Not all values of n") as caught:
+        hotdesk.compile(Call(lambda x: x[:-1] * 2), (random(4, 3),), dynamic_shapes=(({0: Dim("n", min=2)},),))
+    _well_formed(caught.value)
+
+
 def test_dynamic_shapes_that_do_not_fit() -> None:
     with pytest.raises(ExportError) as caught:
         hotdesk.compile(nn.ReLU(), (random(3),), dynamic_shapes={"y": {0: Dim("n")}})

@@ -162,6 +162,21 @@ def test_special_values() -> None:
     agree(lambda x: (x * 2, x.relu(), x.isfinite(), x.isnan(), x.clamp(-1, 1), x.maximum(-x), 1 / x), (x,))
 
 
+@pytest.mark.parametrize("place", [0, 3, 6])
+def test_nan_is_found_and_kept(place: int) -> None:
+    x = random(7)
+    x[place] = torch.nan
+    agree(
+        lambda x: {
+            "found": (x.argmax(), x.argmin(), x.max(0), x.min(0), x.max(), x.amin(0)),
+            "kept": (x.clamp(-1, 1), x.clamp(min=0), nn.functional.relu6(x), nn.functional.hardtanh(x), x.relu()),
+            "compared": (x == x, x != x, x < x, x.isfinite()),
+            "reduced": (x.sum(), x.prod(), x.cumsum(0), x.nansum()),
+        },
+        (x,),
+    )
+
+
 # Results
 
 

@@ -68,6 +68,8 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
     log = compiled()
     assert list(log.ir) == [
         "hotdesk-normalize-named-ops",
+        "hotdesk-reshapes-as-views",
+        "hotdesk-guard-indices",
         "hotdesk-decompose-concat-and-pad",
         "hotdesk-split-prepare",
         "fuse",

@@ -460,7 +460,8 @@ def _either(first: Callable[..., Tensor], second: Callable[..., Tensor] | None) 
 
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """torch-mlir's decompositions with the memory-minded ones of this module in their place."""
-    table: dict[Any, Callable[..., Any]] = dict(torch_mlir_decompositions())
+    base = torch_mlir_decompositions()
+    table: dict[Any, Callable[..., Any]] = dict(base)
     table.update(cast(Any, get_decompositions)([aten.addmv, aten.dist]))
     table.update({op: _promoted(op) for op in _PROMOTING})
     table.update({op: _sorted_bytes(op) for op in _SORTS})
@@ -506,4 +507,4 @@ def decomposition_table() -> dict[Any, Callable[..., Any]]:
             aten.reciprocal.default: _reciprocal,
         }
     )
-    return table
+    return {op: ours if base.get(op, ours) is ours else _either(ours, base[op]) for op, ours in table.items()}

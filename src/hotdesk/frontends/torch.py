@@ -142,7 +142,7 @@ def _refusals() -> Generator[None]:
     except HotdeskError:
         raise
     except Exception as error:
-        message = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        message = _essence(str(error)) or type(error).__name__
         where = _user_line(error) or _noted_line(str(error))
         if re.search(
             r"data.?dependent|unbacked|dynamic.?output.?shape", f"{type(error).__name__} {error}", re.IGNORECASE
@@ -172,6 +172,13 @@ def _imported(graph: torch.fx.Graph) -> ir.Module:
             got=f"{type(error).__name__}: {error}",
             hint=_REPLACE,
         ) from error
+
+
+def _essence(message: str) -> str:
+    """The first line of a long message, and the violated constraints or suggested fixes that it lists."""
+    lines = [line.strip() for line in message.strip().splitlines()]
+    listed = [line for line in lines[1:] if re.match(r"- Not all values|\w+ = Dim\(", line)]
+    return " ".join([*lines[:1], *listed[:4]])
 
 
 def _noted_line(message: str) -> str | None:

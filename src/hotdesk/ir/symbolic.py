@@ -206,6 +206,10 @@ class SymbolicSizes:
             return None
         if op.name == "arith.constant":
             return sympy.true if bool(cast(Any, op.attributes["value"]).value) else sympy.false
+        if op.name in ("arith.ori", "arith.andi"):
+            parts = [self.condition(operand) for operand in op.operands]
+            joined = _algebra.Or if op.name == "arith.ori" else _algebra.And
+            return None if None in parts else joined(*parts)
         if op.name != "arith.cmpi":
             return None
         a, b = (sympy.sympify(self.value(v)) for v in op.operands)

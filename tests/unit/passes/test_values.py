@@ -27,6 +27,9 @@ NOT_RUN = {
     "slice_is_a_view": "it has scalar arguments",
     "pad_by_position": "it has no kernel",
     "other": "it is no program",
+    "element": "its indices may be out of range",
+    "checked": "its indices may be out of range",
+    "data": "its sizes have no names",
 }
 DYNAMIC_SIZE = 5
 

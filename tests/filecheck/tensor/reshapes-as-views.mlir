@@ -1,0 +1,63 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-reshapes-as-views | FileCheck %s
+
+// One dim is split; the others stay apart.
+// CHECK-LABEL: func.func @split(
+// CHECK-NOT:     tensor.reshape
+// CHECK:         tensor.expand_shape %{{.*}} {{\[}}[0], [1], [2, 3]] output_shape [%{{.*}}, %{{.*}}, 3, 4]
+func.func @split(%x: tensor<?x?x12xf32> {hotdesk.shape = ["a", "b", "12"]}) -> tensor<?x?x3x4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %a = tensor.dim %x, %c0 : tensor<?x?x12xf32>
+  %b = tensor.dim %x, %c1 : tensor<?x?x12xf32>
+  %s = tensor.from_elements %a, %b, %c3, %c4 : tensor<4xindex>
+  %r = tensor.reshape %x(%s) : (tensor<?x?x12xf32>, tensor<4xindex>) -> tensor<?x?x3x4xf32>
+  return %r : tensor<?x?x3x4xf32>
+}
+
+// -----
+
+// Two dims are merged where their product is the size asked for; sizes may be integers of another type.
+// CHECK-LABEL: func.func @merged(
+// CHECK-NOT:     tensor.reshape
+// CHECK:         tensor.collapse_shape %{{.*}} {{\[}}[0, 1], [2]] : tensor<?x?x12xf32> into tensor<?x12xf32>
+func.func @merged(%x: tensor<?x?x12xf32> {hotdesk.shape = ["a", "b", "12"]}) -> tensor<?x12xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c12 = arith.constant 12 : i64
+  %a = tensor.dim %x, %c0 : tensor<?x?x12xf32>
+  %b = tensor.dim %x, %c1 : tensor<?x?x12xf32>
+  %p = arith.muli %a, %b : index
+  %q = arith.index_cast %p : index to i64
+  %s = tensor.from_elements %q, %c12 : tensor<2xi64>
+  %r = tensor.reshape %x(%s) : (tensor<?x?x12xf32>, tensor<2xi64>) -> tensor<?x12xf32>
+  return %r : tensor<?x12xf32>
+}
+
+// -----
+
+// Dims that do not match one another are merged into one and split again.
+// CHECK-LABEL: func.func @regrouped(
+// CHECK:         [[ALL:%.*]] = tensor.collapse_shape %{{.*}} {{\[}}[0, 1]] : tensor<6x?xf32> into tensor<?xf32>
+// CHECK:         tensor.expand_shape [[ALL]] {{\[}}[0, 1]] output_shape [%{{.*}}, 2]
+func.func @regrouped(%x: tensor<6x?xf32> {hotdesk.shape = ["6", "n"]}) -> tensor<?x2xf32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %n = tensor.dim %x, %c1 : tensor<6x?xf32>
+  %p = arith.muli %n, %c3 : index
+  %s = tensor.from_elements %p, %c2 : tensor<2xindex>
+  %r = tensor.reshape %x(%s) : (tensor<6x?xf32>, tensor<2xindex>) -> tensor<?x2xf32>
+  return %r : tensor<?x2xf32>
+}
+
+// -----
+
+// A shape that comes as data is left alone.
+// CHECK-LABEL: func.func @data(
+// CHECK:         tensor.reshape
+func.func @data(%x: tensor<?xf32>, %s: tensor<2xindex>) -> tensor<?x?xf32> {
+  %r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
