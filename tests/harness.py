@@ -25,6 +25,7 @@ from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.layout import ALIGNMENT
+from hotdesk.runtime.threads import thread_pool
 from tests import reference
 from tests.reference import DTYPES, Array, Expected
 
@@ -79,6 +80,7 @@ class Compiled:
         lowered = pipeline(module)
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
         machine = Machine(lowered.module, entries)
+        thread_pool().serve(machine)
         self._main = Function(lowered.main, machine, lowered.assertions)
         self._prepare = None if lowered.prepare is None else Function(lowered.prepare, machine, lowered.assertions)
         self._kept = (machine, module)

@@ -21,6 +21,7 @@ from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.program import Program
+from hotdesk.runtime.threads import thread_pool
 
 if TYPE_CHECKING:
     from hotdesk.frontends.capture import Captured
@@ -101,6 +102,7 @@ def build(captured: Captured, log: Log) -> Program:
     with log.stage("llvm"):
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
         machine = Machine(lowered.module, entries)
+        thread_pool().serve(machine)
     return _program(captured, lowered, machine, log, prepared_count, prepared_types)
 
 

@@ -25,10 +25,11 @@ from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
 from hotdesk.passes.lower.calls import Assertion
-from hotdesk.passes.lower.entry import append_entry
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
-from hotdesk.passes.lower.library import KernelLibrary
-from hotdesk.passes.lower.to_llvm import KERNEL_PASSES, SUPPORT, SUPPORT_NAMES
+from hotdesk.passes.lower.library import KernelLibrary, declared_names, define
+from hotdesk.passes.lower.products import products_text
+from hotdesk.passes.lower.sharing import SHARING
+from hotdesk.passes.lower.to_llvm import KERNEL_PASSES, SUPPORT
 from hotdesk.passes.tensor.dead_code import erase_dead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
@@ -135,8 +136,8 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             _keep_out_of_line(library.module)
             for function in (main, prepare):
                 if function is not None:
-                    append_entry(library.module, function.text, {function.entry})
-            append_entry(library.module, SUPPORT, set(SUPPORT_NAMES))
+                    define(library.module, function.text)
+            define(library.module, SUPPORT + SHARING + products_text(declared_names(library.module)))
             verify(library.module, "lowering to LLVM")
             log.snapshot("llvm", library.module)
     return Lowered(library.module, main, prepare, tuple(library.assertions), library.count)

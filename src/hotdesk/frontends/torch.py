@@ -11,12 +11,15 @@ the tensor that the model holds.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import sympy
@@ -28,6 +31,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
+import hotdesk
 from hotdesk._bindings import import_fx_graph, ir
 from hotdesk.errors import (
     ArgumentCountError,
@@ -56,7 +60,7 @@ _TO_TORCH_BACKEND = (
 _TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}"
 
 _REPLACE = "Replace it in the model, or keep that part outside the compiled model."
-_LIBRARIES = re.compile(r"[\\/](torch|hotdesk|contextlib\.py)([\\/]|$)")
+_LIBRARIES = tuple(str(Path(file).parent) + os.sep for file in (torch.__file__, hotdesk.__file__))
 
 _DTYPES: Mapping[torch.dtype, str] = {
     torch.float32: "f32",
@@ -181,9 +185,14 @@ def _essence(message: str) -> str:
     return " ".join([*lines[:1], *listed[:4]])
 
 
+def _is_users(file: str) -> bool:
+    """Whether a frame's file is neither PyTorch's, ours, nor one that only wraps calls of theirs."""
+    return not file.startswith(("<", *_LIBRARIES)) and file != contextlib.__file__
+
+
 def _noted_line(message: str) -> str | None:
     """The innermost line of the user's in a stack that PyTorch wrote into its message."""
-    frames = [frame for frame in re.findall(r'File "([^"]+)", line (\d+)', message) if not _LIBRARIES.search(frame[0])]
+    frames = [frame for frame in re.findall(r'File "([^"]+)", line (\d+)', message) if _is_users(frame[0])]
     return f"{frames[-1][0]}:{frames[-1][1]}" if frames else None
 
 
@@ -200,7 +209,7 @@ def _user_line(error: BaseException) -> str | None:
     traceback = error.__traceback__
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
-        if not _LIBRARIES.search(file) and not file.startswith("<"):
+        if _is_users(file):
             line = f"{file}:{traceback.tb_lineno}"
         traceback = traceback.tb_next
     return line
@@ -407,7 +416,7 @@ def _results(exported: ExportedProgram) -> tuple[tuple[TensorSpec, ...], tuple[A
 
 def _node_line(node: torch.fx.Node) -> str:
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
-    ours = [frame for frame in frames if not _LIBRARIES.search(frame[0]) and not frame[0].startswith("<")]
+    ours = [frame for frame in frames if _is_users(frame[0])]
     return f"{ours[-1][0]}:{ours[-1][1]}" if ours else ""
 
 

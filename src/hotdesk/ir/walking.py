@@ -23,6 +23,11 @@ def defined_functions(module: ir.Module) -> list[ir.Operation]:
     return [function for function in functions if len(function.regions[0].blocks)]
 
 
+def is_declaration(operation: ir.Operation) -> bool:
+    """Whether it is a function without a body."""
+    return operation.name in ("func.func", "llvm.func") and not len(operation.regions[0].blocks)
+
+
 def symbol_name(operation: ir.Operation) -> str:
     return str(cast(Any, operation.attributes["sym_name"]).value)
 

@@ -13,7 +13,7 @@ from hotdesk.errors import ExecutionError
 from hotdesk.ir.symbolic import Size, integer_function
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.runtime.jit import Machine, use_blas_threads
+from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.layout import Layout, plan_buffers
 
 
@@ -37,7 +37,6 @@ class Function:
         self._assertions = {a.code: a for a in assertions}
         self._sizes = Evaluator([b.bytes for b in lowered.buffers])
         self._numbers = Evaluator(lowered.numbers)
-        self._products = Evaluator(list(dict.fromkeys(call.products for call in lowered.calls)))
         self._status = np.zeros(1, dtype=np.int32)
         self._constants = lowered.constants
         self._table = (ctypes.c_void_p * (len(lowered.buffers) + 1))()
@@ -64,7 +63,6 @@ class Function:
             tuple((cast(int, p.buffer_id), p.offset) for p in made.placements if p.pool is None),
             tuple((cast(int, p.buffer_id), cast(int, p.pool), p.offset) for p in made.placements if p.pool is not None),
             numbers,
-            max(self._products.at(symbols), default=0),
             sizes,
         )
 
@@ -84,7 +82,6 @@ class Function:
         for place, result, offset in layout.in_result:
             self._table[place] = cast(int, self._table[result]) + offset
         self._status[0] = 0
-        use_blas_threads(layout.products)
         self._entry(ctypes.addressof(self._packed))
         if self._status[0]:
             failed = self._assertions[int(self._status[0])]

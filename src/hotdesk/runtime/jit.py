@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 
 import scipy_openblas32
 
 from hotdesk._bindings import ExecutionEngine, ir
 from hotdesk.errors import LoweringError
-
-SMALL_PRODUCTS = 1 << 24
-"""Multiplications that take one thread about as long as two would be kept apart from their work."""
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -29,23 +25,6 @@ def blas_library() -> str:
     return str(found[0])
 
 
-@cache
-def _blas() -> tuple[ctypes.CDLL, int]:
-    """The BLAS and the number of threads it starts with (`OPENBLAS_NUM_THREADS` sets it)."""
-    library = ctypes.CDLL(blas_library())
-    library.scipy_openblas_get_num_threads.restype = ctypes.c_int
-    return library, int(library.scipy_openblas_get_num_threads())
-
-
-def use_blas_threads(products: int) -> None:
-    """Has the BLAS run a program's products on all threads, or on one where none is worth a second.
-
-    A threaded product makes a job table on the heap and waits for the other threads: too much for small ones.
-    """
-    library, threads = _blas()
-    library.scipy_openblas_set_num_threads(1 if products <= SMALL_PRODUCTS else threads)
-
-
 class Machine:
     """Compiled code. Keep it as long as its entry functions are called."""
 
@@ -56,8 +35,15 @@ class Machine:
         self._entries = {name: self._lookup(name) for name in entries}
 
     def entry(self, name: str) -> Callable[[int], None]:
-        """A function of the address of packed arguments: pointers to the pointer table's and the number table's address."""
+        """A function of the address of packed arguments: an array with the address of each argument."""
         return self._entries[name]
+
+    def call(self, name: str, *arguments: int) -> None:
+        """Calls a function of pointers and `i64`s that is none of the entry functions."""
+        values = (ctypes.c_int64 * len(arguments))(*arguments)
+        addresses = [ctypes.addressof(values) + 8 * i for i in range(len(arguments))]
+        packed = (ctypes.c_void_p * len(arguments))(*addresses)
+        self._lookup(name)(ctypes.addressof(packed))
 
     def _lookup(self, name: str) -> Callable[[int], None]:
         address = self._engine.raw_lookup(name)

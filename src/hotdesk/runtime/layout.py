@@ -24,7 +24,6 @@ class Layout:
     in_arena: tuple[tuple[int, int], ...]
     in_result: tuple[tuple[int, int, int], ...]
     numbers: Any
-    products: int
     sizes: tuple[int, ...]
 
 

@@ -1,4 +1,4 @@
-"""Calls of the BLAS: matrices as their two strides, and what must hold for a call to be legal.
+"""Calls of the BLAS (through `products`): matrices as their two strides, and what must hold for a call to be legal.
 
 A matrix goes to the BLAS when one of its strides is known to be 1 and the other (the leading dimension) steps over whole
 rows. What is known only at run time comes back as a condition the caller branches on.
@@ -116,7 +116,7 @@ class MatrixProduct:
             _int(k, self.result.leading(k)),
         ]
         kinds = ["i32"] * 6 + [element, "i64", "i32", "i64", "i32", element, "i64", "i32"]
-        k.call(f"scipy_cblas_{_LETTERS[element]}gemm", kinds, arguments)
+        k.call(f"hotdesk_{_LETTERS[element]}gemm", kinds, arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class VectorProduct:
             _int(k, k.maximum(self.result.stride, 1)),
         ]
         kinds = ["i32"] * 4 + [element, "i64", "i32", "i64", "i32", element, "i64", "i32"]
-        k.call(f"scipy_cblas_{_LETTERS[element]}gemv", kinds, arguments)
+        k.call(f"hotdesk_{_LETTERS[element]}gemv", kinds, arguments)
 
 
 def _small(k: KernelBuilder, *numbers: Index) -> Condition:

@@ -34,17 +34,13 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class KernelCall:
-    """A call of kernel `kernel`: pointers, then sizes and strides that are not compiled in, then pointers again.
-
-    `products` is how many multiplications a contraction or convolution does; 0 for other kernels.
-    """
+    """A call of kernel `kernel`: pointers, then sizes and strides that are not compiled in, then pointers again."""
 
     kernel: str
     pointers: tuple[Pointer, ...]
     scalars: tuple[Size, ...]
     last_pointers: tuple[Pointer, ...]
     source: Source
-    products: Size = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hotdesk._bindings import ir
-from hotdesk.ir.context import entered
 from hotdesk.ir.symbolic import Size
 from hotdesk.passes.lower.calls import KernelCall, Pointer
 
@@ -96,15 +94,3 @@ class _Emitter:
         self.head.append(f"{address} = llvm.getelementptr {table}[{index}] : (!llvm.ptr) -> !llvm.ptr, {kind}")
         self.head.append(f"{name} = llvm.load {address} : !llvm.ptr -> {kind}")
         return name
-
-
-def append_entry(module: ir.Module, text: str, names: set[str]) -> None:
-    """Moves the functions `names` of a module text into a module of lowered kernels."""
-    with entered(module.operation):
-        parsed = ir.Module.parse(text)
-        for op in list(parsed.body.operations):
-            from hotdesk.ir.walking import symbol_name
-
-            if symbol_name(op.operation) in names:
-                op.operation.detach_from_parent()
-                module.body.append(op)

@@ -22,7 +22,7 @@ from hotdesk.passes.bufferize.one_shot import RESULT
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary
-from hotdesk.passes.lower.named import named_kernel, products
+from hotdesk.passes.lower.named import named_kernel
 from hotdesk.passes.lower.views import Place, Places
 
 _NO_CODE = VIEW_OPS | {
@@ -153,7 +153,7 @@ class _Lowering:
         scalars = tuple(size for place in main for size in place.unknowns())
         workspace = tuple(self._pointer(place) for place in places[len(main) :])
         pointers = tuple(map(self._pointer, main))
-        return KernelCall(name, pointers, scalars, workspace, source, products(op, main))
+        return KernelCall(name, pointers, scalars, workspace, source)
 
     def _pointer(self, place: Place) -> Pointer:
         offset: Any = place.offset

@@ -10,7 +10,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.walking import symbol_name
+from hotdesk.ir.walking import is_declaration, symbol_name
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.kernel import KernelText
 from hotdesk.passes.lower.loops_kernel import LoopKernel, build_loop_kernel
@@ -75,3 +75,23 @@ class KernelLibrary:
                 return known.code
         self.assertions.append(Assertion(len(self.assertions) + 1, message, source))
         return len(self.assertions)
+
+
+def define(module: ir.Module, text: str) -> None:
+    """Adds the functions and globals of a module text, in the place of declarations that `module` has of them."""
+    with entered(module.operation):
+        known = {symbol_name(op.operation): op.operation for op in module.body.operations}
+        parsed = ir.Module.parse(text)
+        for op in list(parsed.body.operations):
+            declared = known.get(symbol_name(op.operation))
+            if declared is not None:
+                if is_declaration(op.operation):
+                    continue
+                declared.erase()
+            op.operation.detach_from_parent()
+            module.body.append(op)
+
+
+def declared_names(module: ir.Module) -> tuple[str, ...]:
+    """The functions that a module uses and does not define."""
+    return tuple(symbol_name(op.operation) for op in module.body.operations if is_declaration(op.operation))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.symbolic import Size, product
 from hotdesk.ir.walking import int_array
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace_bytes
@@ -22,18 +21,6 @@ def named_kernel(op: ir.Operation, operands: list[Place]) -> KernelText:
     if op.name == "hotdesk.conv":
         return convolution(convolution_spec(op, operands))
     return pooling(_pooling(op, operands))
-
-
-def products(op: ir.Operation, operands: list[Place]) -> Size:
-    """How many multiplications a `hotdesk` op does; 0 for a pooling."""
-    if op.name == "hotdesk.pool":
-        return 0
-    if op.name == "hotdesk.conv":
-        return product([*operands[2].sizes, *operands[1].sizes[1:]])
-    letters = cast(Any, op.attributes["equation"]).value.replace("->", ",").split(",")
-    pairs = zip(letters, operands, strict=True)
-    sizes = {letter: size for names, place in pairs for letter, size in zip(names, place.sizes, strict=True)}
-    return product(list(sizes.values()))
 
 
 def _flag(op: ir.Operation, name: str) -> bool:

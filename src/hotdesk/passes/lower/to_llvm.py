@@ -61,5 +61,3 @@ llvm.func @__truncsfbf2(%x: f32) -> bf16 {
 }
 """
 """Functions that LLVM's code generator calls by name and the JIT would not find: rounding to bf16, to the nearest even."""
-
-SUPPORT_NAMES: frozenset[str] = frozenset({"__truncsfbf2"})

@@ -6,9 +6,8 @@ import sympy
 
 from hotdesk.explain import Source
 from hotdesk.ir.symbolic import Size
-from hotdesk.ir.walking import symbol_name
 from hotdesk.passes.lower.calls import KernelCall, Pointer
-from hotdesk.passes.lower.entry import NumberTable, append_entry, entry_text
+from hotdesk.passes.lower.entry import NumberTable, entry_text
 from tests.unit.parsing import parse
 
 N, M = sympy.symbols("n m")
@@ -77,10 +76,3 @@ def test_the_same_calls_give_the_same_text() -> None:
 def test_equal_sizes_share_a_number() -> None:
     numbers = NumberTable()
     assert [numbers.index(size) for size in (N, M, N, N + M, M + N)] == [0, 1, 0, 2, 2]
-
-
-def test_only_the_functions_asked_for_are_moved() -> None:
-    module = parse("llvm.func @k(%p: !llvm.ptr) {\n llvm.return\n}")
-    append_entry(module, text(call("k", Pointer(0, 0))), {"main"})
-    assert [symbol_name(op.operation) for op in module.body.operations] == ["k", "main"]
-    module.operation.verify()

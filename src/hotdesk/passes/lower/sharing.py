@@ -1,0 +1,159 @@
+"""Work shared out among the threads of a pool: what the program calls, and what each thread of the pool runs.
+
+    hotdesk_share(function, jobs, stride, count)    runs function(jobs + i stride) for i in 0 … count - 1, and returns
+    hotdesk_worker(pool)                            takes jobs from a pool for as long as the process lives
+    hotdesk_use_pool(pool, threads)                 says which pool the program shares its work with, and how many may work
+
+A pool is a block of `POOL_BYTES`, zeros but for its lock and conditions, that all programs of a process have in common. The
+caller takes jobs like any worker, so that work is done even when no other thread gets a core. While one program shares out
+work, another runs its own alone. Nothing is allocated, nobody spins.
+"""
+
+from __future__ import annotations
+
+POOL_BYTES = 256
+LOCK, WORK, DONE = 0, 64, 128
+"""Where in a pool the mutex and the two conditions lie; each has 64 bytes, enough for those of any C library."""
+
+USE_POOL, WORKER = "hotdesk_use_pool", "hotdesk_worker"
+
+_FIELDS = ("lock", "work", "done", "busy", "function", "jobs", "stride", "count", "next", "pending")
+_POOL = (
+    "!llvm.struct<(array<8 x i64>, array<8 x i64>, array<8 x i64>, i64, ptr, ptr, i64, i64, i64, i64, array<1 x i64>)>"
+)
+
+
+def _field(name: str, kind: str = "") -> str:
+    """The address of a field of `%pool` as `%a_<name>`, and its value as `%<name>` if `kind` says its type."""
+    address = f"%a_{name} = llvm.getelementptr %pool[0, {_FIELDS.index(name)}] : (!llvm.ptr) -> !llvm.ptr, {_POOL}"
+    return f"  {address}" + (f"\n  %{name} = llvm.load %a_{name} : !llvm.ptr -> {kind}" if kind else "")
+
+
+def _fields(*names: str) -> str:
+    return "\n".join(_field(name) for name in names)
+
+
+SHARING = f"""
+llvm.func @pthread_mutex_lock(!llvm.ptr) -> i32
+llvm.func @pthread_mutex_unlock(!llvm.ptr) -> i32
+llvm.func @pthread_cond_wait(!llvm.ptr, !llvm.ptr) -> i32
+llvm.func @pthread_cond_signal(!llvm.ptr) -> i32
+llvm.func @pthread_cond_broadcast(!llvm.ptr) -> i32
+
+llvm.mlir.global internal @hotdesk_pool() : !llvm.ptr {{
+  %null = llvm.mlir.zero : !llvm.ptr
+  llvm.return %null : !llvm.ptr
+}}
+llvm.mlir.global internal @hotdesk_threads(1 : i64) : i64
+
+llvm.func @{USE_POOL}(%pool: !llvm.ptr, %threads: i64) {{
+  %a = llvm.mlir.addressof @hotdesk_pool : !llvm.ptr
+  %b = llvm.mlir.addressof @hotdesk_threads : !llvm.ptr
+  llvm.store %pool, %a : !llvm.ptr, !llvm.ptr
+  llvm.store %threads, %b : i64, !llvm.ptr
+  llvm.return
+}}
+
+// Takes jobs, the lock held, until none is left to take.
+llvm.func internal @hotdesk_take(%pool: !llvm.ptr) {{
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %zero = llvm.mlir.constant(0 : i64) : i64
+{_fields("lock", "done", "next", "pending")}
+  llvm.br ^look
+^look:
+{_field("count", "i64")}
+  %i = llvm.load %a_next : !llvm.ptr -> i64
+  %more = llvm.icmp "slt" %i, %count : i64
+  llvm.cond_br %more, ^run, ^end
+^run:
+  %after = llvm.add %i, %one : i64
+  llvm.store %after, %a_next : i64, !llvm.ptr
+{_field("function", "!llvm.ptr")}
+{_field("jobs", "!llvm.ptr")}
+{_field("stride", "i64")}
+  %open = llvm.call @pthread_mutex_unlock(%a_lock) : (!llvm.ptr) -> i32
+  %offset = llvm.mul %i, %stride : i64
+  %job = llvm.getelementptr %jobs[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  llvm.call %function(%job) : !llvm.ptr, (!llvm.ptr) -> ()
+  %closed = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
+  %before = llvm.load %a_pending : !llvm.ptr -> i64
+  %pending = llvm.sub %before, %one : i64
+  llvm.store %pending, %a_pending : i64, !llvm.ptr
+  %last = llvm.icmp "eq" %pending, %zero : i64
+  llvm.cond_br %last, ^tell, ^look
+^tell:
+  %told = llvm.call @pthread_cond_signal(%a_done) : (!llvm.ptr) -> i32
+  llvm.br ^look
+^end:
+  llvm.return
+}}
+
+llvm.func @{WORKER}(%pool: !llvm.ptr) {{
+{_fields("lock", "work")}
+  %closed = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
+  llvm.br ^again
+^again:
+  llvm.call @hotdesk_take(%pool) : (!llvm.ptr) -> ()
+  %woken = llvm.call @pthread_cond_wait(%a_work, %a_lock) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.br ^again
+}}
+
+llvm.func internal @hotdesk_share(%f: !llvm.ptr, %j: !llvm.ptr, %s: i64, %n: i64) {{
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %two = llvm.mlir.constant(2 : i64) : i64
+  %where = llvm.mlir.addressof @hotdesk_pool : !llvm.ptr
+  %pool = llvm.load %where : !llvm.ptr -> !llvm.ptr
+  %null = llvm.mlir.zero : !llvm.ptr
+  %none = llvm.icmp "eq" %pool, %null : !llvm.ptr
+  llvm.cond_br %none, ^alone(%zero : i64), ^claim
+^claim:
+{_field("busy")}
+  %claimed = llvm.cmpxchg %a_busy, %zero, %one acq_rel monotonic : !llvm.ptr, i64
+  %mine = llvm.extractvalue %claimed[1] : !llvm.struct<(i64, i1)>
+  llvm.cond_br %mine, ^offer, ^alone(%zero : i64)
+^alone(%i: i64):
+  %left = llvm.icmp "slt" %i, %n : i64
+  llvm.cond_br %left, ^run, ^end
+^run:
+  %offset = llvm.mul %i, %s : i64
+  %job = llvm.getelementptr %j[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  llvm.call %f(%job) : !llvm.ptr, (!llvm.ptr) -> ()
+  %i1 = llvm.add %i, %one : i64
+  llvm.br ^alone(%i1 : i64)
+^offer:
+{_fields("lock", "work", "done", "function", "jobs", "stride", "count", "next", "pending")}
+  %closed = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
+  llvm.store %f, %a_function : !llvm.ptr, !llvm.ptr
+  llvm.store %j, %a_jobs : !llvm.ptr, !llvm.ptr
+  llvm.store %s, %a_stride : i64, !llvm.ptr
+  llvm.store %n, %a_count : i64, !llvm.ptr
+  llvm.store %n, %a_pending : i64, !llvm.ptr
+  llvm.store %zero, %a_next : i64, !llvm.ptr
+  %pair = llvm.icmp "eq" %n, %two : i64
+  llvm.cond_br %pair, ^wake, ^wake_all
+^wake:
+  %woken = llvm.call @pthread_cond_signal(%a_work) : (!llvm.ptr) -> i32
+  llvm.br ^take
+^wake_all:
+  %all = llvm.call @pthread_cond_broadcast(%a_work) : (!llvm.ptr) -> i32
+  llvm.br ^take
+^take:
+  llvm.call @hotdesk_take(%pool) : (!llvm.ptr) -> ()
+  llvm.br ^wait
+^wait:
+  %pending = llvm.load %a_pending : !llvm.ptr -> i64
+  %unfinished = llvm.icmp "sgt" %pending, %zero : i64
+  llvm.cond_br %unfinished, ^sleep, ^free
+^sleep:
+  %slept = llvm.call @pthread_cond_wait(%a_done, %a_lock) : (!llvm.ptr, !llvm.ptr) -> i32
+  llvm.br ^wait
+^free:
+  %open = llvm.call @pthread_mutex_unlock(%a_lock) : (!llvm.ptr) -> i32
+  llvm.store %zero, %a_busy atomic release {{alignment = 8 : i64}} : i64, !llvm.ptr
+  llvm.br ^end
+^end:
+  llvm.return
+}}
+"""
+"""The functions above, as text in the LLVM dialect."""

@@ -1,0 +1,57 @@
+"""The threads that all programs of this process share their products with."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from functools import cache
+
+from hotdesk._bindings import ir
+from hotdesk.ir.context import make_context
+from hotdesk.passes.lower.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
+from hotdesk.runtime.jit import Machine, blas_library
+
+
+class ThreadPool:
+    """The caller's thread and `threads - 1` more, which sleep until a program shares out work.
+
+    It lives as long as the process: its threads never return. After a fork the child has none of them, and works alone.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._machine = Machine(ir.Module.parse(SHARING, make_context()), [])
+        self._block = ctypes.create_string_buffer(POOL_BYTES + 64)
+        self._address = (ctypes.addressof(self._block) + 63) & -64
+        self._threads = threads
+        self._initialize()
+        for number in range(1, threads):
+            arguments = (WORKER, self._address)
+            threading.Thread(target=self._machine.call, args=arguments, name=f"hotdesk-{number}", daemon=True).start()
+
+    def _initialize(self) -> None:
+        library = ctypes.CDLL(None)
+        ctypes.memset(self._address, 0, POOL_BYTES)
+        library.pthread_mutex_init(ctypes.c_void_p(self._address + LOCK), None)
+        for condition in (WORK, DONE):
+            library.pthread_cond_init(ctypes.c_void_p(self._address + condition), None)
+
+    def serve(self, machine: Machine) -> None:
+        """Lets a program share its work with these threads."""
+        machine.call(USE_POOL, self._address, self._threads)
+
+    def forked(self) -> None:
+        """In the child of a fork, where another thread may have held the lock."""
+        self._initialize()
+
+
+@cache
+def thread_pool() -> ThreadPool:
+    """The pool of this process: as many threads as the BLAS would use (`OPENBLAS_NUM_THREADS`), which then keeps to one."""
+    library = ctypes.CDLL(blas_library())
+    library.scipy_openblas_get_num_threads.restype = ctypes.c_int
+    pool = ThreadPool(int(library.scipy_openblas_get_num_threads()))
+    library.scipy_openblas_set_num_threads(1)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))  # its threads wait inside its code until the process ends
+    os.register_at_fork(after_in_child=pool.forked)
+    return pool
