@@ -26,10 +26,8 @@ from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
-from hotdesk.passes.lower.library import KernelLibrary, declared_names, define
-from hotdesk.passes.lower.products import products_text
-from hotdesk.passes.lower.sharing import SHARING
-from hotdesk.passes.lower.to_llvm import KERNEL_PASSES, SUPPORT
+from hotdesk.passes.lower.library import KernelLibrary, define, define_support
+from hotdesk.passes.lower.to_llvm import KERNEL_PASSES
 from hotdesk.passes.tensor.dead_code import erase_dead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
@@ -137,7 +135,7 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             for function in (main, prepare):
                 if function is not None:
                     define(library.module, function.text)
-            define(library.module, SUPPORT + SHARING + products_text(declared_names(library.module)))
+            define_support(library.module)
             verify(library.module, "lowering to LLVM")
             log.snapshot("llvm", library.module)
     return Lowered(library.module, main, prepare, tuple(library.assertions), library.count)

@@ -14,6 +14,9 @@ from hotdesk.ir.walking import is_declaration, symbol_name
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.kernel import KernelText
 from hotdesk.passes.lower.loops_kernel import LoopKernel, build_loop_kernel
+from hotdesk.passes.lower.products import products_text
+from hotdesk.passes.lower.sharing import SHARING
+from hotdesk.passes.lower.to_llvm import SUPPORT
 from hotdesk.passes.lower.views import Places
 
 
@@ -90,6 +93,11 @@ def define(module: ir.Module, text: str) -> None:
                 declared.erase()
             op.operation.detach_from_parent()
             module.body.append(op)
+
+
+def define_support(module: ir.Module) -> None:
+    """Defines the functions in the LLVM dialect that kernels call and nobody else brings."""
+    define(module, SUPPORT + SHARING + products_text(declared_names(module)))
 
 
 def declared_names(module: ir.Module) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from torch_mlir.execution_engine import ExecutionEngine
 from torch_mlir.passmanager import PassManager
 
 from hotdesk.passes.lower.kernel import KernelText, View
+from hotdesk.passes.lower.library import define_support
 from hotdesk.passes.lower.to_llvm import KERNEL_PIPELINE
 
 DTYPES = {
@@ -40,6 +41,7 @@ class Kernel:
             module = ir.Module.parse("\n".join((*kernel.declarations, kernel.text)))
             module.operation.verify()
             PassManager.parse(KERNEL_PIPELINE).run(module.operation)
+            define_support(module)
             self._engine = ExecutionEngine(module, opt_level=3, shared_libs=[_BLAS])
         self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.raw_lookup("KERNEL"))
         self._views = views
