@@ -127,7 +127,7 @@ def run(case: Case, w_strides: Sequence[int] | None = None) -> str:
 
 BOTH = pytest.mark.parametrize("dynamic", [False, True])
 PADDED = Case(pad_low=(1, 1), pad_high=(1, 1))
-GEMM = "cblas_sgemm"
+GEMM = "hotdesk_sgemm"
 
 
 @BOTH
