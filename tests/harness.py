@@ -79,8 +79,9 @@ class Compiled:
         self._arguments = [_argument(a, given) for a, given in _arguments(_main(module))]
         lowered = pipeline(module)
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
+        pool = thread_pool()
         machine = Machine(lowered.module, entries)
-        thread_pool().serve(machine)
+        pool.serve(machine)
         self._main = Function(lowered.main, machine, lowered.assertions)
         self._prepare = None if lowered.prepare is None else Function(lowered.prepare, machine, lowered.assertions)
         self._kept = (machine, module)

@@ -101,8 +101,9 @@ def build(captured: Captured, log: Log) -> Program:
     lowered = lower(module, log)
     with log.stage("llvm"):
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
+        pool = thread_pool()
         machine = Machine(lowered.module, entries)
-        thread_pool().serve(machine)
+        pool.serve(machine)
     return _program(captured, lowered, machine, log, prepared_count, prepared_types)
 
 

@@ -12,6 +12,8 @@ from hotdesk.ir.context import make_context
 from hotdesk.passes.lower.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
 from hotdesk.runtime.jit import Machine, blas_library
 
+_VARIABLES = ("HOTDESK_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+
 
 class ThreadPool:
     """The caller's thread and `threads - 1` more, which sleep until a program shares out work.
@@ -45,13 +47,34 @@ class ThreadPool:
         self._initialize()
 
 
+def thread_count() -> int:
+    """How many threads products may use: what the environment says, else as many as there are cores for this process."""
+    for variable in _VARIABLES:
+        text = os.environ.get(variable, "")
+        if text.isdigit() and int(text):
+            return int(text)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @cache
 def thread_pool() -> ThreadPool:
-    """The pool of this process: as many threads as the BLAS would use (`OPENBLAS_NUM_THREADS`), which then keeps to one."""
-    library = ctypes.CDLL(blas_library())
-    library.scipy_openblas_get_num_threads.restype = ctypes.c_int
-    pool = ThreadPool(int(library.scipy_openblas_get_num_threads()))
-    library.scipy_openblas_set_num_threads(1)
+    """The pool of this process."""
+    _load_blas_without_threads()
+    pool = ThreadPool(thread_count())
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))  # its threads wait inside its code until the process ends
     os.register_at_fork(after_in_child=pool.forked)
     return pool
+
+
+def _load_blas_without_threads() -> None:
+    """The BLAS would start threads of its own when it is loaded, and hold a buffer of 32 MiB for each."""
+    given = os.environ.get("OPENBLAS_NUM_THREADS")
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    try:
+        library = ctypes.CDLL(blas_library())
+    finally:
+        if given is None:
+            del os.environ["OPENBLAS_NUM_THREADS"]
+        else:
+            os.environ["OPENBLAS_NUM_THREADS"] = given
+    library.scipy_openblas_set_num_threads(1)  # where somebody loaded it before
