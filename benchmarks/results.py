@@ -27,7 +27,7 @@ anonymous mappings of every contender, each in a process of its own; bytes are e
 
 - **T**, transient: peak of one steady call above the level just before it, results included.
 - **R**, retained: held between calls, while no result is alive, above the level at which just the weights and inputs exist.
-  Arenas, repacked weights, code, caches. Before that level is read, libraries are imported and have run a one-layer model a few times,
+  Arenas, repacked weights, code, caches. Before that level is read, libraries are imported and have run a one-layer model,
   so that thread pools and a BLAS's own buffers are not counted; Python objects come from malloc (`PYTHONMALLOC=malloc`). Less
   than 0 where a contender gives back more of the weights than it adds.
 - An arena moves bytes from T to R (onnxruntime's holds the results too): **T+R** compares contenders of both kinds.
