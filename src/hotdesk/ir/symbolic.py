@@ -14,7 +14,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import kept_dims, shape_of
-from hotdesk.ir.walking import defining_op, int_array, segment_sizes
+from hotdesk.ir.walking import defining_op, entry_block, int_array, segment_sizes
 
 Size: TypeAlias = "int | sympy.Expr"
 
@@ -100,6 +100,7 @@ class SymbolicSizes:
 
     def __init__(self, function: ir.Operation) -> None:
         self._argument_shapes = _argument_shapes(function)
+        self._entry = entry_block(function)
         self._values: dict[ir.Value, Size] = {}
         self._shapes: dict[ir.Value, tuple[Size, ...]] = {}
         self._opaque = _last_opaque(self._argument_shapes)
@@ -226,7 +227,8 @@ class SymbolicSizes:
     def _traced_shape(self, value: ir.Value) -> tuple[Size, ...] | None:
         op = defining_op(value)
         if op is None:
-            return self._argument_shapes.get(cast(Any, value).arg_number)
+            argument = cast(Any, value)
+            return self._argument_shapes.get(argument.arg_number) if argument.owner == self._entry else None
         operands = list(op.operands)
         match op.name:
             case "tensor.empty" | "memref.alloc" | "bufferization.alloc_tensor":
