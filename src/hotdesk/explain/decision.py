@@ -105,13 +105,23 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One decision about one tensor or buffer. `bytes` is its size, a number or an expression over symbolic sizes."""
+    """One decision about one tensor or buffer. `bytes` is its size, a number or an expression over symbolic sizes.
+
+    `because` begins with the operation the decision is about. What forbids reuse is a conflict: `read` still wants the value
+    of `definition` that `write` would overwrite, and `path` leads from the value read to the buffer written, alias by alias.
+    `hint` says what would make a copy or an allocation unnecessary.
+    """
 
     subject: str
     outcome: Outcome
     reason: Reason
     because: tuple[Source, ...] = ()
     bytes: Bytes = 0
+    read: Source | None = None
+    write: Source | None = None
+    definition: Source | None = None
+    path: tuple[Source, ...] = ()
+    hint: str = ""
 
     def at(self, symbols: Mapping[str, int]) -> Decision:
         """This decision with its bytes as a number, for the given values of the symbols.
