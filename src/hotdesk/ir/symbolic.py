@@ -6,93 +6,20 @@ cannot be followed becomes a symbol of its own, `opaque…`, which is equal to n
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import sympy
 
 from hotdesk._bindings import ir
+from hotdesk.ir.sizes import OPAQUE, Size, expand, integer, integer_function, is_opaque, parsed, product
 from hotdesk.ir.types import kept_dims, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, int_array, segment_sizes
 
-Size: TypeAlias = "int | sympy.Expr"
+__all__ = ["Size", "SymbolicSizes", "expand", "integer_function", "is_opaque", "product"]
 
-OPAQUE = "opaque"
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _DYNAMIC = -(2**63)
-_NAME = re.compile(r"\b(?!True\b|False\b)[A-Za-z_]\w*\b(?!\s*\()")
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_castui"})
-
-
-def _integer(expression: Any) -> Size:
-    return int(expression) if getattr(expression, "is_Integer", True) else expression
-
-
-def product(sizes: tuple[Size, ...] | list[Size]) -> Size:
-    """The product of sizes; 1 for none."""
-    total: Size = 1
-    for size in sizes:
-        total = total * size
-    return expand(total)
-
-
-def expand(size: Any) -> Size:
-    """A sum of products, or an int where nothing symbolic is left; equal polynomials are equal after it."""
-    return _integer(_algebra.expand(size)) if isinstance(size, sympy.Basic) else int(size)
-
-
-def is_opaque(size: Size) -> bool:
-    """Whether a size depends on something that is not known before the program runs."""
-    return isinstance(size, sympy.Expr) and any(str(s).startswith(OPAQUE) for s in size.free_symbols)
-
-
-class _Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]
-    """`floor(p / q)` of integers."""
-
-    def _pythoncode(self, printer: Any) -> str:
-        dividend, divisor = (printer._print(argument) for argument in cast(Any, self).args)
-        return f"(({dividend}) // ({divisor}))"
-
-
-def integer_function(names: Sequence[str], sizes: Sequence[Size]) -> Callable[..., list[int]]:
-    """A Python function of the symbols `names` that gives the value of every size.
-
-    SymPy would have Python divide floats, whose error is enough to round a size to the wrong integer: 49 * (1 / 49) < 1. Here
-    integers are divided, so sizes are exact, however large.
-    """
-    symbols = [sympy.Symbol(name) for name in names]
-    return _algebra.lambdify(symbols, [_divided(size) for size in sizes], modules="math", cse=True)
-
-
-def _divided(size: Any) -> Any:
-    """An expression of integer value, with every division a `_Quotient`."""
-    expression = _algebra.sympify(size)
-    rounds: Callable[[Any], bool] = lambda each: _rounding(each) is not None  # noqa: E731
-    return _rounded(expression.replace(rounds, _rounding))
-
-
-def _rounding(expression: Any) -> Any:
-    """What replaces a function that rounds or its like, PyTorch's own included; None for other expressions."""
-    arguments = expression.args
-    match type(expression).__name__:
-        case "floor":
-            return _rounded(arguments[0])
-        case "ceiling":
-            return -_rounded(-arguments[0])
-        case "FloorDiv":
-            return _rounded(arguments[0] / arguments[1])
-        case "CeilDiv":
-            return -_rounded(-arguments[0] / arguments[1])
-        case "PythonMod":
-            return sympy.Mod(*arguments)
-        case _:
-            return None
-
-
-def _rounded(expression: Any) -> Any:
-    dividend, divisor = _algebra.fraction(_algebra.together(expression))
-    return dividend if divisor == 1 else _Quotient(dividend, divisor)
 
 
 class SymbolicSizes:
@@ -163,21 +90,21 @@ class SymbolicSizes:
         x, y = sympy.sympify(a), sympy.sympify(b)
         match name:
             case "arith.addi":
-                return _integer(x + y)
+                return integer(x + y)
             case "arith.subi":
-                return _integer(x - y)
+                return integer(x - y)
             case "arith.muli":
                 return expand(x * y)
             case "arith.floordivsi" | "arith.divsi" | "arith.divui":
-                return _integer(sympy.floor(x / y)) if y != 0 else self._fresh()
+                return integer(sympy.floor(x / y)) if y != 0 else self._fresh()
             case "arith.ceildivsi" | "arith.ceildivui":
-                return _integer(sympy.ceiling(x / y)) if y != 0 else self._fresh()
+                return integer(sympy.ceiling(x / y)) if y != 0 else self._fresh()
             case "arith.remsi" | "arith.remui":
-                return _integer(sympy.Mod(x, y)) if y != 0 else self._fresh()
+                return integer(sympy.Mod(x, y)) if y != 0 else self._fresh()
             case "arith.maxsi" | "arith.maxui":
-                return _integer(sympy.Max(x, y))
+                return integer(sympy.Max(x, y))
             case "arith.minsi" | "arith.minui":
-                return _integer(sympy.Min(x, y))
+                return integer(sympy.Min(x, y))
             case _:
                 return self._fresh()
 
@@ -189,7 +116,7 @@ class SymbolicSizes:
         if condition is None:
             return self._fresh()
         a, b = self.value(op.operands[1]), self.value(op.operands[2])
-        return _integer(sympy.Piecewise((a, condition), (b, True)))
+        return integer(sympy.Piecewise((a, condition), (b, True)))
 
     def _decided(self, value: ir.Value) -> bool | None:
         """Whether a comparison holds for all sizes, or for none; None when that depends. Sizes are not negative."""
@@ -256,7 +183,7 @@ class SymbolicSizes:
                 low = self.mixed(op.attributes["static_low"], operands[1 : 1 + counts[1]])
                 high = self.mixed(op.attributes["static_high"], operands[1 + counts[1] : 1 + counts[1] + counts[2]])
                 source = self.shape(operands[0])
-                return tuple(_integer(sympy.sympify(a + b + c)) for a, b, c in zip(low, source, high, strict=True))
+                return tuple(integer(sympy.sympify(a + b + c)) for a, b, c in zip(low, source, high, strict=True))
             case "tensor.insert_slice":
                 return self.shape(operands[1])
             case name if name.startswith(("linalg.", "hotdesk.", "tm_tensor.")):
@@ -291,16 +218,10 @@ def _argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:
     for number, attributes in enumerate(cast(Any, function.attributes["arg_attrs"])):
         if "hotdesk.shape" in attributes:
             shapes[number] = tuple(
-                int(entry.value) if entry.value.isdigit() else _parsed(entry.value)
+                int(entry.value) if entry.value.isdigit() else parsed(entry.value)
                 for entry in attributes["hotdesk.shape"]
             )
     return shapes
-
-
-def _parsed(text: str) -> Size:
-    """A size as it was printed. Every name that is not called is a symbol, whatever else SymPy knows by that name."""
-    names = dict.fromkeys(_NAME.findall(text))
-    return _integer(_algebra.sympify(text, locals={name: sympy.Symbol(name) for name in names}))
 
 
 def _last_opaque(shapes: dict[int, tuple[Size, ...]]) -> int:
