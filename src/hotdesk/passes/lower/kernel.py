@@ -1,8 +1,7 @@
-"""Writing the text of a kernel: views of operands, index arithmetic that folds, loops.
+"""Writing the text of a kernel: views of operands, loops and branches, memory. What they compute with is in `kernel_values`.
 
 A kernel is one `func.func` named `@KERNEL`. Its arguments are one bare pointer per operand (`memref<element>`), then one
-`index` for each None in the operands' views, operand by operand, sizes before strides. An index in the making is a Python
-int while it is known and the name of an SSA value once it is not, so that one generator writes static and dynamic kernels.
+`index` for each None in the operands' views, operand by operand, sizes before strides.
 """
 
 from __future__ import annotations
@@ -10,13 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
 
-Index: TypeAlias = int | str
-"""A number, or the name of an SSA value of type `index`."""
-
-Condition: TypeAlias = bool | str
-"""A truth, or the name of an SSA value of type `i1`."""
+from hotdesk.passes.lower.kernel_values import Condition, Index, Values
 
 _UNBOUNDED = 1 << 48  # elements: more than any address space holds
 
@@ -58,24 +52,20 @@ class Operand:
     strides: tuple[Index, ...]
 
 
-class KernelBuilder:
+class KernelBuilder(Values):
     """Collects the lines of one kernel.
 
     Values that do not depend on a loop (arguments, constants, stack tiles) go to the head of the function; everything
-    else goes where the builder stands. Names are numbered in order, so the same calls give the same text.
+    else goes where the builder stands.
     """
 
-    __slots__ = ("_arguments", "_body", "_constants", "_count", "_declarations", "_depth", "_head", "operands")
+    __slots__ = ("_arguments", "_declarations", "operands")
 
     def __init__(self, views: Sequence[View], noalias: Sequence[bool]) -> None:
         if len(views) != len(noalias):
             raise ValueError(f"kernel: expected {len(views)} noalias flags, got {len(noalias)}")
-        self._head: list[str] = []
-        self._body: list[str] = []
-        self._constants: dict[tuple[str, str], str] = {}
+        super().__init__()
         self._declarations: dict[str, None] = {}
-        self._count = 0
-        self._depth = 1
         self._arguments = [
             f"%p{i}: memref<{view.element}>{' {llvm.noalias}' if alone else ''}"
             for i, (view, alone) in enumerate(zip(views, noalias, strict=True))
@@ -122,124 +112,11 @@ class KernelBuilder:
         lines += ["  return", "}"]
         return KernelText("\n".join(lines) + "\n", tuple(self._declarations))
 
-    # Lines and values
-
-    def _name(self) -> str:
-        self._count += 1
-        return f"%v{self._count}"
-
-    def line(self, text: str) -> None:
-        self._body.append("  " * self._depth + text)
-
-    def value(self, text: str) -> str:
-        """A new value, the result of the operation `text`."""
-        name = self._name()
-        self.line(f"{name} = {text}")
-        return name
-
-    def constant(self, literal: str, kind: str) -> str:
-        key = (literal, kind)
-        if key not in self._constants:
-            name = self._constants[key] = self._name()
-            typed = "" if kind == "i1" else f" : {kind}"  # true and false carry their type
-            self._head.append(f"{name} = arith.constant {literal}{typed}")
-        return self._constants[key]
-
-    def index(self, value: Index) -> str:
-        return value if isinstance(value, str) else self.constant(str(value), "index")
-
     def call(self, symbol: str, kinds: Sequence[str], arguments: Sequence[str]) -> None:
         """Calls an external function that returns nothing."""
         signature = ", ".join(kinds)
         self._declarations[f"func.func private @{symbol}({signature})"] = None
         self.line(f"func.call @{symbol}({', '.join(arguments)}) : ({signature}) -> ()")
-
-    # Index arithmetic
-
-    def _arith(self, name: str, a: Index, b: Index) -> str:
-        return self.value(f"arith.{name} {self.index(a)}, {self.index(b)} : index")
-
-    def add(self, *terms: Index) -> Index:
-        total: Index = sum(term for term in terms if isinstance(term, int))
-        for term in terms:
-            if isinstance(term, str):
-                total = term if total == 0 else self._arith("addi", total, term)
-        return total
-
-    def sub(self, a: Index, b: Index) -> Index:
-        if isinstance(b, int):
-            return self.add(a, -b)
-        return self._arith("subi", a, b)
-
-    def mul(self, a: Index, b: Index) -> Index:
-        if isinstance(a, int) and isinstance(b, int):
-            return a * b
-        if a == 0 or b == 0:
-            return 0
-        if a == 1:
-            return b
-        return a if b == 1 else self._arith("muli", a, b)
-
-    def floordiv(self, a: Index, b: Index) -> Index:
-        if isinstance(a, int) and isinstance(b, int):
-            return a // b
-        return a if b == 1 else self._arith("floordivsi", a, b)
-
-    def ceildiv(self, a: Index, b: Index) -> Index:
-        if isinstance(a, int) and isinstance(b, int):
-            return -(-a // b)
-        return a if b == 1 else self._arith("ceildivsi", a, b)
-
-    def mod(self, a: Index, b: int) -> Index:
-        """The remainder that has the sign of `b`, which is positive."""
-        if isinstance(a, int):
-            return a % b
-        return 0 if b == 1 else self.sub(a, self.mul(self.floordiv(a, b), b))
-
-    def minimum(self, a: Index, b: Index) -> Index:
-        if isinstance(a, int) and isinstance(b, int):
-            return min(a, b)
-        return a if a == b else self._arith("minsi", a, b)
-
-    def maximum(self, a: Index, b: Index) -> Index:
-        if isinstance(a, int) and isinstance(b, int):
-            return max(a, b)
-        return a if a == b else self._arith("maxsi", a, b)
-
-    def dot(self, positions: Sequence[Index], strides: Sequence[Index]) -> Index:
-        """The element offset of a position."""
-        return self.add(*(self.mul(p, s) for p, s in zip(positions, strides, strict=True)))
-
-    # Conditions
-
-    def at_least(self, a: Index, b: Index) -> Condition:
-        if isinstance(a, int) and isinstance(b, int):
-            return a >= b
-        return self.value(f"arith.cmpi sge, {self.index(a)}, {self.index(b)} : index")
-
-    def equal(self, a: Index, b: Index) -> Condition:
-        if a == b or (isinstance(a, int) and isinstance(b, int)):
-            return a == b
-        return self.value(f"arith.cmpi eq, {self.index(a)}, {self.index(b)} : index")
-
-    def both(self, a: Condition, b: Condition) -> Condition:
-        if isinstance(a, bool):
-            return b if a else False
-        if isinstance(b, bool):
-            return a if b else False
-        return self.value(f"arith.andi {a}, {b} : i1")
-
-    def either(self, a: Condition, b: Condition) -> Condition:
-        if isinstance(a, bool):
-            return True if a else b
-        if isinstance(b, bool):
-            return True if b else a
-        return self.value(f"arith.ori {a}, {b} : i1")
-
-    def select(self, condition: Condition, yes: Index, no: Index) -> Index:
-        if isinstance(condition, bool):
-            return yes if condition else no
-        return self.value(f"arith.select {condition}, {self.index(yes)}, {self.index(no)} : index")
 
     # Control flow
 
