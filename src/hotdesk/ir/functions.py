@@ -1,0 +1,101 @@
+"""Functions as callers see them: who calls them, and changing their signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.walking import nested_ops, symbol_name
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """The `func.call`s of a function, in order, and the other ops that name it."""
+
+    calls: tuple[ir.Operation, ...] = ()
+    others: tuple[ir.Operation, ...] = ()
+
+
+def find_uses(module: ir.Module) -> Mapping[str, Uses]:
+    """The uses of every function that is named anywhere in a module."""
+    calls: dict[str, list[ir.Operation]] = {}
+    others: dict[str, list[ir.Operation]] = {}
+    for op in nested_ops(module.operation):
+        for name in op.attributes:
+            for symbol in _symbols(op.attributes[name]):
+                found = calls if op.name == "func.call" and name == "callee" else others
+                found.setdefault(symbol, []).append(op)
+    names = dict.fromkeys((*calls, *others))
+    return {name: Uses(tuple(calls.get(name, ())), tuple(others.get(name, ()))) for name in names}
+
+
+def is_private(function: ir.Operation) -> bool:
+    """Whether nobody outside the module can call a function."""
+    attributes = function.attributes
+    return "sym_visibility" in attributes and cast(Any, attributes["sym_visibility"]).value in ("private", "nested")
+
+
+def returns_of(function: ir.Operation) -> list[ir.Operation]:
+    """The `func.return`s of a function, one for each block that ends in one; none for a declaration."""
+    last = [list(block.operations)[-1].operation for block in function.regions[0].blocks]
+    return [op for op in last if op.name == "func.return"]
+
+
+def signature(function: ir.Operation) -> tuple[tuple[ir.Type, ...], tuple[ir.Type, ...]]:
+    """The types of arguments and results."""
+    function_type = cast(Any, function.attributes["function_type"]).value
+    return tuple(function_type.inputs), tuple(function_type.results)
+
+
+def set_signature(
+    function: ir.Operation, added: Sequence[tuple[ir.Type, Mapping[str, ir.Attribute]]], kept: Sequence[int]
+) -> None:
+    """Appends arguments, with their attributes, to a function's type, and keeps of its results those with these numbers.
+
+    The entry block and the returns are the caller's business.
+    """
+    inputs, results = signature(function)
+    types = ir.FunctionType.get([*inputs, *(each for each, _ in added)], [results[i] for i in kept])
+    function.attributes["function_type"] = ir.TypeAttr.get(types)
+    if "res_attrs" in function.attributes:
+        entries = list(cast(Any, function.attributes["res_attrs"]))
+        function.attributes["res_attrs"] = ir.ArrayAttr.get([entries[i] for i in kept])
+    if "arg_attrs" not in function.attributes and not any(attributes for _, attributes in added):
+        return
+    known = "arg_attrs" in function.attributes
+    old = list(cast(Any, function.attributes["arg_attrs"])) if known else [ir.DictAttr.get({})] * len(inputs)
+    new = [ir.DictAttr.get(dict(attributes)) for _, attributes in added]
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([*old, *new])
+
+
+def rebuild_call(call: ir.Operation, operands: Sequence[ir.Value], kept: Sequence[int]) -> ir.Operation:
+    """A call with other operands, and of its results those with these numbers, in place of an old one.
+
+    The uses of kept results follow; the old call stays, for the caller to replace its other results and to erase it.
+    """
+    with ir.InsertionPoint(call), call.location:
+        new = ir.Operation.create(
+            call.name,
+            operands=list(operands),
+            results=[call.results[i].type for i in kept],
+            attributes={name: call.attributes[name] for name in call.attributes},
+        ).operation
+    for position, number in enumerate(kept):
+        call.results[number].replace_all_uses_with(new.results[position])
+    return new
+
+
+def _symbols(attribute: ir.Attribute) -> list[str]:
+    if isinstance(attribute, ir.FlatSymbolRefAttr):
+        return [attribute.value]
+    if isinstance(attribute, ir.ArrayAttr):
+        return [name for each in attribute for name in _symbols(each)]
+    return []
+
+
+def named_functions(module: ir.Module) -> dict[str, ir.Operation]:
+    """The `func.func`s of a module by name, declarations too."""
+    functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
+    return {symbol_name(function): function for function in functions}

@@ -1,0 +1,110 @@
+"""Drops results that are arguments as they came: the caller has them already.
+
+    func private @f(%x: memref<4xf32>) -> memref<4xf32> {        func private @f(%x: memref<4xf32>) {
+      return %x }                                          ->      return }
+    %r = call @f(%a); use %r                                     call @f(%a); use %a
+
+Legal iff
+
+1. every return of the function returns the same argument in that place, as it is or cast to another memref type;
+2. the function is private, or `modify-public-functions` is given;
+3. it is used by `func.call` only.
+
+Where a caller returned such a result, its own result may be an argument now: functions are looked at until nothing changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.building import create
+from hotdesk.ir.functions import (
+    Uses,
+    find_uses,
+    is_private,
+    named_functions,
+    rebuild_call,
+    returns_of,
+    set_signature,
+    signature,
+)
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_memref
+from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.passes.base import Pass
+
+
+@dataclass(frozen=True, slots=True)
+class DropEquivalentBufferResults(Pass):
+    """Drops memref results that are arguments (rules in the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-drop-equivalent-buffer-results"
+    modify_public_functions: bool = False
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: dict[str, Decision] = {}
+        functions = named_functions(module)
+        changed = True
+        while changed:
+            changed = False
+            uses = find_uses(module)
+            for name, function in functions.items():
+                dropped = _equivalent(function)
+                refusal = self._refusal(function, uses.get(name, Uses()))
+                for number in dropped:
+                    outcome, reason, because = refusal or (Outcome.LENT, Reason.EQUALS_ARGUMENT, ())
+                    decisions.setdefault(f"result {number} of @{name}", Decision("", outcome, reason, because))
+                if dropped and refusal is None:
+                    _drop(function, uses.get(name, Uses()).calls, dropped)
+                    changed = True
+        return tuple(Decision(subject, d.outcome, d.reason, d.because) for subject, d in decisions.items())
+
+    def _refusal(self, function: ir.Operation, uses: Uses) -> tuple[Outcome, Reason, tuple[Source, ...]] | None:
+        if not (is_private(function) or self.modify_public_functions):
+            return Outcome.LENT, Reason.PUBLIC_FUNCTION, ()
+        if uses.others:
+            other = uses.others[0]
+            return Outcome.LENT, Reason.ADDRESS_TAKEN, (Source(other.name, python_line(other.location)),)
+        return None
+
+
+def _equivalent(function: ir.Operation) -> dict[int, int]:
+    """Results that every return gives the same argument, with the argument's number."""
+    returns = returns_of(function)
+    found: dict[int, int] = {}
+    for number, result in enumerate(signature(function)[1]):
+        arguments = {_argument(op.operands[number], function) for op in returns} if is_memref(result) else {None}
+        argument = arguments.pop() if len(arguments) == 1 else None
+        if argument is not None:
+            found[number] = argument
+    return found
+
+
+def _argument(value: ir.Value, function: ir.Operation) -> int | None:
+    """The number of the argument that a value is, through casts."""
+    op = defining_op(value)
+    while op is not None and op.name == "memref.cast":
+        value = op.operands[0]
+        op = defining_op(value)
+    if op is not None or value.owner != entry_block(function) or not is_memref(value.type):
+        return None
+    return int(cast(Any, value).arg_number)
+
+
+def _drop(function: ir.Operation, calls: tuple[ir.Operation, ...], dropped: dict[int, int]) -> None:
+    kept = [i for i in range(len(signature(function)[1])) if i not in dropped]
+    for call in calls:
+        new = rebuild_call(call, list(call.operands), kept)
+        for number, argument in dropped.items():
+            given, result = new.operands[argument], call.results[number]
+            if given.type != result.type:
+                given = create("memref.cast", [given], [result.type], before=call).results[0]
+            result.replace_all_uses_with(given)
+        call.erase()
+    for op in returns_of(function):
+        create("func.return", [op.operands[i] for i in kept], [], before=op)
+        op.erase()
+    set_signature(function, [], kept)

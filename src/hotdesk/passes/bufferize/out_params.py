@@ -1,0 +1,199 @@
+"""Results become arguments: the caller says where they go.
+
+    func private @f(%x) -> memref<4xf32> {            func private @f(%x, %out: memref<4xf32>) {
+      %a = memref.alloc()                               %a = memref.alloc()
+      … write %a                                  ->    … write %a
+      return %a }                                       copy %a to %out; return }
+    %r = call @f(%x)                                  %r = memref.alloc(); call @f(%x, %r)
+
+Legal iff
+
+1. the function is private, or `modify-public-functions` is given;
+2. it is used by `func.call` only;
+3. the caller can tell the result's size: it is static, or, with `hoist-dynamic-allocs`, the sizes of the allocation that is
+   returned are computed from arguments by index arithmetic;
+4. the result is contiguous in row-major order, or of any layout at all (`strided<[?], offset: ?>`).
+
+With `hoist-static-allocs` (`hoist-dynamic-allocs`) a returned allocation of static (dynamic) size is not copied: it is the new
+argument. It has to be made in the entry block, be what every return gives in that place, and be returned in no earlier place.
+`add-result-attr` marks the new arguments `bufferize.result = <number of the result>`. Declarations change like functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.building import create, elementwise_copy
+from hotdesk.ir.functions import (
+    Uses,
+    find_uses,
+    is_private,
+    named_functions,
+    rebuild_call,
+    returns_of,
+    set_signature,
+    signature,
+)
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.recompute import are_known, computed
+from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of
+from hotdesk.ir.walking import defining_op, entry_block, segment_sizes
+from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.one_shot import RESULT
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What happens to a result: the allocation that becomes the argument, or None where it is copied."""
+
+    number: int
+    type: ir.Type
+    allocation: ir.Operation | None
+
+
+@dataclass(frozen=True, slots=True)
+class BufferResultsToOutParams(Pass):
+    """Turns memref results into trailing arguments (rules in the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-buffer-results-to-out-params"
+    add_result_attr: bool = False
+    hoist_static_allocs: bool = False
+    hoist_dynamic_allocs: bool = False
+    modify_public_functions: bool = False
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        uses = find_uses(module)
+        for name, function in named_functions(module).items():
+            results, told = self._plan(name, function, uses.get(name, Uses()))
+            decisions.extend(told)
+            if results:
+                _change_calls(function, uses.get(name, Uses()).calls, results)
+                self._change_function(function, results)
+        return tuple(decisions)
+
+    def _plan(self, name: str, function: ir.Operation, uses: Uses) -> tuple[list[_Result], list[Decision]]:
+        results: list[_Result] = []
+        decisions: list[Decision] = []
+        for number, result in enumerate(signature(function)[1]):
+            if not is_memref(result):
+                continue
+            subject = f"result {number} of @{name}"
+            refusal = self._refusal(function, result, uses, number)
+            if refusal is not None:
+                decisions.append(Decision(subject, Outcome.ALLOCATED, *refusal))
+                continue
+            allocation = self._hoisted(function, number)
+            results.append(_Result(number, result, allocation))
+            lent = allocation is not None or not returns_of(function)
+            outcome, reason = (Outcome.LENT, Reason.RESULT_SLOT) if lent else (Outcome.COPIED, _why(function, number))
+            decisions.append(Decision(subject, outcome, reason))
+        return results, decisions
+
+    def _refusal(
+        self, function: ir.Operation, result: ir.Type, uses: Uses, number: int
+    ) -> tuple[Reason, tuple[Source, ...]] | None:
+        if not (is_private(function) or self.modify_public_functions):
+            return Reason.PUBLIC_FUNCTION, ()
+        if uses.others:
+            return Reason.ADDRESS_TAKEN, (Source(uses.others[0].name, python_line(uses.others[0].location)),)
+        if not _is_plain(result) and not _is_any_layout(result):
+            return Reason.DIFFERENT_LAYOUT, ()
+        if None in shape_of(result) and self._hoisted(function, number) is None:
+            return Reason.SIZE_UNKNOWN_TO_CALLER, ()
+        return None
+
+    def _hoisted(self, function: ir.Operation, number: int) -> ir.Operation | None:
+        """The allocation that may become the argument itself."""
+        values = {op.operands[number] for op in returns_of(function)}
+        allocation = defining_op(values.pop()) if len(values) == 1 else None
+        if allocation is None or allocation.name != "memref.alloc" or allocation.block != entry_block(function):
+            return None
+        if any(allocation.results[0] in list(op.operands)[:number] for op in returns_of(function)):
+            return None
+        dynamic, symbols = segment_sizes(allocation)
+        wanted = self.hoist_dynamic_allocs if dynamic else self.hoist_static_allocs
+        return allocation if wanted and not symbols and are_known(allocation.operands, function) else None
+
+    def _change_function(self, function: ir.Operation, results: Sequence[_Result]) -> None:
+        returns = returns_of(function)
+        moved = {result.number for result in results}
+        kept = [i for i in range(len(signature(function)[1])) if i not in moved]
+        arguments: list[ir.Value] = []
+        if returns:
+            block = entry_block(function)
+            arguments = [block.add_argument(result.type, function.location) for result in results]
+            for argument, result in zip(arguments, results, strict=True):
+                if result.allocation is not None:
+                    result.allocation.results[0].replace_all_uses_with(argument)
+                    result.allocation.erase()
+        for op in returns:
+            for argument, result in zip(arguments, results, strict=True):
+                if op.operands[result.number] != argument:
+                    elementwise_copy([op.operands[result.number]], argument, None, len(shape_of(result.type)), op)
+            create("func.return", [op.operands[i] for i in kept], [], before=op)
+            op.erase()
+        set_signature(function, [(result.type, self._attributes(result)) for result in results], kept)
+
+    def _attributes(self, result: _Result) -> Mapping[str, ir.Attribute]:
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), result.number)
+        return {RESULT: number} if self.add_result_attr else {}
+
+
+def _why(function: ir.Operation, number: int) -> Reason:
+    """Why a result is copied."""
+    for op in returns_of(function):
+        value = op.operands[number]
+        owner = defining_op(value)
+        if owner is None:
+            return Reason.RETURNED_INPUT
+        if value in list(op.operands)[:number]:
+            return Reason.RETURNED_TWICE
+        if owner.name in ("memref.alloc", "func.call"):
+            return Reason.ALLOCATED_INSIDE
+    return Reason.RETURNED_VIEW
+
+
+def _is_plain(memref: ir.Type) -> bool:
+    return layout_of(memref) == (row_major(shape_of(memref)), 0)
+
+
+def _is_any_layout(memref: ir.Type) -> bool:
+    strides, offset = layout_of(memref)
+    return offset is None and all(stride is None for stride in strides)
+
+
+def _change_calls(function: ir.Operation, calls: Sequence[ir.Operation], results: Sequence[_Result]) -> None:
+    moved = {result.number for result in results}
+    kept = [i for i in range(len(signature(function)[1])) if i not in moved]
+    for call in calls:
+        places = [_place(result, function, call) for result in results]
+        rebuild_call(call, [*call.operands, *places], kept)
+        for place, result in zip(places, results, strict=True):
+            call.results[result.number].replace_all_uses_with(place)
+        call.erase()
+
+
+def _place(result: _Result, function: ir.Operation, call: ir.Operation) -> ir.Value:
+    """Memory for a result, in front of a call."""
+    attributes: dict[str, ir.Attribute] = {}
+    sizes: list[ir.Value] = []
+    if result.allocation is not None:
+        attributes = {name: result.allocation.attributes[name] for name in result.allocation.attributes}
+        sizes = computed(list(result.allocation.operands), function, call)
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([len(sizes), 0])
+    plain = result.type if _is_plain(result.type) else _contiguous(result.type)
+    place = create("memref.alloc", sizes, [plain], attributes, before=call).results[0]
+    if plain == result.type:
+        return place
+    return create("memref.cast", [place], [result.type], before=call).results[0]
+
+
+def _contiguous(memref: ir.Type) -> ir.Type:
+    shaped = cast(Any, memref)
+    sizes = [ir.ShapedType.get_dynamic_size() if size is None else size for size in shape_of(memref)]
+    return ir.MemRefType.get(sizes, shaped.element_type, None, shaped.memory_space)

@@ -1,0 +1,35 @@
+"""Undefined tensors as allocations of their own.
+
+    %e = tensor.empty(%n) : tensor<?xf32>     ->     %e = bufferization.alloc_tensor(%n) : tensor<?xf32>
+
+Always legal. MLIR's bufferization makes one buffer of each `bufferization.alloc_tensor`, and none of a `tensor.empty`; Hotdesk's
+own passes read `tensor.empty`, so this one is for pipelines that end in MLIR's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision
+from hotdesk.ir.building import create, replace
+from hotdesk.ir.walking import defined_functions, nested_ops
+from hotdesk.passes.base import Pass
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyTensorToAllocTensor(Pass):
+    """Turns every `tensor.empty` into a `bufferization.alloc_tensor`."""
+
+    name: ClassVar[str] = "hotdesk-empty-tensor-to-alloc-tensor"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        for function in defined_functions(module):
+            for op in [op for op in nested_ops(function) if op.name == "tensor.empty"]:
+                sizes = list(op.operands)
+                attributes: dict[str, ir.Attribute] = {
+                    "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0, 0])
+                }
+                replace(op, create("bufferization.alloc_tensor", sizes, [op.results[0].type], attributes, before=op))
+        return ()

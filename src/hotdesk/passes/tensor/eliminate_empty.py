@@ -1,0 +1,76 @@
+"""Computes values where they are inserted in the end, so that the insertion copies nothing.
+
+    %e = tensor.empty() : tensor<4xf32>                %e = tensor.extract_slice %d[2] [4] [1]
+    %a = linalg.map ins(%x) outs(%e)            ->     %a = linalg.map ins(%x) outs(%e)
+    %r = tensor.insert_slice %a into %d[2] [4] [1]     %r = tensor.insert_slice %a into %d[2] [4] [1]
+
+Legal iff `analysis.insertions` finds the chain from a `tensor.empty` to the insertion, by its rules 1 to 5; where only the
+destination comes too late, the chain moves down to it. A value materialized in a destination takes the whole of it. One-shot
+bufferization then sees one buffer throughout. `tensor.concat` and `tensor.pad` become insertions by
+`hotdesk-decompose-concat-and-pad`, which goes first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.insertions import INSERTIONS, Chain, find_chain
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.building import create
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_memref
+from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, segment_sizes
+from hotdesk.passes.base import Pass
+
+_SLICE = ("static_offsets", "static_sizes", "static_strides")
+
+
+@dataclass(frozen=True, slots=True)
+class EliminateEmptyTensors(Pass):
+    """Replaces `tensor.empty` by the slice that its contents are inserted into (rules in `analysis.insertions`)."""
+
+    name: ClassVar[str] = "hotdesk-eliminate-empty-tensors"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in defined_functions(module):
+            for op in [op for op in nested_ops(function) if op.name in INSERTIONS]:
+                found = find_chain(op)
+                if isinstance(found, Chain):
+                    decisions.append(_rewrite(found))
+                elif found is not None:
+                    decisions.append(found)
+        return tuple(decisions)
+
+
+def _rewrite(chain: Chain) -> Decision:
+    insertion, first = chain.insertion, chain.links[0]
+    if chain.moves:
+        anchor = insertion if insertion.block == first.block else cast(Any, insertion.parent)
+        for link in chain.links:
+            link.move_before(anchor)
+    empty = first.operands[chain.operand]
+    place = _place(insertion, first)
+    if place.type != empty.type:
+        place = create("tensor.cast", [place], [empty.type], before=first).results[0]
+    first.operands[chain.operand] = place
+    op = defining_op(empty)
+    if op is not None and next(iter(empty.uses), None) is None:
+        op.erase()
+    source = Source(insertion.name, python_line(insertion.location))
+    return Decision(f"source of {insertion.name}", Outcome.IN_PLACE, Reason.WRITTEN_IN_DESTINATION, (source,))
+
+
+def _place(insertion: ir.Operation, before: ir.Operation) -> ir.Value:
+    """The part of the destination that the insertion writes, as a tensor."""
+    source, destination, *rest = insertion.operands
+    if is_memref(destination.type):
+        promises: dict[str, ir.Attribute] = {"restrict": ir.UnitAttr.get(), "writable": ir.UnitAttr.get()}
+        return create("bufferization.to_tensor", [destination], [source.type], promises, before=before).results[0]
+    if insertion.name == "bufferization.materialize_in_destination":
+        return destination
+    attributes: dict[str, ir.Attribute] = {name: insertion.attributes[name] for name in _SLICE}
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *segment_sizes(insertion)[-3:]])
+    return create("tensor.extract_slice", [destination, *rest], [source.type], attributes, before=before).results[0]
