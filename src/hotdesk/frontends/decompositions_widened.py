@@ -1,0 +1,140 @@
+"""PyTorch ops on bytes and half-precision floats, computed in a wider type.
+
+* sums and means of half-precision tensors add up in f32;
+* 8-bit integers meet one another and matrix products in 32 bits (torch-mlir takes the process down with them);
+* unsigned bytes take the type of the result before they meet anything wider (torch-mlir would see them as signed).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten: Any = torch.ops.aten
+
+
+def compute_dtype(dtype: torch.dtype) -> torch.dtype:
+    """The type to compute in: f32 for half-precision floats, else the type itself."""
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+def _in_wide(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A reduction of half-precision tensors that adds up in f32 and rounds once, as PyTorch does."""
+
+    def widened(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        dtype = kwargs.pop("dtype", None) or x.dtype
+        if compute_dtype(x.dtype) == x.dtype or dtype != x.dtype:
+            return NotImplemented
+        return op(x.to(torch.float32), *args, **kwargs).to(x.dtype)
+
+    return widened
+
+
+def _in_int32(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The op on 8-bit integers, computed in 32 bits and cut off: the same modulo 256."""
+
+    def widened(*args: Any, **kwargs: Any) -> Tensor:
+        types = {arg.dtype for arg in args if isinstance(arg, Tensor)}
+        if types not in ({torch.int8}, {torch.uint8}) or any(isinstance(arg, float) for arg in args):
+            return NotImplemented
+        wide = [arg.to(torch.int32) if isinstance(arg, Tensor) else arg for arg in args]
+        return op(*wide, **kwargs).to(types.pop())
+
+    return widened
+
+
+def _promoted(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The op on unsigned bytes and something wider, of which torch-mlir would see the bytes as signed."""
+
+    def widened(x: Any, y: Any, **kwargs: Any) -> Tensor:
+        wide = torch.result_type(x, y)
+        if op is aten.div.Tensor and not wide.is_floating_point:
+            wide = torch.get_default_dtype()
+        if wide == torch.uint8 or not any(isinstance(each, Tensor) and each.dtype == torch.uint8 for each in (x, y)):
+            return NotImplemented
+        return op(*(each.to(wide) if isinstance(each, Tensor) else each for each in (x, y)), **kwargs)
+
+    return widened
+
+
+def _reduced_bytes(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A sum or mean of unsigned bytes, in the type of its result."""
+
+    def widened(x: Tensor, *args: Any, dtype: torch.dtype | None = None, **kwargs: Any) -> Tensor:
+        return op(x.to(dtype or torch.int64), *args, **kwargs) if x.dtype == torch.uint8 else NotImplemented
+
+    return widened
+
+
+def _sorted_bytes(op: Callable[..., Any]) -> Callable[..., Any]:
+    """Unsigned bytes sorted as 32-bit integers."""
+
+    def widened(x: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        if x.dtype != torch.uint8:
+            return NotImplemented
+        values, order = op(x.to(torch.int32), *args, **kwargs)
+        return values.to(torch.uint8), order
+
+    return widened
+
+
+def _joined(tensors: list[Tensor], dim: int = 0) -> Tensor:
+    types = [each.dtype for each in tensors]
+    if torch.uint8 not in types or len(set(types)) == 1:
+        return NotImplemented
+    wide = functools.reduce(torch.promote_types, types)
+    return aten.cat([each.to(wide) for each in tensors], dim)
+
+
+def _absolute(x: Tensor) -> Tensor:
+    return x.clone() if x.dtype == torch.uint8 else NotImplemented
+
+
+_REDUCTIONS = (
+    aten.sum.default,
+    aten.sum.dim_IntList,
+    aten.mean.default,
+    aten.mean.dim,
+    aten.prod.default,
+    aten.prod.dim_int,
+    aten.cumsum.default,
+)
+_BYTE_OPS = (
+    aten.sub.Tensor,
+    aten.mul.Tensor,
+    aten.div.Tensor_mode,
+    aten.remainder.Scalar,
+    aten.remainder.Tensor,
+    aten.fmod.Scalar,
+    aten.fmod.Tensor,
+    aten.mm.default,
+    aten.bmm.default,
+)
+_PROMOTING = (
+    aten.add.Tensor,
+    aten.sub.Tensor,
+    aten.mul.Tensor,
+    aten.div.Tensor,
+    aten.remainder.Tensor,
+    aten.remainder.Scalar,
+)
+_SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
+
+NARROW: dict[Any, Callable[..., Any]] = {
+    **{op: _in_wide(op) for op in _REDUCTIONS},
+    **{op: _in_int32(op) for op in _BYTE_OPS},
+    **{op: _sorted_bytes(op) for op in _SORTS},
+    aten.abs.default: _absolute,
+}
+"""Ops whose operands all have the narrow type."""
+
+PROMOTED: dict[Any, Callable[..., Any]] = {
+    **{op: _reduced_bytes(op) for op in _REDUCTIONS},
+    **{op: _promoted(op) for op in _PROMOTING},
+    aten.cat.default: _joined,
+}
+"""Ops on unsigned bytes whose result is wider."""

@@ -1,0 +1,106 @@
+"""How a Python call maps to the tensors of an exported program, and its results back to what the model returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import sympy
+import torch
+from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from hotdesk.errors import ArgumentCountError, ArgumentTypeError
+from hotdesk.runtime.interface import Calling
+
+
+class ResultSlot(int):
+    """The number of a tensor result, told apart from an integer that the model returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultNumber:
+    """A number that follows from the sizes of the arguments."""
+
+    expression: sympy.Basic
+    kind: Callable[[Any], Any]
+
+    def at(self, symbols: Mapping[str, int]) -> Any:
+        return self.kind(
+            cast(Any, self.expression).subs({sympy.Symbol(name): value for name, value in symbols.items()})
+        )
+
+
+class TorchCalling(Calling):
+    """Flattens arguments the way the model was exported and puts results back into the model's own structure."""
+
+    def __init__(self, exported: ExportedProgram, template: Sequence[Any]) -> None:
+        self._in_spec = exported.call_spec.in_spec
+        self._out_spec = exported.call_spec.out_spec
+        in_spec: Any = self._in_spec
+        positional, keywords = in_spec.unflatten(range(in_spec.num_leaves))
+        self._keywords: tuple[str, ...] = tuple(keywords)
+        signature = exported.module_call_graph[0].signature
+        names = list(signature.forward_arg_names or ()) if signature is not None else []
+        self._positional: tuple[str, ...] = tuple(names[: len(positional)])
+        self._template = tuple(template)
+        # What each flat argument must be: None for a tensor, else the constant that export baked in.
+        self._constants: list[tuple[str, Any] | None] = []
+        values = {spec.arg.name: spec.arg for spec in exported.graph_signature.input_specs}
+        for name in exported.graph_signature.user_inputs:
+            argument = values.get(str(name)) if isinstance(name, str) else None
+            is_tensor = argument is not None and type(argument).__name__ == "TensorArgument"
+            self._constants.append(None if is_tensor else (str(name), getattr(argument, "value", name)))
+        self._single_tensors = all(
+            constant is None for constant in self._constants
+        ) and self._in_spec == pytree.tree_structure((tuple([0] * len(self._constants)), {}))
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+        if self._single_tensors and not kwargs:
+            return list(args)
+        leaves, spec = pytree.tree_flatten(self._arranged(args, kwargs))
+        if spec != self._in_spec:
+            expected = len(self._constants)
+            if len(leaves) != expected:
+                raise ArgumentCountError("wrong arguments", expected=f"{expected} values", got=f"{len(leaves)}")
+            raise ArgumentTypeError(
+                "the arguments are nested differently than when the model was compiled",
+                expected=str(self._in_spec),
+                got=str(spec),
+            )
+        inputs: list[Any] = []
+        for leaf, constant in zip(leaves, self._constants, strict=True):
+            if constant is None:
+                inputs.append(leaf)
+            elif not _same(leaf, constant[1]):
+                raise ArgumentTypeError(
+                    f"argument `{constant[0]}` was fixed when the model was compiled",
+                    expected=repr(constant[1]),
+                    got=type(leaf).__name__ if isinstance(leaf, torch.Tensor) else repr(leaf),
+                    hint="Compile again with the new value, or compile it as a tensor.",
+                )
+        return inputs
+
+    def _arranged(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """As at compilation: positional arguments that came by name in their places, keywords in their order."""
+        named = dict(kwargs)
+        missing = self._positional[len(args) :]
+        filled = [named.pop(name) for name in missing] if all(name in named for name in missing) else []
+        return (*args, *filled), {name: named.pop(name) for name in self._keywords if name in named} | named
+
+    def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int]) -> Any:
+        leaves = [
+            results[entry]
+            if isinstance(entry, ResultSlot)
+            else entry.at(symbols)
+            if isinstance(entry, ResultNumber)
+            else entry
+            for entry in self._template
+        ]
+        return pytree.tree_unflatten(leaves, cast(Any, self._out_spec))
+
+
+def _same(given: object, fixed: object) -> bool:
+    """Whether a constant is the one that export baked in; `1`, `1.0` and `True` are three constants."""
+    return type(given) is type(fixed) and (given == fixed or (given != given and fixed != fixed))

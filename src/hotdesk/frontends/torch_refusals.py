@@ -1,0 +1,197 @@
+"""What of a PyTorch model is refused, and with which error.
+
+* `ExportError`: `torch.export` cannot capture it;
+* `DataDependentShapeError`: a size or a branch depends on the values of a tensor;
+* `UnsupportedMutationError`: it changes its buffers or inputs;
+* `UnsupportedOpError`: an op has a subgraph, an effect or random numbers, is taken apart in a way that holds for some sizes
+  only, or has no lowering; or a tensor has an element type without one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import torch
+from torch._ops import HigherOrderOperator, OpOverload
+from torch._subclasses import FakeTensor
+from torch.export import ExportedProgram
+from torch.export.graph_signature import OutputKind
+from torch.utils import _pytree as pytree
+
+from hotdesk._bindings import ir
+from hotdesk.errors import (
+    DataDependentShapeError,
+    ExportError,
+    HotdeskError,
+    UnsupportedMutationError,
+    UnsupportedOpError,
+)
+from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
+from hotdesk.frontends.torch_specs import DTYPES, unsupported_dtype
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import nested_ops
+
+_REPLACE = "Replace it in the model, or keep that part outside the compiled model."
+
+
+@contextmanager
+def refusals() -> Generator[None]:
+    """What PyTorch raises while it captures a model, as errors of ours with the user's line."""
+    try:
+        yield
+    except HotdeskError:
+        raise
+    except Exception as error:
+        message = _essence(str(error)) or type(error).__name__
+        where = user_line(error) or noted_line(str(error))
+        if re.search(
+            r"data.?dependent|unbacked|dynamic.?output.?shape", f"{type(error).__name__} {error}", re.IGNORECASE
+        ):
+            raise DataDependentShapeError(
+                "a size or a branch depends on the values of a tensor",
+                expected="sizes that follow from the sizes of the arguments",
+                got=message,
+                where=where,
+                hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
+            ) from error
+        raise ExportError(
+            "torch.export cannot capture the model",
+            got=f"{type(error).__name__}: {message}",
+            where=where,
+            hint="`torch.export.draft_export` lists every obstacle.",
+        ) from error
+
+
+def _essence(message: str) -> str:
+    """The first line of a long message, and the violated constraints or suggested fixes that it lists."""
+    lines = [line.strip() for line in message.strip().splitlines()]
+    listed = [line for line in lines[1:] if re.match(r"- Not all values|\w+ = Dim\(", line)]
+    return " ".join([*lines[:1], *listed[:4]])
+
+
+def refuse_mutation(exported: ExportedProgram) -> None:
+    """A program has no state of its own, and its arguments are only read."""
+    lines = {node.name: node_line(node) for node in exported.graph.nodes}
+    for spec in exported.graph_signature.output_specs:
+        if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION, OutputKind.PARAMETER_MUTATION):
+            raise UnsupportedMutationError(
+                f"the model changes `{spec.target}` in place",
+                expected="a model whose call leaves its buffers and inputs as they are",
+                got=spec.kind.name.lower().replace("_", " "),
+                where=lines.get(spec.arg.name) or None,
+                hint="Call `model.eval()`; return the new state as a result instead of storing it.",
+            )
+
+
+def guards_of(exported: ExportedProgram) -> list[Any]:
+    """What PyTorch has assumed about sizes so far."""
+    for node in exported.graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and isinstance(value, FakeTensor) and value.fake_mode.shape_env is not None:
+            return list(value.fake_mode.shape_env.guards)
+    return []
+
+
+def refuse_guards(exported: ExportedProgram, known: int) -> None:
+    """Export checks what it assumes about sizes; nobody checks what a decomposition assumes afterwards."""
+    sizes = {str(symbol) for symbol in cast(Any, exported).range_constraints}
+    new = [guard for guard in guards_of(exported)[known:] if sizes & set(map(str, guard.expr.free_symbols))]
+    if new:
+        raise UnsupportedOpError(
+            "an op is taken apart in a way that holds for some sizes only",
+            expected="one way for every size that `dynamic_shapes` allows",
+            got=" and ".join(str(guard.expr) for guard in new),
+            hint="Compile once for each size, or use an op that does not depend on how sizes divide.",
+        )
+
+
+def refuse_nodes(exported: ExportedProgram) -> None:
+    """Control flow with subgraphs, effects, and element types without a lowering have no place on one arena."""
+    for node in exported.graph.nodes:
+        if isinstance(node.target, HigherOrderOperator):
+            raise UnsupportedOpError(
+                f"op `{_higher_order_name(node)}` has no lowering to linalg",
+                expected="a graph of aten ops on tensors",
+                got="an operation with a subgraph or a side effect",
+                where=node_line(node) or None,
+                hint=_REPLACE,
+            )
+        if node.users and _draws(node):
+            raise UnsupportedOpError(
+                f"op `{node.target}` draws random numbers",
+                expected="a program whose results follow from its arguments",
+                got="a random op",
+                where=node_line(node) or None,
+                hint="Draw them outside the model and pass them as an argument.",
+            )
+        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat | torch.SymBool):
+            raise UnsupportedOpError(
+                f"argument `{node.name}` is a number that varies",
+                expected="a number fixed when the model is compiled",
+                got="a dynamic one",
+                hint="Pass it as a tensor, or compile once for each value.",
+            )
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            if isinstance(value, torch.Tensor) and value.dtype not in DTYPES:
+                raise unsupported_dtype(f"tensor `{node.name}`", value.dtype, node_line(node))
+
+
+def _draws(node: torch.fx.Node) -> bool:
+    """Whether an op draws random numbers; those that only do so in training say it in an argument."""
+    target: Any = node.target
+    if not isinstance(target, OpOverload) or torch.Tag.nondeterministic_seeded not in cast(Any, target).tags:
+        return False
+    arguments: Any = cast(Any, target)._schema.arguments
+    given = {argument.name: argument.default_value for argument in arguments}
+    given.update(zip(given, node.args, strict=False))
+    given.update(node.kwargs)
+    return given.get("training", given.get("train")) is not False
+
+
+def _higher_order_name(node: torch.fx.Node) -> str:
+    target = next((arg for arg in node.args if isinstance(arg, OpOverload)), node.target)
+    return str(target)
+
+
+def unreadable(error: Exception) -> UnsupportedOpError:
+    """What torch-mlir's importer stumbled over."""
+    return UnsupportedOpError(
+        "torch-mlir cannot read the program",
+        expected="a graph of aten ops on tensors",
+        got=f"{type(error).__name__}: {error}",
+        hint=_REPLACE,
+    )
+
+
+def without_lowering(diagnostics: str, module: ir.Module) -> HotdeskError:
+    """The op at fault: the one that MLIR names or, if that is a mere operand of it, the first one it left over."""
+    first = next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics.splitlines()[0])
+    op, where = _named_op(diagnostics), python_line(first)
+    if op is None:
+        left = next((found for found in map(_leftover, nested_ops(module.operation)) if found), ("", ""))
+        op, where = left[0] or "unknown", where or left[1]
+    return UnsupportedOpError(
+        f"op `{op}` has no lowering to linalg",
+        expected="an op that torch-mlir lowers",
+        got=re.sub(r".*?error: (callsite\(.*?\)+: |loc\(.*?\): |\"[^\"]+\":\d+:\d+: )?", "", first)[:160],
+        where=where or None,
+        hint=_REPLACE,
+    )
+
+
+def _named_op(diagnostics: str) -> str | None:
+    named = re.search(r'name = "torch\.([\w.]+)"', diagnostics) or re.search(
+        r"(?:operation|op) 'torch\.(?!operator|constant|prim)([\w.]+)'", diagnostics
+    )
+    return named.group(1) if named else None
+
+
+def _leftover(op: ir.Operation) -> tuple[str, str] | None:
+    """Name and line of an op that torch-mlir should have lowered."""
+    name = str(cast(Any, op.attributes["name"]).value) if op.name == "torch.operator" else op.name
+    if not re.match(r"torch\.(aten|prims|quantized|torchvision)", name):
+        return None
+    return name.removeprefix("torch."), python_line(op.location)

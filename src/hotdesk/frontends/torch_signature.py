@@ -1,0 +1,110 @@
+"""The signature of an exported program: its arguments, its results, and a graph that has tensors alone at its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+
+from hotdesk.errors import DeviceError
+from hotdesk.frontends.capture import Weight
+from hotdesk.frontends.torch_calling import ResultNumber, ResultSlot
+from hotdesk.frontends.torch_lines import node_line
+from hotdesk.frontends.torch_specs import plain, spec_of
+from hotdesk.runtime.interface import TensorSpec
+
+
+def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, ...], dict[str, bool]]:
+    """The arguments of `@main`, and for each placeholder whether it is one of them."""
+    arguments: list[Weight | TensorSpec] = []
+    kept: dict[str, bool] = {}
+    values = {node.name: node.meta.get("val") for node in exported.graph.nodes if node.op == "placeholder"}
+    for spec in exported.graph_signature.input_specs:
+        name = spec.arg.name
+        value = values[name]
+        kept[name] = isinstance(value, torch.Tensor)
+        if not isinstance(value, torch.Tensor):
+            continue
+        if spec.kind == InputKind.USER_INPUT:
+            arguments.append(spec_of(name, value))
+            continue
+        target = str(spec.target)
+        tensor: Any = exported.state_dict.get(target)
+        if tensor is None:
+            tensor = exported.constants[target]
+        if tensor.device.type != "cpu":
+            raise DeviceError(
+                f"weight '{target}'", expected="device cpu", got=str(tensor.device), hint="Move the model."
+            )
+        if not tensor.is_contiguous():
+            tensor = _laid_out(exported.graph, name, tensor.detach())
+        arguments.append(Weight(spec_of(target, tensor), tensor))
+    return tuple(arguments), kept
+
+
+def _laid_out(graph: torch.fx.Graph, name: str, tensor: torch.Tensor) -> torch.Tensor:
+    """The same memory as a contiguous tensor, which the graph transposes back; a copy where the memory has gaps."""
+    order = sorted(range(tensor.dim()), key=lambda i: (-tensor.stride(i), i))
+    dense = tensor.permute(order)
+    if not dense.is_contiguous() or tensor.is_conj() or tensor.is_neg():
+        return tensor.contiguous()
+    node = next(node for node in graph.nodes if node.name == name)
+    back = [order.index(i) for i in range(tensor.dim())]
+    with graph.inserting_after(node):
+        restored = graph.call_function(torch.ops.aten.permute.default, (node, back))
+    restored.meta.update(node.meta)
+    node.replace_all_uses_with(restored)
+    restored.args = (node, back)
+    node.meta["val"] = node.meta["val"].permute(order)
+    node.meta.pop("tensor_meta", None)
+    return dense
+
+
+def results_of(exported: ExportedProgram) -> tuple[tuple[TensorSpec, ...], tuple[Any, ...]]:
+    """The tensor results, and a template of all results: an index into them, or a constant, or a size expression."""
+    output = next(node for node in exported.graph.nodes if node.op == "output")
+    specs: list[TensorSpec] = []
+    template: list[Any] = []
+    for node in output.args[0]:
+        value = node.meta.get("val") if isinstance(node, torch.fx.Node) else node
+        if isinstance(value, torch.Tensor):
+            template.append(ResultSlot(len(specs)))
+            specs.append(spec_of(node.name, value, node_line(node)))
+        elif isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+            template.append(_number(value))
+        else:
+            template.append(value)
+    return tuple(specs), tuple(template)
+
+
+def _number(value: Any) -> ResultNumber:
+    return ResultNumber(plain(value.node.expr), value.node.pytype)
+
+
+def keep_tensors_only(exported: ExportedProgram, kept: Mapping[str, bool]) -> None:
+    """Drops placeholders and results that are no tensors: constants that export baked in, sizes, None."""
+    graph = exported.graph
+    output = next(node for node in graph.nodes if node.op == "output")
+    tensors = [
+        node
+        for node in output.args[0]
+        if isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
+    ]
+    output.args = (tuple(tensors),)
+    for node in list(graph.nodes):
+        if node.op == "placeholder" and not kept[node.name] and not node.users:
+            graph.erase_node(node)
+    graph.eliminate_dead_code()
+
+
+def constraints_of(exported: ExportedProgram) -> dict[str, tuple[int, int | None]]:
+    """The smallest and largest value of each symbolic size (None: unbounded)."""
+    constraints: dict[str, tuple[int, int | None]] = {}
+    intervals: Mapping[Any, Any] = cast(Any, exported).range_constraints
+    for symbol, interval in intervals.items():
+        upper = interval.upper
+        constraints[str(symbol)] = (int(interval.lower), int(upper) if upper.is_Integer else None)
+    return constraints
