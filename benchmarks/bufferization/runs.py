@@ -1,0 +1,146 @@
+"""The parent's side: children take turns, one run each, until there are enough runs or one has used its time."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.bufferization.cases import Program
+from benchmarks.bufferization.count import Counts
+from benchmarks.bufferization.sides import FREEING
+from benchmarks.measure import ROOT
+
+FEWEST_RUNS, MOST_RUNS = 3, 9
+ENOUGH_SECONDS = 3.0
+LONG_SECONDS = 20.0
+"""Runs beyond the fewest are made while a side has used less than the first; after the second, none is repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One side on one program.
+
+    Attributes:
+        counts, peak: None when the side had no result in time, or refused.
+        runs: seconds by pass, of each run.
+        note: why there is no result: `> 120 s`, an error's code and message, what ended the child.
+    """
+
+    case: str
+    variant: str
+    side: str
+    counts: Counts | None = None
+    peak: int | None = None
+    runs: tuple[dict[str, float], ...] = field(default=())
+    note: str = ""
+
+    def seconds(self, freeing: bool = True) -> float | None:
+        """The median over runs of all passes, or of those that bufferize without those that free."""
+        totals = self._totals(freeing)
+        return median(totals) if totals else None
+
+    def best(self) -> float | None:
+        """The quickest run, all passes."""
+        return min(self._totals(True), default=None)
+
+    def _totals(self, freeing: bool) -> list[float]:
+        return [sum(s for name, s in run.items() if freeing or name not in FREEING) for run in self.runs]
+
+
+def measure(case: str, program: Program, limit: float, directory: Path) -> tuple[Row, ...]:
+    """All sides of a program, their runs interleaved; a run that takes longer than `limit` seconds ends its side."""
+    path = directory / "program.mlir"
+    path.write_text(program.text)
+    sides = {side: _Side(side, path, dict(program.symbols), limit) for side in program.sides}
+    try:
+        for number in range(MOST_RUNS):
+            for side in sides.values():
+                if side.wants_more(number):
+                    side.run()
+    finally:
+        for side in sides.values():
+            side.stop()
+    return tuple(side.row(case, program.variant) for side in sides.values())
+
+
+class _Side:
+    """A child, and what it answered."""
+
+    def __init__(self, name: str, path: Path, symbols: dict[str, int], limit: float) -> None:
+        command = [sys.executable, "-m", "benchmarks.bufferization.worker", name, str(path), json.dumps(symbols)]
+        places = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        self._log = (path.parent / f"{name}.log").open("w")
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": places},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+        self._name = name
+        self._limit = limit
+        self._runs: list[dict[str, float]] = []
+        self._counts: dict[str, int] | None = None
+        self._note = ""
+        self._used = 0.0
+
+    def wants_more(self, number: int) -> bool:
+        if self._note and not self._runs:
+            return False
+        if number < FEWEST_RUNS:
+            return self._used < LONG_SECONDS
+        return self._used < ENOUGH_SECONDS
+
+    def run(self) -> None:
+        start = time.monotonic()
+        answer = self._ask()
+        if "error" in answer:
+            self._note = answer["error"]
+            return
+        self._counts = answer.get("counts", self._counts)
+        self._note = answer.get("counts_error", self._note)
+        self._runs.append(answer["seconds"])
+        self._used += time.monotonic() - start
+
+    def _ask(self) -> dict[str, Any]:
+        assert self._process.stdin
+        assert self._process.stdout
+        try:
+            self._process.stdin.write("\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return {"error": self._ending()}
+        if not select.select([self._process.stdout], [], [], self._limit)[0]:
+            self._process.kill()
+            return {"error": f"> {self._limit:.0f} s"}
+        line = self._process.stdout.readline()
+        return json.loads(line) if line else {"error": self._ending()}
+
+    def _ending(self) -> str:
+        """The child's last words: what Python raised, or its code."""
+        code = self._process.wait()
+        said = Path(self._log.name).read_text(errors="replace").strip().splitlines()
+        return f"ended with code {code}: {said[-1][:160] if said else 'nothing said'}"
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._log.close()
+
+    def row(self, case: str, variant: str) -> Row:
+        counts, peak = None, None
+        if self._counts is not None:
+            values = dict(self._counts)
+            peak = values.pop("peak")
+            counts = Counts(**values)
+        return Row(case, variant, self._name, counts, peak, tuple(self._runs), self._note)

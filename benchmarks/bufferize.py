@@ -1,0 +1,75 @@
+"""Hotdesk's bufferization against MLIR's own passes on the same modules: copies, allocations, peak bytes, seconds.
+
+Prints tables and writes `benchmarks/BUFFERIZE.md`. A run of some cases only writes to `build/benchmarks`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from rich.console import Console
+
+from benchmarks.bufferization.cases import Case, cases
+from benchmarks.bufferization.page import Page, cells
+from benchmarks.bufferization.runs import Row, measure
+from benchmarks.measure import ROOT
+from benchmarks.results import surroundings
+
+LIMIT_SECONDS = 120.0
+TABLE_WIDTH = 150
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _options(arguments)
+    console = Console(highlight=False)
+    console.width = max(console.width, TABLE_WIDTH)
+    around = surroundings()
+    chosen = tuple(case for case in cases() if options.only is None or options.only in case.name)
+    rows = tuple(row for case in chosen for row in _measured(case, options.limit, console))
+    page = Page(around, _commit(), options.limit, chosen, rows)
+    for table in page.tables():
+        console.print(table)
+    path = (ROOT / "build" / "benchmarks" if options.only else ROOT / "benchmarks") / "BUFFERIZE.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page.render())
+    console.print(f"\nwrote {path}", soft_wrap=True)
+    return 0
+
+
+def _measured(case: Case, limit: float, console: Console) -> list[Row]:
+    rows: list[Row] = []
+    for program in case.programs():
+        with tempfile.TemporaryDirectory(prefix="hotdesk-bufferize-") as directory:
+            rows += measure(case.name, program, limit, Path(directory))
+        for row in rows[-len(program.sides) :]:
+            console.print("  ".join(cells(row)), row.note, markup=False, soft_wrap=True)
+    return rows
+
+
+def _commit() -> str:
+    """The checkout's commit; `-dirty` after it when files differ from it."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return "unknown"
+    return done.stdout.strip() or "unknown"
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", help="cases whose names hold this text")
+    parser.add_argument("--limit", type=float, default=LIMIT_SECONDS, help="seconds that a run may take (120)")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
