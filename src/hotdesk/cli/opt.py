@@ -1,169 +1,102 @@
-"""`hotdesk-opt`: runs passes on IR in text, in the manner of mlir-opt.
+"""`hotdesk-opt`: runs passes on IR in text, in the manner of mlir-opt; docs/hotdesk-opt.md describes it.
 
     hotdesk-opt FILE --pass-pipeline='builtin.module(hotdesk-choose-destinations,canonicalize,func.func(cse))'
-    hotdesk-opt - --hotdesk-choose-destinations --hotdesk-one-shot-bufferize < FILE
+    hotdesk-opt - --hotdesk-choose-destinations --canonicalize="max-iterations=3" < FILE
 
 Exit codes: 0, or 1 with a diagnostic `file:line:col: error: …` on stderr; 2 for a command line that makes no sense.
 """
 
 from __future__ import annotations
 
-import argparse
+import os
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import traceback
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
-from hotdesk._bindings import ir
-from hotdesk.errors import HotdeskError, OptionError
-from hotdesk.explain import Decision
-from hotdesk.ir.context import make_context
+from hotdesk.cli.arguments import Options, parse_arguments
+from hotdesk.cli.chunks import chunks
+from hotdesk.cli.diagnostics import Input
+from hotdesk.cli.processing import Session, complain
+from hotdesk.cli.reproducer import read_reproducer
+from hotdesk.cli.steps import flag_pipeline, known_to_mlir
+from hotdesk.errors import HotdeskError
 from hotdesk.passes.registry import pass_names
-from hotdesk.passes.textual import PassPipeline, parse_pipeline
-
-_SPLIT = "// -----"
-_ALIASES = {"hotdesk-test-inplace": "hotdesk-annotate-in-place"}
+from hotdesk.passes.textual import parse_pipeline
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
-    options = _parser().parse_args(arguments)
-    if options.list_passes:
-        print("\n".join(pass_names()))
-        return 0
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in given
     try:
-        pipeline = _pipeline(options)
-        text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
-        if options.output == "-":
-            return _process(text, options, pipeline, sys.stdout)
-        with Path(options.output).open("w", encoding="utf-8") as output:
-            return _process(text, options, pipeline, output)
+        return _main(parse_arguments(given))
     except HotdeskError as error:
-        _complain(f"error: {error}")
-    except (OSError, UnicodeDecodeError) as error:
-        _complain(f"error: {options.file}: {error}")
+        complain(f"error: {error}")
+    except UnicodeDecodeError as error:
+        complain(f"error: the input is not text in UTF-8: {error}")
+    except BrokenPipeError:  # who reads the output has seen enough; nothing is left to flush at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        complain(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
+    except Exception as error:
+        complain(f"error: internal error in hotdesk-opt: {type(error).__name__}: {error}")
+        complain(
+            "Please report it on Hotdesk's issue tracker, with the command and the input; --debug shows the traceback."
+        )
+    if debug:
+        complain(traceback.format_exc())
     return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="hotdesk-opt", description="Runs passes on MLIR text.", allow_abbrev=False)
-    parser.add_argument("file", nargs="?", default="-", metavar="FILE", help="the input; - for standard input")
-    parser.add_argument("-o", dest="output", default="-", metavar="FILE", help="the output; - for standard output")
-    parser.add_argument(
-        "--pass-pipeline", metavar="TEXT", help="'builtin.module(…)' with passes of Hotdesk and of MLIR"
-    )
-    parser.add_argument("--split-input-file", action="store_true", help=f"treat what '{_SPLIT}' separates as files")
-    parser.add_argument("--print-decisions", action="store_true", help="print each decision on a line to stderr")
-    parser.add_argument("--list-passes", action="store_true", help="print the names of Hotdesk's passes and stop")
-    flags = parser.add_argument_group("passes, run in the order of their flags")
-    for name in (*pass_names(), *_ALIASES):
-        flags.add_argument(f"--{name}", action="append_const", dest="passes", const=_ALIASES.get(name, name))
-    return parser
+def _main(options: Options) -> int:
+    if options.list_passes is not None:
+        print("\n".join(_listed(options.list_passes)))
+        return 0
+    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+    if options.run_reproducer:
+        found = read_reproducer(text)
+        options = replace(options, pipeline=found.pipeline, verify_each=options.verify_each and found.verify_each)
+    with ExitStack() as files:
+        # Before the output is opened: a pipeline that cannot run must not empty a file.
+        session = _session(text, options)
+        if options.remark_file not in (None, "-"):
+            session.remark_output = files.enter_context(Path(options.remark_file).open("w", encoding="utf-8"))
+        output = sys.stdout
+        if options.output != "-":
+            output = files.enter_context(Path(options.output).open("w", encoding="utf-8"))
+        return _process(text, session, output)
 
 
-def _pipeline(options: Any) -> PassPipeline:
-    if options.pass_pipeline is None:
-        return parse_pipeline(f"builtin.module({','.join(options.passes or ())})")
-    if options.passes:
-        raise OptionError("pass pipeline", expected="--pass-pipeline or flags of passes", got="both")
-    return parse_pipeline(options.pass_pipeline)
+def _listed(which: str) -> list[str]:
+    ours = list(pass_names()) if which != "mlir" else []
+    return ours + (known_to_mlir() if which != "hotdesk" else [])
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """A part of the input that is a module of its own. `lines` are those before it."""
-
-    text: str
-    lines: int
-
-
-def _chunks(text: str, split: bool) -> Iterator[_Chunk]:
-    if not split:
-        yield _Chunk(text, 0)
-        return
-    lines: list[str] = []
-    start = 0
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.startswith(_SPLIT):
-            yield _Chunk("\n".join(lines), start)
-            lines, start = [], number
-        else:
-            lines.append(line)
-    yield _Chunk("\n".join(lines), start)
+def _session(text: str, options: Options) -> Session:
+    pipeline = None
+    if options.pipeline is not None:
+        pipeline = parse_pipeline(options.pipeline)
+    elif options.implicit_module:
+        pipeline = flag_pipeline(options.passes)
+    file = "<stdin>" if options.file == "-" else options.file
+    return Session(options, Input.of(file, text), pipeline)
 
 
-def _process(text: str, options: Any, pipeline: PassPipeline, output: TextIO) -> int:
-    """Every chunk in turn; one that fails leaves the others alone. Returns the exit code."""
-    file = "<stdin>" if options.file == "-" else str(options.file)
+def _process(text: str, session: Session, output: TextIO) -> int:
+    """Every part of the input in turn; one that fails leaves the others alone. Returns the exit code."""
     failed = False
-    for number, chunk in enumerate(_chunks(text, options.split_input_file)):
-        if number:
-            print(f"{_SPLIT}\n", file=output)
-        module = _run(chunk, pipeline, file, options.print_decisions, output)
-        failed |= module is None
-        if module is not None:
-            print(module, file=output)
+    for number, chunk in enumerate(chunks(text, session.options.split)):
+        if number and session.options.output_marker:
+            print(f"{session.options.output_marker}\n", file=output)
+        printed, succeeded = session.run(chunk)
+        failed |= not succeeded
+        if printed is not None:
+            print(printed, file=output, flush=True)
     return int(failed)
-
-
-def _run(chunk: _Chunk, pipeline: PassPipeline, file: str, decisions: bool, output: TextIO) -> ir.Module | None:
-    context = make_context()
-    try:
-        module = ir.Module.parse("\n" * chunk.lines + chunk.text, context)
-        taken = pipeline.run(module)
-    except ir.MLIRError as error:
-        _diagnose(error, file)
-        return None
-    except HotdeskError as error:
-        if isinstance(error.__cause__, ir.MLIRError):
-            _diagnose(error.__cause__, file)
-        _complain(_located(error, file, chunk.text.splitlines(), chunk.lines))
-        return None
-    output.flush()
-    for decision in taken if decisions else ():
-        _complain(_spelled(decision, file))
-    return module
-
-
-# What stderr gets
-
-
-def _complain(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _diagnose(error: ir.MLIRError, file: str) -> None:
-    for diagnostic in error.error_diagnostics:
-        _complain(f"{_position(diagnostic.location, file)}: error: {diagnostic.message}")
-        for note in diagnostic.notes:
-            _complain(f"{_position(note.location, file)}: note: {note.message}")
-
-
-def _position(location: ir.Location, file: str) -> str:
-    """`file:line:col` of a location in the input; parsed text has no file name of its own."""
-    text = str(location).removeprefix("loc(").removesuffix(")")
-    name, quote, place = text[1:].partition('"') if text.startswith('"') else ("", "", "")
-    if not quote:
-        return file
-    return f"{file if name == '-' else name}{place}"
-
-
-def _located(error: HotdeskError, file: str, lines: Sequence[str], before: int) -> str:
-    """The error as a diagnostic: where it is comes first, not in brackets. Its column is that of the statement."""
-    got = None if isinstance(error.__cause__, ir.MLIRError) else error.got  # MLIR's own words came before
-    bare = type(error)(error.what, expected=error.expected, got=got, hint=error.hint)
-    where = (error.where or "").removeprefix("-:")
-    if not where.isdigit():
-        return f"{error.where or file}: error: {bare}"
-    line = lines[int(where) - before - 1]
-    return f"{file}:{where}:{len(line) - len(line.lstrip()) + 1}: error: {bare}"
-
-
-def _spelled(decision: Decision, file: str) -> str:
-    because = ", ".join(str(source) for source in decision.because).replace(" at -:", f" at {file}:")
-    ending = f" ({because})" if because else ""
-    return f"decision: {decision.subject}: {decision.outcome}: {decision.reason}, {decision.bytes} bytes{ending}"
 
 
 if __name__ == "__main__":

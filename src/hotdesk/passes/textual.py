@@ -4,7 +4,8 @@
 
 A step that names one of our passes is ours; each run of other steps is a pipeline for MLIR's `PassManager`. Ours change modules,
 so they stand directly under `builtin.module`; their fields are options, `name{field=value other=value}`. A pipeline prints back
-as the text that it was parsed from, spaces aside. All of it is checked before anything runs.
+as the text that it was parsed from, spaces aside. All of it is checked before anything runs. Steps that are all MLIR's may
+stand under another op, or under `any`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import PassManager, ir
-from hotdesk.errors import OptionError
+from hotdesk.errors import OptionError, PassError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.passes.base import Pass
 from hotdesk.passes.registry import load, pass_names
 
-_MODULE = re.compile(r"\s*builtin\.module\s*\((.*)\)\s*", re.DOTALL)
+MODULE = "builtin.module"
+NEST = re.compile(r"\s*([\w.-]+)\s*\((.*)\)\s*", re.DOTALL)
 _STEP = re.compile(r"([\w.-]+)\s*(?:\{(.*)\})?\s*", re.DOTALL)
 _OPTION = re.compile(r"\s*([\w-]+)=(\S+)\s*")
 
@@ -33,6 +35,14 @@ class MLIRPasses(Pass):
     name: ClassVar[str] = "mlir"
     pipeline: str
 
+    @property
+    def argument(self) -> str:
+        """The name of the pass if this is a single one, such as `cse` of `func.func(cse)`."""
+        inner = self.pipeline
+        while (nest := NEST.fullmatch(inner)) is not None:
+            inner = nest[2]
+        return inner.partition("{")[0].strip()
+
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         run_mlir_passes(module, self.pipeline)
         return ()
@@ -43,20 +53,23 @@ class MLIRPasses(Pass):
 
 @dataclass(frozen=True, slots=True)
 class PassPipeline:
-    """Passes in the order in which they run on a module."""
+    """Passes in the order in which they run on a module, or on an op of the name `anchor`."""
 
     passes: tuple[Pass, ...]
+    anchor: str = MODULE
 
     def __str__(self) -> str:
-        return f"builtin.module({','.join(map(_spelled, self.passes))})"
+        return f"{self.anchor}({','.join(map(_spelled, self.passes))})"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         """Runs every pass and verifies after each; returns their decisions.
 
         Raises:
             InvalidIRError: a pass left a module that does not verify.
-            PassError: a pass of MLIR's failed.
+            PassError: a pass of MLIR's failed, or the pipeline is for another op.
         """
+        if self.anchor not in (MODULE, "any"):
+            raise PassError(f"pipeline `{self}`", expected="one for builtin.module", got=f"one for {self.anchor}")
         decisions: list[Decision] = []
         for one in self.passes:
             with entered(module.operation):
@@ -71,12 +84,15 @@ def parse_pipeline(text: str) -> PassPipeline:
     Raises:
         OptionError: the text is no pipeline, or a pass or an option does not exist.
     """
-    whole = _MODULE.fullmatch(text)
+    whole = NEST.fullmatch(text)
     if whole is None:
         raise OptionError("pass pipeline", expected="'builtin.module(…)'", got=repr(text))
+    anchor = whole[1]
     passes: list[Pass] = []
-    for step in _split(whole[1], text):
+    for step in split_steps(whole[2], text):
         ours = step_pass(step)
+        if ours is not None and anchor not in (MODULE, "any"):
+            raise OptionError(f"pass '{ours.name}'", expected="a step of builtin.module", got=repr(text))
         if ours is not None:
             passes.append(ours)
         elif passes and isinstance(passes[-1], MLIRPasses):
@@ -85,8 +101,8 @@ def parse_pipeline(text: str) -> PassPipeline:
             passes.append(MLIRPasses(step))
     for one in passes:
         if isinstance(one, MLIRPasses):
-            _check(one.pipeline)
-    return PassPipeline(tuple(passes))
+            _check(anchor, one.pipeline)
+    return PassPipeline(tuple(passes), anchor)
 
 
 def step_pass(step: str) -> Pass | None:
@@ -100,7 +116,7 @@ def step_pass(step: str) -> Pass | None:
     return cast(Any, load(match[1]))(**_options(match[1], match[2] or ""))
 
 
-def _split(text: str, whole: str) -> list[str]:
+def split_steps(text: str, whole: str) -> list[str]:
     """The steps between commas that are in no bracket."""
     if not text.strip():
         return []
@@ -145,19 +161,28 @@ def _converted(name: str, option: str, text: str, kind: str) -> object:
         return text == "true"
     if kind == "int" and text.lstrip("-").isdigit():
         return int(text)
+    if kind.startswith("tuple[str"):
+        return tuple(text.split(","))
     raise OptionError(f"option '{option}' of pass '{name}'", expected=f"a value of type {kind}", got=repr(text))
 
 
-def _check(pipeline: str) -> None:
+def _check(anchor: str, pipeline: str) -> None:
     inside = re.search(r"(?<![\w-])(hotdesk-[\w-]+)", pipeline)
     if inside is not None:
         raise OptionError(f"pass '{inside[1]}'", expected="a step of builtin.module", got=repr(pipeline))
+    refusal = refusal_of(f"{anchor}({pipeline})")
+    if refusal is not None:
+        raise OptionError("pass pipeline", got=refusal)
+
+
+def refusal_of(pipeline: str) -> str | None:
+    """What MLIR has against a pipeline text, in one line; None if it reads it."""
     with ir.Context():
         try:
-            PassManager.parse(f"builtin.module({pipeline})")
+            PassManager.parse(pipeline)
         except ValueError as error:
-            message = " ".join(str(error).split())
-            raise OptionError("pass pipeline", got=message.removeprefix("MLIR Textual PassPipeline Parser:")) from error
+            return " ".join(str(error).split()).removeprefix("MLIR Textual PassPipeline Parser:")
+    return None
 
 
 def _spelled(one: Pass) -> str:
@@ -165,5 +190,11 @@ def _spelled(one: Pass) -> str:
         return one.pipeline
     fields = dataclasses.fields(cast(Any, one))
     given = [(f.name, getattr(one, f.name)) for f in fields if getattr(one, f.name) != f.default]
-    options = " ".join(f"{n.replace('_', '-')}={str(v).lower() if isinstance(v, bool) else v}" for n, v in given)
+    options = " ".join(f"{n.replace('_', '-')}={_value(v)}" for n, v in given)
     return f"{one.name}{{{options}}}" if options else one.name
+
+
+def _value(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, cast("tuple[object, ...]", value)))
+    return str(value).lower() if isinstance(value, bool) else str(value)

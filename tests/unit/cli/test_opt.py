@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
+from torch_mlir import ir
 
+from hotdesk.cli import opt
 from hotdesk.cli.opt import main
+from hotdesk.explain import Decision
+from hotdesk.passes.base import Pass
 from hotdesk.passes.registry import pass_names
+from hotdesk.passes.textual import PassPipeline
 
 COPY = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
@@ -23,6 +30,18 @@ UNKNOWN_OP = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid(Pass):
+    """A pass that leaves a function whose type contradicts its results."""
+
+    name: ClassVar[str] = "hotdesk-invalid"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        function = module.body.operations[0].operation
+        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([], [ir.IndexType.get()]))
+        return ()
 
 
 @pytest.fixture
@@ -59,6 +78,10 @@ def test_decisions_are_lines_on_stderr(file: Path, capsys: pytest.CaptureFixture
 def test_list_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list-passes"]) == 0
     assert capsys.readouterr().out.split() == list(pass_names())
+    assert main(["--list-passes=all"]) == 0
+    everything = capsys.readouterr().out.split()
+    assert everything[: len(pass_names())] == list(pass_names())
+    assert {"cse", "canonicalize", "one-shot-bufferize"} < set(everything)
 
 
 def test_parts_of_a_file_fail_alone_and_lines_are_counted_from_its_start(
@@ -68,8 +91,9 @@ def test_parts_of_a_file_fail_alone_and_lines_are_counted_from_its_start(
     assert main([str(file), "--split-input-file", "--hotdesk-one-shot-bufferize"]) == 1
     output = capsys.readouterr()
     assert output.out.count("func.func") == 1
-    first, second = output.err.splitlines()
+    first, *text, second, _, _ = output.err.splitlines()
     assert first == f"{file}:2:10: error: use of undeclared SSA value name"
+    assert text == ["  return %r : tensor<4xf32>", "         ^"]
     assert second.startswith(f"{file}:6:3: error: op `tosa.abs` has tensors but no model")
 
 
@@ -89,17 +113,85 @@ def test_what_mlir_says_of_a_failed_pass_comes_with_its_place(file: Path, capsys
         (["--pass-pipeline=builtin.module(no-such-pass)"], "'no-such-pass' does not refer to a registered pass"),
         (["--pass-pipeline=canonicalize"], "expected 'builtin.module(…)'"),
         (["--pass-pipeline=builtin.module(cse)", "--hotdesk-split-prepare"], "got both"),
-        (["no/such/file.mlir"], "no/such/file.mlir"),
+        (["--canonicalize=max-iterations=many"], "pass 'canonicalize'"),
+        (["--hotdesk-split-prepare=x=1"], "it has: none"),
+        (["--run-reproducer"], "an input with a section 'mlir_reproducer'"),
+        (["-o", "/no/such/folder/out.mlir"], "/no/such/folder/out.mlir: No such file or directory"),
+        (["no/such/file.mlir"], "no/such/file.mlir: No such file or directory"),
     ],
 )
 def test_a_command_that_cannot_work_ends_with_a_message(
     arguments: list[str], message: str, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = arguments if "file" in arguments[0] else [str(file), *arguments]
+    arguments = arguments if arguments[0].startswith("no/") else [str(file), *arguments]
     assert main(arguments) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert message in error
+
+
+@dataclass(frozen=True, slots=True)
+class Broken(Pass):
+    """A pass with a defect."""
+
+    name: ClassVar[str] = "hotdesk-broken"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        raise KeyError("lost")
+
+
+def test_a_defect_of_a_pass_is_told_by_its_name(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(opt, "flag_pipeline", lambda flags: PassPipeline((Broken(),)))
+    kept = tmp_path / "kept.mlir"
+    assert main([str(file), f"--mlir-pass-pipeline-crash-reproducer={kept}"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"{file}: error: internal error in pass 'hotdesk-broken': got KeyError: 'lost'. This is a")
+    assert "Traceback" not in error
+    assert 'pipeline: "builtin.module(hotdesk-broken)"' in kept.read_text()
+    assert main([str(file), "--debug"]) == 1
+    assert "KeyError: 'lost'" in capsys.readouterr().err.partition("Traceback")[2]
+
+
+def test_a_defect_of_the_command_itself(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(flags: object) -> PassPipeline:
+        raise RuntimeError("lost")
+
+    monkeypatch.setattr(opt, "flag_pipeline", broken)
+    assert main([str(file)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: internal error in hotdesk-opt: RuntimeError: lost\n")
+    assert "Traceback" not in error
+
+
+def test_a_reproducer_runs_again_and_is_not_lost_when_it_succeeds(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept.mlir"
+    flag = f"--mlir-pass-pipeline-crash-reproducer={kept}"
+    assert main([str(file), "--cse", f"--mlir-generate-reproducer={kept}"]) == 0
+    before = kept.read_text()
+    assert main([str(kept), "--run-reproducer", flag, "--dump-pass-pipeline"]) == 0
+    assert kept.read_text() == before
+    assert capsys.readouterr().err == "builtin.module(cse)\n"
+
+
+def test_a_pipeline_that_is_dumped_parses_back(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["--canonicalize=max-iterations=3", "--hotdesk-split-prepare", "--llvm-request-c-wrappers"]
+    assert main([str(file), *flags, "--dump-pass-pipeline"]) == 0
+    dumped = capsys.readouterr().err.strip()
+    assert main([str(file), f"--pass-pipeline={dumped}", "--dump-pass-pipeline"]) == 0
+    assert capsys.readouterr().err.strip() == dumped
+
+
+def test_verification_after_passes_can_be_left_out(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opt, "flag_pipeline", lambda flags: PassPipeline((Invalid(),)))
+    assert main([str(file), "-o", str(file)]) == 1
+    file.write_text(COPY)
+    assert main([str(file), "-o", str(file), "--verify-each=0"]) == 0
 
 
 def test_unknown_flags_are_refused_by_the_parser(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

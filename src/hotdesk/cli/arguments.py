@@ -1,0 +1,243 @@
+"""The command line of `hotdesk-opt`, read as mlir-opt reads its own.
+
+Options may begin with one dash or two, a switch may be given a value (`--mlir-timing=false`), and every pass, Hotdesk's or
+MLIR's, is a flag that may carry its options: `--canonicalize="max-iterations=3 top-down=false"`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hotdesk.cli.chunks import MARKER
+from hotdesk.cli.printing import DumpOptions, PrintOptions
+from hotdesk.cli.steps import ALIASES, PassFlag, is_pass, known_to_mlir
+from hotdesk.errors import OptionError
+from hotdesk.explain.remarks import FORMATS, RemarkFilter
+from hotdesk.passes.registry import pass_names
+
+_SWITCHES = {
+    "allow-unregistered-dialect": "accept operations of dialects nobody registered",
+    "no-implicit-module": "take the one operation of the input as it is, with no builtin.module around it",
+    "dump-pass-pipeline": "print the pipeline to stderr, as text that can be given back, before it runs",
+    "print-decisions": "print each decision on a line to stderr",
+    "mlir-timing": "print a table of the seconds each pass takes to stderr",
+    "mlir-disable-threading": "accepted for mlir-opt's sake: hotdesk-opt runs on one thread",
+    "mlir-print-op-generic": "print operations in their generic form",
+    "mlir-print-debuginfo": "print locations",
+    "mlir-pretty-debuginfo": "print locations in a shorter form that does not parse back",
+    "mlir-print-local-scope": "print attributes, types and locations in place, without aliases",
+    "mlir-print-ir-before-all": "print the IR before each pass to stderr",
+    "mlir-print-ir-after-all": "print the IR after each pass to stderr",
+    "mlir-print-ir-after-change": "after a pass, print the IR only if the pass changed it",
+    "mlir-print-ir-after-failure": "print the IR after a pass that failed",
+    "mlir-print-ir-module-scope": "print the whole module also for passes that run on less",
+    "run-reproducer": "run the pipeline that the input carries",
+    "debug": "show Python's traceback of an error",
+}
+_VALUES = {
+    "pass-pipeline": ("TEXT", "'builtin.module(…)' with passes of Hotdesk and of MLIR"),
+    "mlir-print-ir-before": ("PASSES", "print the IR before these passes to stderr"),
+    "mlir-print-ir-after": ("PASSES", "print the IR after these passes to stderr"),
+    "mlir-print-ir-tree-dir": ("DIR", "write what is printed between passes to files below DIR, not to stderr"),
+    "mlir-pass-pipeline-crash-reproducer": ("FILE", "write the input and the pipeline to FILE if a pass fails"),
+    "mlir-generate-reproducer": ("FILE", "write the input and the pipeline to FILE"),
+    "output-split-marker": ("MARK", f"what stands between the parts of the output (default: '{MARKER}')"),
+    "remarks-filter": ("REGEX", "show the remarks of the categories that match"),
+    "remarks-filter-passed": ("REGEX", "the same for remarks of what was achieved"),
+    "remarks-filter-missed": ("REGEX", "the same for remarks of copies and allocations"),
+    "remarks-filter-failed": ("REGEX", "the same for remarks of errors"),
+    "remarks-filter-analysis": ("REGEX", "the same for all other remarks (mlir-opt's -analyse is accepted)"),
+    "remarks-output-file": ("FILE", "where remarks go instead of stderr"),
+}
+_NUMBERS = {
+    "mlir-elide-elementsattrs-if-larger": "print ... for attributes of more than N elements",
+    "mlir-elide-resource-strings-if-larger": "print no resources of more than N characters",
+}
+# Options that may stand without a value, and the value they have then.
+_BARE = {
+    **dict.fromkeys(_SWITCHES, "true"),
+    "verify-each": "true",
+    "split-input-file": MARKER,
+    "verify-diagnostics": "all",
+    "list-passes": "hotdesk",
+}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """A command line. `passes` are in the order of their flags; `split` is the marker between parts, or None."""
+
+    file: str
+    output: str
+    pipeline: str | None
+    passes: tuple[PassFlag, ...]
+    split: str | None
+    output_marker: str
+    verify_diagnostics: str | None
+    verify_each: bool
+    allow_unregistered: bool
+    implicit_module: bool
+    dump_pipeline: bool
+    print_decisions: bool
+    timing: bool
+    debug: bool
+    list_passes: str | None
+    printing: PrintOptions
+    dumps: DumpOptions
+    crash_reproducer: str | None
+    generate_reproducer: str | None
+    run_reproducer: bool
+    remarks: RemarkFilter
+    remark_format: str
+    remark_file: str | None
+
+
+def parse_arguments(arguments: Sequence[str]) -> Options:
+    """Reads a command line; one that makes no sense ends the process with code 2.
+
+    Raises:
+        OptionError: there are flags of passes and --pass-pipeline.
+    """
+    parser = _parser()
+    passes: list[PassFlag] = []
+    rest: list[str] = []
+    for argument in arguments:
+        name, equals, value = argument.lstrip("-").partition("=")
+        known = name in _BARE or name in _VALUES or name in _NUMBERS or name in ("remark-format", "help")
+        if not argument.startswith("-") or len(name) < 2:
+            rest.append(argument)
+        elif known:
+            rest.append(f"--{name}={value if equals else _BARE[name]}" if name in _BARE else f"--{name}{equals}{value}")
+        elif name == "remarks-filter-analyse":
+            rest.append(f"--remarks-filter-analysis{equals}{value}")
+        elif is_pass(name):
+            passes.append(PassFlag(name, value))
+        else:
+            rest.append(argument)
+    found, unknown = parser.parse_known_args(rest)
+    if unknown:
+        parser.error(_unknown(unknown[0]))
+    return _options(found, tuple(passes))
+
+
+def _unknown(argument: str) -> str:
+    if not argument.startswith("-"):
+        return f"one input file expected, got also '{argument}'"
+    name = argument.lstrip("-").partition("=")[0]
+    close = difflib.get_close_matches(
+        name, (*_BARE, *_VALUES, *_NUMBERS, *pass_names(), *ALIASES, *known_to_mlir()), n=1
+    )
+    return f"unknown argument '{argument}'" + (f"; did you mean '--{close[0]}'?" if close else "")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hotdesk-opt",
+        usage="%(prog)s [options] [passes] [FILE]",
+        description="Runs passes on MLIR text, in the manner of mlir-opt.",
+        epilog="passes, run in the order of their flags; MLIR's are flags too (--list-passes=all):\n  "
+        + "\n  ".join(f"--{name}" for name in (*pass_names(), *ALIASES)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("file", nargs="?", default="-", metavar="FILE", help="the input; - for standard input")
+    add("-o", dest="output", default="-", metavar="FILE", help="the output; - for standard output")
+    add("--split-input-file", metavar="MARK", help=f"treat what '{MARKER}', or another MARK, separates as files")
+    choices = ("all", "only-expected")
+    text = "check diagnostics against comments expected-error@+1 {{…}}; with only-expected, others are let pass"
+    add("--verify-diagnostics", choices=choices, help=text)
+    add("--verify-each", type=_boolean, default=True, metavar="0|1", help="verify after each pass (default: 1)")
+    which = ("hotdesk", "mlir", "all")
+    add("--list-passes", choices=which, help="print the names of passes and stop; Hotdesk's unless told otherwise")
+    add("--remark-format", choices=FORMATS, default=FORMATS[0], help="one line a remark, or one YAML document")
+    for name, text in _SWITCHES.items():
+        add(f"--{name}", type=_boolean, default=False, metavar="0|1", help=text)
+    for name, text in _NUMBERS.items():
+        add(f"--{name}", type=_count, metavar="N", help=text)
+    for name, (metavar, text) in _VALUES.items():
+        kind = _pattern if metavar == "REGEX" else str
+        add(f"--{name}", type=kind, metavar=metavar, help=text)
+    return parser
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in _BOOLEANS:
+        raise argparse.ArgumentTypeError(f"expected true or false, got '{text}'")
+    return _BOOLEANS[text.lower()]
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"expected a number, got '{text}'")
+    return int(text)
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"expected a regular expression, got '{text}' ({error})") from error
+
+
+def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> Options:
+    if found.pass_pipeline is not None and passes:
+        raise OptionError("pass pipeline", expected="--pass-pipeline or flags of passes", got="both")
+    return Options(
+        file=found.file,
+        output=found.output,
+        pipeline=found.pass_pipeline,
+        passes=passes,
+        split=found.split_input_file,
+        output_marker=MARKER if found.output_split_marker is None else found.output_split_marker,
+        verify_diagnostics=found.verify_diagnostics,
+        verify_each=found.verify_each,
+        allow_unregistered=found.allow_unregistered_dialect,
+        implicit_module=not found.no_implicit_module,
+        dump_pipeline=found.dump_pass_pipeline,
+        print_decisions=found.print_decisions,
+        timing=found.mlir_timing,
+        debug=found.debug,
+        list_passes=found.list_passes,
+        printing=PrintOptions(
+            generic=found.mlir_print_op_generic,
+            locations=found.mlir_print_debuginfo,
+            short_locations=found.mlir_pretty_debuginfo,
+            local_scope=found.mlir_print_local_scope,
+            elements_limit=found.mlir_elide_elementsattrs_if_larger,
+            resources_limit=found.mlir_elide_resource_strings_if_larger,
+        ),
+        dumps=DumpOptions(
+            before=_names(found.mlir_print_ir_before),
+            after=_names(found.mlir_print_ir_after),
+            before_all=found.mlir_print_ir_before_all,
+            after_all=found.mlir_print_ir_after_all,
+            after_change=found.mlir_print_ir_after_change,
+            after_failure=found.mlir_print_ir_after_failure,
+            module_scope=found.mlir_print_ir_module_scope,
+            directory=found.mlir_print_ir_tree_dir,
+        ),
+        crash_reproducer=found.mlir_pass_pipeline_crash_reproducer,
+        generate_reproducer=found.mlir_generate_reproducer,
+        run_reproducer=found.run_reproducer,
+        remarks=RemarkFilter(
+            found.remarks_filter,
+            found.remarks_filter_passed,
+            found.remarks_filter_missed,
+            found.remarks_filter_failed,
+            found.remarks_filter_analysis,
+        ),
+        remark_format=found.remark_format,
+        remark_file=found.remarks_output_file,
+    )
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    """The passes between commas, by their names."""
+    names = [name.strip() for name in (text or "").split(",")]
+    return tuple(ALIASES.get(name, name) for name in names if name)

@@ -1,0 +1,155 @@
+"""One part of the input on its way: read, run, printed, with everything said about it collected or checked."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+from hotdesk._bindings import ir
+from hotdesk.cli.arguments import Options
+from hotdesk.cli.chunks import Chunk
+from hotdesk.cli.diagnostics import Diagnostic, Input
+from hotdesk.cli.printing import Dumps
+from hotdesk.cli.remarks import Functions, Remarks, with_file
+from hotdesk.cli.reproducer import WARNING, Reproducer, kept_on_failure
+from hotdesk.cli.running import InternalError, Runner, Top
+from hotdesk.cli.steps import flag_pipeline, written_out
+from hotdesk.cli.timing import Timer
+from hotdesk.cli.verify import verify
+from hotdesk.errors import HotdeskError, PassError
+from hotdesk.explain import Decision
+from hotdesk.ir.context import make_context
+from hotdesk.passes.textual import MODULE, PassPipeline
+
+
+def complain(line: str) -> None:
+    """A line on stderr."""
+    print(line, file=sys.stderr, flush=True)
+
+
+@dataclass(slots=True)
+class Session:
+    """A run of the command. `pipeline` is None while it depends on the input's own op."""
+
+    options: Options
+    source: Input
+    pipeline: PassPipeline | None
+    remark_output: TextIO | None = None
+    _diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
+
+    def run(self, chunk: Chunk) -> tuple[str | None, bool]:
+        """What to print of a part of the input, or None if it failed; and whether all is as it should be.
+
+        With --verify-diagnostics, a failure is as it should be if the input expects it.
+        """
+        self._diagnostics.clear()
+        timer = Timer() if self.options.timing else None
+        printed = self._transformed(chunk, timer)
+        if timer is not None:
+            complain(timer.report())
+        checking = self.options.verify_diagnostics
+        if checking is None:
+            return printed, printed is not None
+        wrong = verify(self._diagnostics, self.source, chunk.text.split("\n"), chunk.before, checking == "all")
+        for one in wrong:
+            complain(self.source.show(one))
+        return printed, not wrong
+
+    def _transformed(self, chunk: Chunk, timer: Timer | None) -> str | None:
+        dumps = Dumps(self.options.dumps, self.options.printing)
+        runner = Runner(dumps, timer, self.options.verify_each)
+        remarks = Remarks(self.options.remarks, self.options.remark_format, self.remark_output, self._say)
+        functions = Functions(())
+        context = make_context()
+        context.enable_multithreading(False)
+        context.allow_unregistered_dialects = self.options.allow_unregistered
+        handler = context.attach_diagnostic_handler(self._handle)
+        try:
+            with runner.measured("Parser"):
+                top = self._parse(chunk, context)
+            functions = Functions.of(top.operation, self.source)
+            pipeline = self.pipeline or flag_pipeline(self.options.passes, top.operation.name)
+            if self.options.dump_pipeline:
+                complain(str(written_out(pipeline)))
+            with self._reproducer(pipeline, top):
+                for name, taken in runner.run(pipeline, top):
+                    for decision in taken:
+                        self._told(decision)
+                        remarks.decided(name, decision, self.source, functions)
+            with runner.measured("Output"):
+                return self.options.printing.text(top.operation, self.source.file)
+        except ir.MLIRError as error:
+            self._failed_in_mlir(error, runner.current)
+        except HotdeskError as error:
+            self._failed(error)
+            remarks.failed(runner.current, error, self.source, functions)
+        finally:
+            handler.detach()
+        if runner.current and self.options.crash_reproducer is not None:
+            complain(f"{self.source.file}: note: reproducer generated at '{self.options.crash_reproducer}'")
+        return None
+
+    def _parse(self, chunk: Chunk, context: ir.Context) -> Top:
+        if not self.options.implicit_module:
+            operation = ir.Operation.parse(chunk.padded, source_name="-", context=context).operation
+            if operation.name != MODULE:
+                return Top(operation, None)
+        module = ir.Module.parse(chunk.padded, context)
+        return Top(module.operation, module)
+
+    @contextmanager
+    def _reproducer(self, pipeline: PassPipeline, top: Top) -> Generator[None]:
+        crash, always = self.options.crash_reproducer, self.options.generate_reproducer
+        if crash is None and always is None:
+            yield
+            return
+        text = Reproducer(str(pipeline), self.options.verify_each).text(str(top.operation))
+        if always is not None:
+            Path(always).write_text(text, encoding="utf-8")
+        with kept_on_failure(Path(crash) if crash is not None else None, text):
+            yield
+
+    # What is said
+
+    def _say(self, diagnostic: Diagnostic) -> None:
+        self._diagnostics.append(diagnostic)
+        if self.options.verify_diagnostics is None:
+            complain(self.source.show(diagnostic))
+
+    def _handle(self, found: ir.Diagnostic) -> bool:
+        if str(found.message) != WARNING:
+            self._say(self.source.of_mlir(found))
+        return True
+
+    def _told(self, decision: Decision) -> None:
+        if not self.options.print_decisions:
+            return
+        decision = with_file(decision, self.source.file)
+        because = ", ".join(map(str, decision.because))
+        ending = f" ({because})" if because else ""
+        complain(f"decision: {decision.subject}: {decision.outcome}: {decision.reason}, {decision.bytes} bytes{ending}")
+
+    def _failed_in_mlir(self, error: ir.MLIRError, name: str) -> None:
+        for one in error.error_diagnostics:
+            self._say(self.source.of_mlir(one))
+        if not name:
+            return
+        bare = PassError(f"pass '{name}' failed")
+        if not error.error_diagnostics:
+            self._failed(bare)
+        elif self.options.verify_diagnostics is None:
+            complain(f"{self.source.file}: error: {bare}")
+
+    def _failed(self, error: HotdeskError) -> None:
+        if isinstance(error.__cause__, ir.MLIRError):
+            for one in error.__cause__.error_diagnostics:
+                self._say(self.source.of_mlir(one))
+            error = type(error)(error.what, expected=error.expected, where=error.where, hint=error.hint)
+        self._say(self.source.of_error(error))
+        if self.options.debug and isinstance(error, InternalError):
+            complain("".join(traceback.format_exception(error)))

@@ -1,0 +1,93 @@
+"""Remarks of a run: which decision speaks of which place and function, and where the remarks go."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TextIO
+
+from hotdesk._bindings import ir
+from hotdesk.cli.diagnostics import Diagnostic, Input, Place
+from hotdesk.errors import HotdeskError
+from hotdesk.explain import Decision, Source
+from hotdesk.explain.remarks import Remark, RemarkFilter, as_line, as_yaml, failure_of, remark_of
+from hotdesk.ir.walking import symbol_name
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The functions of a module by the places where they begin, taken before passes change it."""
+
+    starts: tuple[tuple[Place, str], ...]
+
+    @classmethod
+    def of(cls, top: ir.Operation, source: Input) -> Functions:
+        inside = [op.operation for region in top.regions for block in region.blocks for op in block.operations]
+        named = [op for op in (top, *inside) if "sym_name" in op.attributes and op.name != "builtin.module"]
+        return cls(tuple((source.place(op.location), symbol_name(op)) for op in named))
+
+    def at(self, place: Place) -> str:
+        """The function around a place, or the only one there is; "" if that is not known."""
+        if len(self.starts) == 1:
+            return self.starts[0][1]
+        before = [(start.line, name) for start, name in self.starts if start.file == place.file and start.line]
+        before = [entry for entry in before if entry[0] <= place.line]
+        return max(before, default=(0, ""), key=lambda entry: entry[0])[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """Makes remarks of decisions and errors and hands on those that the filter accepts."""
+
+    accepts: RemarkFilter
+    format: str
+    file: TextIO | None
+    emit: Callable[[Diagnostic], None]
+
+    def decided(self, pass_name: str, decision: Decision, source: Input, functions: Functions) -> None:
+        about = decision.write or next(iter(decision.because), Source(""))
+        place = source.at(about.location)
+        decision = with_file(decision, source.file)
+        function = functions.at(place)
+        made = remark_of(
+            decision, pass_name=pass_name, function=function, file=place.file, line=place.line, column=place.column
+        )
+        self._hand_on(made, place, source)
+
+    def failed(self, pass_name: str, error: HotdeskError, source: Input, functions: Functions) -> None:
+        place = source.at(error.where or "")
+        function = functions.at(place)
+        made = failure_of(
+            error, pass_name=pass_name, function=function, file=place.file, line=place.line, column=place.column
+        )
+        self._hand_on(made, place, source)
+
+    def _hand_on(self, remark: Remark, place: Place, source: Input) -> None:
+        if not self.accepts.accepts(remark):
+            return
+        diagnostic = Diagnostic("remark", place, as_line(remark))
+        if self.format == "yaml":
+            print(as_yaml(remark), end="", file=self.file or sys.stderr, flush=True)
+        elif self.file is not None:
+            print(source.show(diagnostic), file=self.file, flush=True)
+        else:
+            self.emit(diagnostic)
+
+
+def with_file(decision: Decision, file: str) -> Decision:
+    """The decision with the input's name where its sources say `-`."""
+
+    def named(source: Source | None) -> Source | None:
+        if source is None or not source.location.startswith("-:"):
+            return source
+        return Source(source.op, file + source.location[1:])
+
+    return replace(
+        decision,
+        because=tuple(one for one in map(named, decision.because) if one is not None),
+        read=named(decision.read),
+        write=named(decision.write),
+        definition=named(decision.definition),
+        path=tuple(one for one in map(named, decision.path) if one is not None),
+    )

@@ -1,0 +1,183 @@
+"""Remarks: decisions as compiler people read them, by kind and category, as text or YAML.
+
+    [Missed] COPIED | Category:bufferize | Function=main | Reason=read-later, Bytes=64, Subject="result of linalg.add", …
+
+    --- !Missed
+    Pass:            hotdesk-one-shot-bufferize
+    Name:            COPIED
+    DebugLoc:        { File: "in.mlir", Line: 4, Column: 3 }
+    Function:        "main"
+    Args:
+      - Category:        "bufferize"
+      - Reason:          "read-later"
+      …
+
+A remark is *passed* where memory was saved, *missed* where a buffer was copied or allocated, *failed* for an error, and
+*analysis* otherwise. Categories say what was at work: bufferize, share, fuse, fold, prepare, deallocate; errors have the
+category of the pass they come from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import Enum
+
+from hotdesk.errors import HotdeskError
+from hotdesk.explain.decision import Decision, Outcome, Source
+
+FORMATS = ("emitRemark", "yaml")
+OTHER = "other"
+
+
+class Kind(str, Enum):
+    """What a remark reports."""
+
+    PASSED = "Passed"
+    MISSED = "Missed"
+    FAILED = "Failed"
+    ANALYSIS = "Analysis"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_KINDS = {
+    Outcome.IN_PLACE: Kind.PASSED,
+    Outcome.COPIED: Kind.MISSED,
+    Outcome.ALLOCATED: Kind.MISSED,
+    Outcome.SHARED: Kind.PASSED,
+    Outcome.LENT: Kind.PASSED,
+    Outcome.PREPARED: Kind.PASSED,
+    Outcome.FUSED: Kind.PASSED,
+    Outcome.FOLDED: Kind.PASSED,
+    Outcome.FREED: Kind.PASSED,
+}
+_CATEGORIES = {
+    Outcome.IN_PLACE: "bufferize",
+    Outcome.COPIED: "bufferize",
+    Outcome.ALLOCATED: "bufferize",
+    Outcome.SHARED: "share",
+    Outcome.LENT: "bufferize",
+    Outcome.PREPARED: "prepare",
+    Outcome.FUSED: "fuse",
+    Outcome.FOLDED: "fold",
+    Outcome.FREED: "deallocate",
+}
+_PASS_WORDS = {
+    "bufferize": "bufferize",
+    "in-place": "bufferize",
+    "destinations": "bufferize",
+    "deallocation": "deallocate",
+    "share": "share",
+    "fuse": "fuse",
+    "prepare": "prepare",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One remark. Lines and columns count from 1; 0 is unknown. `arguments` are names and values in their order."""
+
+    kind: Kind
+    category: str
+    name: str
+    pass_name: str = ""
+    function: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkFilter:
+    """Which remarks to show: those whose category matches the expression for all kinds or the one for theirs."""
+
+    all: re.Pattern[str] | None = None
+    passed: re.Pattern[str] | None = None
+    missed: re.Pattern[str] | None = None
+    failed: re.Pattern[str] | None = None
+    analysis: re.Pattern[str] | None = None
+
+    def accepts(self, remark: Remark) -> bool:
+        own = {
+            Kind.PASSED: self.passed,
+            Kind.MISSED: self.missed,
+            Kind.FAILED: self.failed,
+            Kind.ANALYSIS: self.analysis,
+        }[remark.kind]
+        return any(one is not None and one.search(remark.category) is not None for one in (self.all, own))
+
+
+def remark_of(
+    decision: Decision, *, pass_name: str = "", function: str = "", file: str = "", line: int = 0, column: int = 0
+) -> Remark:
+    """A decision as a remark about a place."""
+    return Remark(
+        _KINDS.get(decision.outcome, Kind.ANALYSIS),
+        _CATEGORIES.get(decision.outcome, OTHER),
+        decision.outcome.name,
+        pass_name,
+        function,
+        file,
+        line,
+        column,
+        _arguments(decision),
+    )
+
+
+def failure_of(
+    error: HotdeskError, *, pass_name: str = "", function: str = "", file: str = "", line: int = 0, column: int = 0
+) -> Remark:
+    """An error of a pass as a remark about a place."""
+    category = next((name for word, name in _PASS_WORDS.items() if word in pass_name), OTHER)
+    name = error.slug.upper().replace("-", "_")
+    bare = type(error)(error.what, expected=error.expected, got=error.got, hint=error.hint)  # its place is the remark's
+    arguments = (("Error", error.code), ("Remark", str(bare)))
+    return Remark(Kind.FAILED, category, name, pass_name, function, file, line, column, arguments)
+
+
+def as_line(remark: Remark) -> str:
+    """The remark in one line, without its place. Values that hold more than a word are quoted."""
+    parts = [f"[{remark.kind}] {remark.name}", f"Category:{remark.category}"]
+    if remark.function:
+        parts.append(f"Function={remark.function}")
+    parts.append(", ".join(f"{name}={_quoted(value)}" for name, value in remark.arguments))
+    return " | ".join(parts)
+
+
+def as_yaml(remark: Remark) -> str:
+    """The remark as a YAML document that ends in a newline."""
+    lines = [f"--- !{remark.kind}", f"{'Pass:':16} {json.dumps(remark.pass_name)}", f"{'Name:':16} {remark.name}"]
+    if remark.line:
+        file = json.dumps(remark.file, ensure_ascii=False)
+        lines.append(f"{'DebugLoc:':16} {{ File: {file}, Line: {remark.line}, Column: {remark.column} }}")
+    lines += [f"{'Function:':16} {json.dumps(remark.function, ensure_ascii=False)}", "Args:"]
+    for name, value in (("Category", remark.category), *remark.arguments):
+        lines.append(f"  - {name + ':':16} {value if value.isdigit() else json.dumps(value, ensure_ascii=False)}")
+    return "\n".join([*lines, "..."]) + "\n"
+
+
+def _arguments(decision: Decision) -> tuple[tuple[str, str], ...]:
+    """What a decision says beyond its outcome; what it does not say is left out."""
+    others: tuple[tuple[str, Source | None], ...] = (
+        ("Read", decision.read),
+        ("Write", decision.write),
+        ("Definition", decision.definition),
+    )
+    found = [("Reason", str(decision.reason)), ("Bytes", str(decision.bytes)), ("Subject", decision.subject)]
+    found += [("Because", str(source)) for source in decision.because]
+    found += [(name, str(source)) for name, source in others if source is not None]
+    if decision.path:
+        found.append(("Path", " -> ".join(map(str, decision.path))))
+    found.append(("Remark", decision.reason.text))
+    if decision.hint:
+        found.append(("Hint", decision.hint))
+    return tuple(found)
+
+
+def _quoted(value: str) -> str:
+    plain = re.fullmatch(r"[\w.+*/-]+", value) is not None
+    return value if plain else json.dumps(value, ensure_ascii=False)

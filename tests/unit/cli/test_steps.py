@@ -1,0 +1,57 @@
+"""Pipelines from flags, pass by pass, and written out."""
+
+from __future__ import annotations
+
+import pytest
+
+from hotdesk.cli.steps import PassFlag, flag_pipeline, is_pass, known_to_mlir, single_passes, written_out
+from hotdesk.errors import OptionError
+from hotdesk.passes.textual import MLIRPasses, parse_pipeline
+
+
+def test_a_pass_restricted_to_another_op_is_nested_in_it() -> None:
+    flags = [PassFlag("cse"), PassFlag("llvm-request-c-wrappers")]
+    assert str(flag_pipeline(flags)) == "builtin.module(cse,func.func(llvm-request-c-wrappers))"
+    assert str(flag_pipeline(flags, "func.func")) == "func.func(cse,llvm-request-c-wrappers)"
+
+
+def test_a_pass_keeps_its_old_name() -> None:
+    assert str(flag_pipeline([PassFlag("hotdesk-test-inplace")])) == "builtin.module(hotdesk-annotate-in-place)"
+
+
+def test_options_that_a_pass_does_not_have() -> None:
+    with pytest.raises(OptionError, match="no such option nothing"):
+        flag_pipeline([PassFlag("canonicalize", "nothing=1")])
+
+
+def test_passes_are_told_apart_wherever_they_are_nested() -> None:
+    text = "builtin.module(cse,func.func(canonicalize{max-iterations=3},cse),hotdesk-split-prepare,sparsifier)"
+    passes = single_passes(parse_pipeline(text)).passes
+    names = [one.argument if isinstance(one, MLIRPasses) else one.name for one in passes]
+    assert names[:4] == ["cse", "canonicalize", "cse", "hotdesk-split-prepare"]
+    assert str(passes[1]) == "func.func(canonicalize{max-iterations=3})"
+    assert "sparsifier" not in names
+    assert "sparsification-and-bufferization" in names
+
+
+def test_a_pipeline_whose_passes_have_no_names_stays_whole() -> None:
+    text = "builtin.module(torch-backend-to-stablehlo-backend-pipeline)"
+    assert str(single_passes(parse_pipeline(text))) == text
+
+
+def test_options_are_written_out_and_read_back() -> None:
+    written = written_out(
+        parse_pipeline("builtin.module(hotdesk-split-prepare,func.func(canonicalize{max-iterations=3}))")
+    )
+    assert "max-iterations=3 max-num-rewrites=-1" in str(written)
+    assert str(parse_pipeline(str(written))) == str(written)
+
+
+def test_names_of_passes() -> None:
+    assert is_pass("cse")
+    assert is_pass("hotdesk-split-prepare")
+    assert not is_pass("canonicalise")
+    assert not is_pass("cse,canonicalize")
+    names = known_to_mlir()
+    assert names == sorted(names)
+    assert all(map(is_pass, names[:5]))
