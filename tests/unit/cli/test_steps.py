@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import pytest
+from torch_mlir import ir
 
 from hotdesk.cli.steps import PassFlag, flag_pipeline, is_pass, known_to_mlir, single_passes, written_out
-from hotdesk.errors import OptionError
+from hotdesk.errors import OptionError, PassError
+from hotdesk.explain import Decision
+from hotdesk.passes import textual
+from hotdesk.passes.base import Pass
 from hotdesk.passes.textual import MLIRPasses, parse_pipeline
+from tests.unit.parsing import parse
 
 
 def test_a_pass_restricted_to_another_op_is_nested_in_it() -> None:
@@ -45,6 +53,34 @@ def test_options_are_written_out_and_read_back() -> None:
     )
     assert "max-iterations=3 max-num-rewrites=-1" in str(written)
     assert str(parse_pipeline(str(written))) == str(written)
+
+
+def test_a_pipeline_for_functions_does_not_run_on_a_module() -> None:
+    pipeline = parse_pipeline("func.func(cse)")
+    assert str(pipeline) == "func.func(cse)"
+    with pytest.raises(PassError, match="expected one for builtin.module, got one for func.func"):
+        pipeline.run(parse("func.func @f() { return }"))
+    with pytest.raises(OptionError, match="expected a step of builtin.module"):
+        parse_pipeline("func.func(hotdesk-split-prepare)")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Pass):
+    """A pass whose option is a list."""
+
+    name: ClassVar[str] = "listed"
+    ops: tuple[str, ...] = ()
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        return ()
+
+
+def test_options_that_are_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(textual, "pass_names", lambda: ("listed",))
+    monkeypatch.setattr(textual, "load", lambda name: Listed)
+    pipeline = parse_pipeline("builtin.module(listed{ops=a.b,c.d})")
+    assert pipeline.passes == (Listed(("a.b", "c.d")),)
+    assert str(pipeline) == "builtin.module(listed{ops=a.b,c.d})"
 
 
 def test_names_of_passes() -> None:
