@@ -19,7 +19,7 @@ from benchmarks.bufferization.sides import FREEING
 from benchmarks.measure import ROOT
 
 FEWEST_RUNS, MOST_RUNS = 3, 9
-ENOUGH_SECONDS = 3.0
+ENOUGH_SECONDS = 1.5
 LONG_SECONDS = 20.0
 """Runs beyond the fewest are made while a side has used less than the first; after the second, none is repeated."""
 
@@ -30,7 +30,8 @@ class Row:
 
     Attributes:
         counts, peak: None when the side had no result in time, or refused.
-        runs: seconds by pass, of each run.
+        runs: seconds of processor time by pass, of each run.
+        walls: seconds on the wall of each run.
         note: why there is no result: `> 120 s`, an error's code and message, what ended the child.
     """
 
@@ -40,6 +41,7 @@ class Row:
     counts: Counts | None = None
     peak: int | None = None
     runs: tuple[dict[str, float], ...] = field(default=())
+    walls: tuple[float, ...] = ()
     note: str = ""
 
     def seconds(self, freeing: bool = True) -> float | None:
@@ -90,6 +92,7 @@ class _Side:
         self._name = name
         self._limit = limit
         self._runs: list[dict[str, float]] = []
+        self._walls: list[float] = []
         self._counts: dict[str, int] | None = None
         self._note = ""
         self._used = 0.0
@@ -110,6 +113,7 @@ class _Side:
         self._counts = answer.get("counts", self._counts)
         self._note = answer.get("counts_error", self._note)
         self._runs.append(answer["seconds"])
+        self._walls.append(answer["wall"])
         self._used += time.monotonic() - start
 
     def _ask(self) -> dict[str, Any]:
@@ -143,4 +147,4 @@ class _Side:
             values = dict(self._counts)
             peak = values.pop("peak")
             counts = Counts(**values)
-        return Row(case, variant, self._name, counts, peak, tuple(self._runs), self._note)
+        return Row(case, variant, self._name, counts, peak, tuple(self._runs), tuple(self._walls), self._note)

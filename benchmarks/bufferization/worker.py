@@ -1,6 +1,6 @@
 """The child process of one side on one module. Each line on standard input is a run; answers are lines of JSON.
 
-{"seconds": {pass: seconds}, "counts": {…} on the first run}      or      {"error": "HD302 …"}
+{"seconds": {pass: seconds}, "wall": seconds, "counts": {…} on the first run}      or      {"error": "HD302 …"}
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _answer(side: str, text: str, symbols: dict[str, int], counted: bool) -> dic
         finished = run(side, text)
     except HotdeskError as error:
         return {"error": f"{error.code} {' '.join(str(error).split())}"}
-    answer: dict[str, Any] = {"seconds": dict(finished.seconds)}
+    answer: dict[str, Any] = {"seconds": dict(finished.seconds), "wall": finished.wall}
     if counted:
         try:
             counts, peak = finished.measure(symbols)
