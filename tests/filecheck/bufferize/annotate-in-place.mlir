@@ -1,6 +1,10 @@
 // RUN: %hotdesk-opt %s --hotdesk-test-inplace | FileCheck %s
 
 // CHECK-LABEL: func.func @main(
+// An argument that is copied first is only read; a scalar has no memory.
+// CHECK-SAME:    %{{[^:]*}}: tensor<8xf32> {bufferization.access = "read"},
+// CHECK-SAME:    %{{[^:]*}}: tensor<8xf32> {bufferization.access = "read-write", hotdesk.donated},
+// CHECK-SAME:    %{{[^:]*}}: f32)
 func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32> {hotdesk.donated}, %s: f32) -> (tensor<8xf32>, tensor<8xf32>) {
   // An input of the caller's is not written.
   // CHECK:      linalg.map { math.tanh } {{.*}}__inplace_operands_attr__ = ["none", "false"]
@@ -16,4 +20,20 @@ func.func @main(%x: tensor<8xf32>, %y: tensor<8xf32> {hotdesk.donated}, %s: f32)
   // CHECK:      return
   // CHECK-NOT:  __inplace_operands_attr__
   return %a, %d : tensor<8xf32>, tensor<8xf32>
+}
+
+// What a function does with each argument: reads of a view count, writes through a result count, and what a write leaves of the
+// contents counts as read.
+// CHECK-LABEL: func.func @access(
+// CHECK-SAME:    {bufferization.access = "read", hotdesk.kind = "weight"},
+// CHECK-SAME:    {bufferization.access = "write", hotdesk.donated},
+// CHECK-SAME:    {bufferization.access = "read-write", hotdesk.donated},
+// CHECK-SAME:    {bufferization.access = "none"})
+func.func @access(%read: tensor<2x4xf32> {hotdesk.kind = "weight"}, %written: tensor<8xf32> {hotdesk.donated},
+                  %partly: tensor<16xf32> {hotdesk.donated}, %unused: tensor<8xf32>) -> tensor<16xf32> {
+  %view = tensor.collapse_shape %read [[0, 1]] : tensor<2x4xf32> into tensor<8xf32>
+  %a = linalg.map { math.tanh } ins(%view : tensor<8xf32>) outs(%written : tensor<8xf32>)
+  %b = linalg.map { math.exp } ins(%a : tensor<8xf32>) outs(%a : tensor<8xf32>)
+  %r = tensor.insert_slice %b into %partly[4] [8] [1] : tensor<8xf32> into tensor<16xf32>
+  return %r : tensor<16xf32>
 }

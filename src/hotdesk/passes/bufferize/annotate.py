@@ -1,17 +1,20 @@
 """Writes the decisions of the in-place analysis into the IR, and changes nothing else.
 
+    func.func @f(%x)                  ->   func.func @f(%x {bufferization.access = "read"})
     linalg.generic ins(%x) outs(%y)   ->   linalg.generic {__inplace_operands_attr__ = ["none", "true"]} ins(%x) outs(%y)
 
-One entry for each operand of every op that writes into an operand: `true` if it is written where it lies, `false` if it is copied
-or gets a buffer of its own first, `none` if the op does not write into it.
+1. One entry for each operand of every op that writes into an operand: `true` if it is written where it lies, `false` if it is
+   copied or gets a buffer of its own first, `none` if the op does not write into it.
+2. For each tensor argument of a function, what the function does with its memory: `read`, `write`, `read-write` or `none`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.access import Access, argument_access
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.program import OpRecord, read_function
 from hotdesk.explain import Decision
@@ -19,11 +22,12 @@ from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass
 
 ATTRIBUTE = "__inplace_operands_attr__"
+ACCESS = "bufferization.access"
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotateInPlace(Pass):
-    """Annotates ops with what in-place analysis decided about their operands; for tests and for people who read IR."""
+    """Annotates ops and arguments with what in-place analysis decided (rules in the module docstring); for people who read IR."""
 
     name: ClassVar[str] = "hotdesk-annotate-in-place"
 
@@ -34,6 +38,7 @@ class AnnotateInPlace(Pass):
             for op in record.ops:
                 if op.facts.ties:
                     op.operation.attributes[ATTRIBUTE] = _entries(op, analysis)
+            _annotate_arguments(function, argument_access(record, analysis))
         return ()
 
 
@@ -41,3 +46,19 @@ def _entries(op: OpRecord, analysis: InPlaceAnalysis) -> ir.Attribute:
     decisions = [analysis.by_operand.get((op.number, operand)) for operand in range(len(op.operands))]
     words = ["none" if d is None else "true" if d.in_place else "false" for d in decisions]
     return ir.ArrayAttr.get([ir.StringAttr.get(word) for word in words])
+
+
+def _annotate_arguments(function: ir.Operation, accesses: tuple[Access | None, ...]) -> None:
+    if not any(accesses):
+        return
+    attributes = function.attributes
+    given = cast(Any, attributes["arg_attrs"]) if "arg_attrs" in attributes else [ir.DictAttr.get({})] * len(accesses)
+    annotated = [_with_access(entry, access) for entry, access in zip(given, accesses, strict=True)]
+    attributes["arg_attrs"] = ir.ArrayAttr.get(annotated)
+
+
+def _with_access(attributes: Any, access: Access | None) -> ir.Attribute:
+    entry: dict[str, ir.Attribute] = {named.name: named.attr for named in attributes}
+    if access is not None:
+        entry[ACCESS] = ir.StringAttr.get(access.value)
+    return ir.DictAttr.get(entry)
