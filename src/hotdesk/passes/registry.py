@@ -25,6 +25,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
     "hotdesk-decompose-concat-and-pad": "hotdesk.passes.tensor.decompose:DecomposeConcatAndPad",
     "hotdesk-eliminate-empty-tensors": "hotdesk.passes.tensor.eliminate_empty:EliminateEmptyTensors",
+    "hotdesk-fuse-elementwise": "hotdesk.passes.tensor.fuse_elementwise:FuseElementwise",
     "hotdesk-split-prepare": "hotdesk.passes.tensor.prepare:SplitPrepare",
     "hotdesk-rematerialize-cheap-ops": "hotdesk.passes.tensor.rematerialize:RematerializeCheapOps",
     "hotdesk-choose-destinations": "hotdesk.passes.tensor.destinations:ChooseDestinations",
@@ -34,6 +35,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-drop-equivalent-buffer-results": "hotdesk.passes.bufferize.equivalent_results:DropEquivalentBufferResults",
     "hotdesk-buffer-results-to-out-params": "hotdesk.passes.bufferize.out_params:BufferResultsToOutParams",
     "hotdesk-allocate-workspaces": "hotdesk.passes.buffers.workspaces:AllocateWorkspaces",
+    "hotdesk-fuse-buffers": "hotdesk.passes.buffers.fuse_buffers:FuseBuffers",
     "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",
 }
 

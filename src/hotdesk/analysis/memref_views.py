@@ -1,0 +1,193 @@
+"""Memrefs as parts of the memory they are cut out of: offset, sizes and strides, numbers or expressions over symbols.
+
+Followed are slices, reshapes, casts, transpositions, `memref.view` and `memref.reinterpret_cast`. A memref from anything else but
+an allocation, an argument or a global is a base of its own. Answers are remembered, so the IR must not change meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.ir.symbolic import OPAQUE, Size, SymbolicSizes, expand, product
+from hotdesk.ir.types import element_bytes, element_of, kept_dims, layout_of, shape_of
+from hotdesk.ir.walking import defining_op, int_array, segment_sizes
+
+_SAME = ("memref.cast", "memref.memory_space_cast")
+_ARRANGED = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view")
+_SOMEWHERE = ("memref.reshape", "memref.extract_strided_metadata")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a memref shows of its base.
+
+    Attributes:
+        base: the value it leads back to.
+        offset, sizes, strides: in bytes, counted from the base's aligned pointer; sizes in elements.
+        element: the element type.
+        root: the value that `box` is cut out of: the base, or a reshape of it.
+        box: offset, size and step for each dimension of the root, in elements.
+        dims: for each dimension the root's.
+        not_negative: symbols that are sizes or offsets on the way from the base, and so never negative.
+        known: False if it lies somewhere in its base and no more is known.
+    """
+
+    base: ir.Value
+    offset: Size
+    sizes: tuple[Size, ...]
+    strides: tuple[Size, ...]
+    element: str
+    root: ir.Value
+    box: tuple[tuple[Size, Size, Size], ...]
+    dims: tuple[int, ...]
+    not_negative: frozenset[object]
+    known: bool = True
+
+
+class Views:
+    """What each memref of a function shows of its base."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._sizes = SymbolicSizes(function)
+        self._views: dict[ir.Value, View] = {}
+        self._globals: dict[str, ir.Value] = {}
+        self._fresh = 0
+
+    def view(self, value: ir.Value) -> View:
+        """What a memref shows of its base."""
+        if value not in self._views:
+            self._views[value] = self._compute(value)
+        return self._views[value]
+
+    def _compute(self, value: ir.Value) -> View:
+        op = defining_op(value)
+        if op is None:
+            return self._base(value)
+        if op.name == "memref.get_global":
+            name = str(cast(Any, op.attributes["name"]).value)
+            return self._base(self._globals.setdefault(name, value))
+        if op.name in _SAME:
+            return self.view(op.operands[0])
+        if op.name == "memref.subview":
+            return self._subview(op)
+        if op.name in _ARRANGED:
+            return self._arranged(op)
+        if op.name == "memref.transpose":
+            return _transposed(op, self.view(op.operands[0]))
+        if op.name in _SOMEWHERE:
+            return replace(self.view(op.operands[0]), known=False)
+        return self._base(value)
+
+    def _base(self, value: ir.Value) -> View:
+        sizes = self._sizes.shape(value)
+        strides, offset = layout_of(value.type)
+        element = element_bytes(element_of(value.type))
+        plain = cast(Any, value.type).affine_map == ir.AffineMap.get_identity(len(sizes), value.context)
+        known = row_major(sizes) if plain else tuple(self._unknown() if s is None else s for s in strides)
+        start = self._unknown() if offset is None else offset
+        return _whole(value, value, expand(start * element), sizes, tuple(expand(s * element) for s in known))
+
+    def _subview(self, op: ir.Operation) -> View:
+        source = self.view(op.operands[0])
+        counts = segment_sizes(op)
+        dynamic = list(op.operands)[1:]
+        offsets = self._sizes.mixed(op.attributes["static_offsets"], dynamic[: counts[1]])
+        sizes = self._sizes.mixed(op.attributes["static_sizes"], dynamic[counts[1] : counts[1] + counts[2]])
+        steps = self._sizes.mixed(op.attributes["static_strides"], dynamic[counts[1] + counts[2] :])
+        box = list(source.box)
+        total = source.offset
+        for dim, offset, size, step, stride in zip(source.dims, offsets, sizes, steps, source.strides, strict=True):
+            start, _, by = box[dim]
+            box[dim] = (expand(start + offset * by), size, expand(by * step))
+            total = expand(total + offset * stride)
+        kept = kept_dims(sizes, shape_of(op.results[0].type))
+        return replace(
+            source,
+            offset=total,
+            sizes=tuple(sizes[i] for i in kept),
+            strides=tuple(expand(source.strides[i] * steps[i]) for i in kept),
+            box=tuple(box),
+            dims=tuple(source.dims[i] for i in kept),
+            not_negative=source.not_negative | _symbols((*offsets, *sizes)),
+        )
+
+    def _arranged(self, op: ir.Operation) -> View:
+        """The memory of a view in other dimensions."""
+        source, result = self.view(op.operands[0]), op.results[0]
+        sizes = self._sizes.shape(result)
+        known = source.known
+        element = element_bytes(element_of(result.type))
+        offset, strides = source.offset, tuple(expand(s * element) for s in row_major(sizes))
+        if op.name == "memref.view":
+            offset = expand(offset + self._sizes.value(op.operands[1]))
+        elif op.name == "memref.reinterpret_cast":
+            counts = segment_sizes(op)
+            dynamic = list(op.operands)[1:]
+            offset = expand(self._sizes.mixed(op.attributes["static_offsets"], dynamic[: counts[1]])[0] * element)
+            steps = self._sizes.mixed(op.attributes["static_strides"], dynamic[counts[1] + counts[2] :])
+            strides = tuple(expand(step * element) for step in steps)
+            known &= not _is_shifted(op.operands[0])
+        else:
+            groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+            strides = (
+                _expanded(source, groups, sizes) if op.name == "memref.expand_shape" else _collapsed(source, groups)
+            )
+        view = _whole(source.base, result, offset, sizes, strides)
+        return replace(view, not_negative=view.not_negative | source.not_negative, known=known)
+
+    def _unknown(self) -> Size:
+        self._fresh += 1
+        return sympy.Symbol(f"{OPAQUE}_layout{self._fresh}")
+
+
+def _whole(base: ir.Value, root: ir.Value, offset: Size, sizes: tuple[Size, ...], strides: tuple[Size, ...]) -> View:
+    box = tuple((0, size, 1) for size in sizes)
+    dims = tuple(range(len(sizes)))
+    return View(base, offset, sizes, strides, element_of(root.type), root, box, dims, _symbols(sizes))
+
+
+def _symbols(sizes: tuple[Size, ...]) -> frozenset[object]:
+    return frozenset(size for size in sizes if isinstance(size, sympy.Symbol))
+
+
+def _is_shifted(value: ir.Value) -> bool:
+    """Whether a `memref.view` has moved the pointer that offsets are counted from."""
+    op = defining_op(value)
+    while op is not None and op.name in (*_SAME, *_ARRANGED, *_SOMEWHERE, "memref.subview", "memref.transpose"):
+        if op.name == "memref.view":
+            return True
+        op = defining_op(op.operands[0])
+    return False
+
+
+def row_major(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    """Strides of contiguous rows, in elements."""
+    return tuple(product(sizes[i + 1 :]) for i in range(len(sizes)))
+
+
+def _expanded(source: View, groups: list[tuple[int, ...]], sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    strides: list[Size] = [element_bytes(source.element)] * len(sizes)
+    for group, stride in zip(groups, source.strides, strict=True):
+        for position, dim in enumerate(group):
+            strides[dim] = expand(product([sizes[i] for i in group[position + 1 :]]) * stride)
+    return tuple(strides)
+
+
+def _collapsed(source: View, groups: list[tuple[int, ...]]) -> tuple[Size, ...]:
+    """A merged dimension steps as its last one does that has more than one element."""
+    wide = [[i for i in group if source.sizes[i] != 1] or list(group) for group in groups]
+    return tuple(source.strides[group[-1]] for group in wide)
+
+
+def _transposed(op: ir.Operation, source: View) -> View:
+    order = [int(each.position) for each in cast(Any, op.attributes["permutation"]).value.results]
+    return replace(
+        source,
+        sizes=tuple(source.sizes[i] for i in order),
+        strides=tuple(source.strides[i] for i in order),
+        dims=tuple(source.dims[i] for i in order),
+    )

@@ -1,0 +1,70 @@
+"""Elementwise ops become one with the op that reads them; what lay between is never in memory.
+
+    %a = linalg.generic ins(%x) outs(%e) { exp }
+    %r = linalg.generic ins(%a, %y) outs(%d) { add }     ->     %r = linalg.generic ins(%x, %y) outs(%d) { add(exp(x), y) }
+
+Legal iff rules 1 to 8 of `analysis.elementwise` hold. A producer that is free to compute again goes into each of its readers;
+every other one has a single reader. A value that stays in memory is reported with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.elementwise import Fusion, find_fusion
+from hotdesk.analysis.generics import read_generic
+from hotdesk.explain import Decision
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.walking import defined_functions, defining_op, nested_ops
+from hotdesk.passes.base import Pass
+from hotdesk.passes.fusing import fuse
+
+
+@dataclass(frozen=True, slots=True)
+class FuseElementwise(Pass):
+    """Fuses elementwise producers into their readers (rules in `analysis.elementwise`)."""
+
+    name: ClassVar[str] = "hotdesk-fuse-elementwise"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in defined_functions(module):
+            for op in [op for op in nested_ops(function) if op.name == "linalg.generic"]:
+                decisions.extend(_fuse_producers(op, function))
+        return tuple(decisions)
+
+
+def _fuse_producers(consumer: ir.Operation, function: ir.Operation) -> list[Decision]:
+    """Fuses producers into a consumer until none is left that may be; their producers come in turn."""
+    decisions: list[Decision] = []
+    while True:
+        found = _findings(consumer, SymbolicSizes(function))  # what it remembers of erased ops is not to be asked again
+        fusion = next((each for each in found if isinstance(each, Fusion)), None)
+        if fusion is None:
+            return [*decisions, *dict.fromkeys(each for each in found if isinstance(each, Decision))]
+        decisions.append(fusion.decision)
+        consumer = _fuse(fusion)
+
+
+def _findings(consumer: ir.Operation, sizes: SymbolicSizes) -> list[Fusion | Decision]:
+    generic = read_generic(consumer)
+    if generic is None:
+        return []
+    found = [find_fusion(generic, operand, sizes) for operand in range(len(generic.maps))]
+    return [each for each in found if each is not None]
+
+
+def _fuse(fusion: Fusion) -> ir.Operation:
+    producer = fusion.producer
+    inits = list(producer.operands)
+    taken = producer.clone(ir.InsertionPoint(fusion.consumer)) if fusion.shared else producer
+    new = fuse(fusion.consumer, taken, dict(fusion.uses), fusion.loops)
+    if fusion.shared and all(next(iter(result.uses), None) is None for result in producer.results):
+        producer.erase()
+    for init in dict.fromkeys(inits):
+        op = defining_op(init)
+        if op is not None and op.name == "tensor.empty" and next(iter(init.uses), None) is None:
+            op.erase()
+    return new
