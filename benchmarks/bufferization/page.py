@@ -45,7 +45,7 @@ Every side starts from the same linalg-on-tensors module and ends with buffers f
 - **bufferize**: seconds until all is on buffers; **all passes** adds freeing. The pipeline's begin with destinations.
   Both are processor time, for the machine is shared; **wall** is all passes by the clock. Each side runs on one thread.
   Without parsing and printing, verified after each pass on all sides, medians of interleaved runs, each in a fresh context of a
-  process that has run before; growth is by quickest runs. A run that is longer than the limit ends its side.
+  process that has run before; growth is by quickest runs. A run of MLIR's beyond the limit (wall, with parsing) ends its side.
 """
 
 
