@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
-from hotdesk.analysis.readers import BufferState, Readers, conflict_of
+from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.ir.types import shape_of
 
@@ -30,7 +31,7 @@ class Displacement:
 
 
 def find_displacement(
-    function: FunctionRecord, op: OpRecord, result: int, readers: Readers, state: BufferState
+    function: FunctionRecord, op: OpRecord, result: int, places: Places, readers: Readers
 ) -> Displacement:
     """The first operand of `op` that result number `result` can overwrite (rules in the module docstring)."""
     wanted = function.values[op.results[result]]
@@ -40,7 +41,6 @@ def find_displacement(
         if value == NOT_A_TENSOR or number not in op.facts.reads:
             continue
         candidate = function.values[value]
-        conflict = conflict_of(op, number, value, readers, state)
         if candidate.shape != wanted.shape:
             rank, refusal = 1, Displacement(None, _shape_reason(candidate.shape, wanted.shape))
         elif shape_of(candidate.value.type) != shape_of(wanted.value.type):
@@ -49,9 +49,11 @@ def find_displacement(
             rank, refusal = 2, Displacement(None, Reason.DIFFERENT_ELEMENT_TYPE)
         elif number not in op.facts.elementwise:
             rank, refusal = 3, Displacement(None, Reason.READ_BY_SAME_OP, op.number)
-        elif conflict is not None:
-            rank, refusal = 4, Displacement(None, *conflict)
-        elif value not in state.whole:
+        elif readers.root[value] in readers.undefined:
+            continue
+        elif (conflict := places.conflict(op, number, value, result)) is not None:
+            rank, refusal = 4, Displacement(None, conflict.reason, conflict.op)
+        elif places.place_of(value) is None:
             rank, refusal = 5, Displacement(None, Reason.PARTIAL_VIEW)
         else:
             return Displacement(value, Reason.DIES_HERE)

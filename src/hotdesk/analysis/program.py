@@ -1,11 +1,12 @@
 """A function read once into plain records: tensor values by number, operations with their facts, and who uses what.
 
-Covers a function of one block whose ops have no tensor-carrying control flow; an op without a model is an error that names it.
+Operations are numbered in the order of the text, parents before what is in their regions; `end` is the number after the last
+operation inside, so that "inside" and "later" are comparisons of numbers. An op without a model is an error that names it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -14,8 +15,10 @@ from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import Size, SymbolicSizes, product
 from hotdesk.ir.types import element_bytes, element_of, is_tensor
-from hotdesk.ir.walking import captured_operands, entry_block, top_level_ops
+from hotdesk.ir.walking import captured_operands
 from hotdesk.models.facts import Facts
+from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of
 
 NOT_A_TENSOR = -1
@@ -23,7 +26,11 @@ NOT_A_TENSOR = -1
 
 @dataclass(frozen=True, slots=True)
 class TensorValue:
-    """A tensor: its number, where it comes from, and its size. `producer` is an op number, or None for an argument."""
+    """A tensor: its number, where it comes from, and its size.
+
+    `producer` is an op number, or None for a block argument; `result` the number of the result or argument. `block` is where it
+    is defined, and `order` when: comparable with twice an op's number, plus one.
+    """
 
     number: int
     value: ir.Value
@@ -32,14 +39,16 @@ class TensorValue:
     shape: tuple[Size, ...]
     element: str
     bytes: Size
+    block: int = 0
+    order: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class OpRecord:
     """An operation: its facts, and its tensor operands and results by number (`NOT_A_TENSOR` for others).
 
-    `captured` are tensors that it reads otherwise than as operands: in its regions, or for a scalar it uses, which its kernel
-    computes from the tensor when it runs.
+    `captured` are tensors that it reads otherwise than as operands: in its payload, or for a scalar it uses, which its kernel
+    computes from the tensor when it runs. Operations inside its regions, if it has a flow, have numbers below `end`.
     """
 
     number: int
@@ -50,81 +59,196 @@ class OpRecord:
     captured: tuple[int, ...]
     results: tuple[int, ...]
     source: Source
+    end: int = -1
+    block: int = 0
+    flow: Flow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRecord:
+    """A block: the op whose region `region` it is in (-1 for the function), its ops `first` to `end`, and where it branches."""
+
+    number: int
+    parent: int
+    region: int
+    first: int
+    end: int
+    arguments: tuple[int, ...]
+    successors: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FlowEdge:
+    """At op `op`, the value `source`, its operand number `operand`, is passed to the block argument or result `target`."""
+
+    op: int
+    operand: int
+    source: int
+    target: int
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionRecord:
-    """The ops of a function in order, its tensor values, and the arguments that may be overwritten."""
+    """The ops of a function in order, its tensor values, and the arguments that may be overwritten.
+
+    `scalars` tells which op defines an index or other scalar value, by its number.
+    """
 
     ops: tuple[OpRecord, ...]
     values: tuple[TensorValue, ...]
     arguments: tuple[int, ...]
     writable_arguments: frozenset[int]
     argument_kinds: tuple[str, ...]
+    blocks: tuple[BlockRecord, ...]
+    flows: tuple[FlowEdge, ...]
+    sizes: SymbolicSizes
+    scalars: dict[ir.Value, int]
 
 
 def read_function(function: ir.Operation) -> FunctionRecord:
-    """Reads a function of one block.
+    """Reads a function.
 
     Raises:
-        BufferizationError: an op has tensors but no model, or the function has more than one block.
+        BufferizationError: an op has tensors but no model.
     """
-    if len(function.regions[0].blocks) != 1:
-        raise BufferizationError(
-            "control flow between blocks is not analysed", expected="a function of one block",
-            got=f"{len(function.regions[0].blocks)} blocks", where=python_line(function.location) or None,
-        )  # fmt: skip
-    sizes = SymbolicSizes(function)
-    values: list[TensorValue] = []
-    numbers: dict[ir.Value, int] = {}
+    return _Reader(function).run()
 
-    def add(value: ir.Value, producer: int | None, result: int) -> int:
+
+class _Reader:
+    def __init__(self, function: ir.Operation) -> None:
+        self._function = function
+        self._sizes = SymbolicSizes(function)
+        self._values: list[TensorValue] = []
+        self._numbers: dict[ir.Value, int] = {}
+        self._scalars: dict[ir.Value, int] = {}
+        self._ops: list[OpRecord | None] = []
+        self._blocks: list[BlockRecord | None] = []
+        self._flows: list[FlowEdge] = []
+        self._behind: dict[ir.Value, tuple[int, ...]] = {}  # the tensors that a scalar is computed from
+
+    def run(self) -> FunctionRecord:
+        self._region(self._function.regions[0], -1, 0)
+        ops = tuple(cast("list[OpRecord]", self._ops))
+        blocks = tuple(cast("list[BlockRecord]", self._blocks))
+        arguments = blocks[0].arguments
+        kinds, writable = _argument_attributes(self._function, len(arguments))
+        return FunctionRecord(
+            ops,
+            tuple(self._values),
+            arguments,
+            frozenset(arguments[i] for i in writable if arguments[i] != NOT_A_TENSOR),
+            kinds,
+            blocks,
+            tuple(edge for edge in self._flows if NOT_A_TENSOR not in (edge.source, edge.target)),
+            self._sizes,
+            self._scalars,
+        )
+
+    def _add(self, value: ir.Value, producer: int | None, result: int, block: int, order: int) -> int:
         if not is_tensor(value.type):
+            self._scalars[value] = order // 2
             return NOT_A_TENSOR
-        shape, element = sizes.shape(value), element_of(value.type)
-        number = len(values)
+        shape, element = self._sizes.shape(value), element_of(value.type)
+        number = len(self._values)
         size = product([*shape, element_bytes(element)])
-        values.append(TensorValue(number, value, producer, result, shape, element, size))
-        numbers[value] = number
+        self._values.append(TensorValue(number, value, producer, result, shape, element, size, block, order))
+        self._numbers[value] = number
         return number
 
-    arguments = list(entry_block(function).arguments)
-    argument_numbers = tuple(add(argument, None, i) for i, argument in enumerate(arguments))
-    ops: list[OpRecord] = []
-    behind: dict[ir.Value, tuple[int, ...]] = {}  # the tensors that a scalar is computed from
-    for position, operation in enumerate(top_level_ops(function)):
-        operands = tuple(numbers.get(v, NOT_A_TENSOR) for v in operation.operands)
-        within = [v for _, _, v in captured_operands(operation)]
-        scalars = [n for v in (*operation.operands, *within) for n in behind.get(v, ())]
-        captured = tuple(dict.fromkeys([*(numbers[v] for v in within if v in numbers), *scalars]))
-        loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name == "tensor.extract")
-        behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
-        results = tuple(add(v, position, i) for i, v in enumerate(operation.results))
-        has_tensors = any(n != NOT_A_TENSOR for n in (*operands, *results)) or any(v in numbers for v in within)
-        ops.append(
-            OpRecord(
-                position,
-                operation,
-                operation.name,
-                _facts(operation, has_tensors),
-                operands,
-                captured,
-                results,
-                Source(operation.name, python_line(operation.location)),
+    def _region(self, region: ir.Region, parent: int, number: int) -> list[BlockRecord]:
+        """Reads the blocks of a region; branches may go forward, so edges between them are added at the end."""
+        places: dict[Any, int] = {}
+        branches: list[tuple[int, ir.Operation]] = []
+        for block in region.blocks:
+            places[block] = len(self._blocks)
+            self._blocks.append(None)
+            order = 2 * len(self._ops)
+            arguments = tuple(self._add(a, None, i, places[block], order) for i, a in enumerate(block.arguments))
+            first = len(self._ops)
+            for operation in block.operations:
+                self._operation(operation.operation, places[block])
+            last = self._ops[self._last_at(places[block])] if len(self._ops) > first else None
+            successors = [*last.operation.successors] if last is not None else []
+            if last is not None and successors:
+                branches.append((last.number, last.operation))
+            self._blocks[places[block]] = BlockRecord(
+                places[block], parent, number, first, len(self._ops), arguments, ()
             )
+        for op, operation in branches:
+            targets = [places[successor] for successor in operation.successors]
+            model = model_of(operation.name)
+            source = cast(BlockRecord, self._blocks[cast(OpRecord, self._ops[op]).block])
+            self._blocks[source.number] = replace(source, successors=tuple(targets))
+            if model is not None and model.branches is not None:
+                operands = cast(OpRecord, self._ops[op]).operands
+                for operand, successor, argument in model.branches(operation):
+                    target = cast(BlockRecord, self._blocks[targets[successor]]).arguments[argument]
+                    self._flows.append(FlowEdge(op, operand, operands[operand], target))
+        return [cast(BlockRecord, self._blocks[i]) for i in places.values()]
+
+    def _last_at(self, block: int) -> int:
+        """The number of the last op read that is directly in a block: its terminator so far."""
+        number = len(self._ops) - 1
+        while cast(OpRecord, self._ops[number]).block != block:
+            number -= 1
+        return number
+
+    def _operation(self, operation: ir.Operation, block: int) -> None:
+        number = len(self._ops)
+        model = model_of(operation.name)
+        flow = model.flow(operation) if model is not None and model.flow is not None else None
+        operands = tuple(self._numbers.get(v, NOT_A_TENSOR) for v in operation.operands)
+        within = [v for _, _, v in captured_operands(operation)] if flow is None else []
+        scalars = [n for v in (*operation.operands, *within) for n in self._behind.get(v, ())]
+        captured = tuple(dict.fromkeys([*(self._numbers[v] for v in within if v in self._numbers), *scalars]))
+        loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name == "tensor.extract")
+        self._behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
+        self._ops.append(None)
+        regions = [self._region(r, number, i) for i, r in enumerate(operation.regions)] if flow is not None else []
+        end = len(self._ops)
+        order = 2 * (end - 1) + 1
+        results = tuple(self._add(v, number, i, block, order) for i, v in enumerate(operation.results))
+        involved = (*operands, *results)
+        has_tensors = any(n != NOT_A_TENSOR for n in involved) or any(v in self._numbers for v in within)
+        record = OpRecord(
+            number,
+            operation,
+            operation.name,
+            _facts(operation, model, has_tensors),
+            operands,
+            captured,
+            results,
+            Source(operation.name, python_line(operation.location)),
+            end,
+            block,
+            flow,
         )
-    kinds, writable = _argument_attributes(function, len(arguments))
-    return FunctionRecord(
-        tuple(ops),
-        tuple(values),
-        argument_numbers,
-        frozenset(argument_numbers[i] for i in writable if argument_numbers[i] != NOT_A_TENSOR),
-        kinds,
-    )
+        self._ops[number] = record
+        if flow is not None:
+            self._pass_on(record, flow, regions)
+
+    def _pass_on(self, op: OpRecord, flow: Flow, regions: list[list[BlockRecord]]) -> None:
+        """The edges between an op, its regions and its results."""
+        for operand, region, argument in flow.entries:
+            target = regions[region][0].arguments[argument]
+            self._flows.append(FlowEdge(op.number, operand, op.operands[operand], target))
+        for operand, result in flow.skips:
+            self._flows.append(FlowEdge(op.number, operand, op.operands[operand], op.results[result]))
+        for region, operand, target_region, argument in flow.exits:
+            targets = op.results if target_region == RESULTS else regions[target_region][0].arguments
+            for block in regions[region]:
+                if not block.successors:
+                    last = cast(OpRecord, self._ops[self._last_in(block)])
+                    self._flows.append(FlowEdge(last.number, operand, last.operands[operand], targets[argument]))
+
+    def _last_in(self, block: BlockRecord) -> int:
+        number = block.end - 1
+        while cast(OpRecord, self._ops[number]).block != block.number:
+            number -= 1
+        return number
 
 
-def _facts(operation: ir.Operation, has_tensors: bool) -> Facts:
-    model = model_of(operation.name)
+def _facts(operation: ir.Operation, model: OpModel | None, has_tensors: bool) -> Facts:
     if model is not None:
         return model.facts(operation)
     if not has_tensors:

@@ -1,120 +1,217 @@
-"""Who reads which contents, and what is known of each value's buffer: the ground of every in-place decision.
+"""Who reads which contents, and whether contents are still wanted at a place of the program.
 
 A *contents group* is a tensor together with every view of it, now or later in the program: all of them show the same contents.
+Its reads are the ops that read a member, and the terminators and control-flow ops that pass one on to a value somebody needs.
+
+Contents are live after an op iff some read can run after it, before the contents are made again. That follows from the tree of
+regions: reads later in the block and after the ops around it; reads anywhere in a region that may run next, which for a loop is
+itself; never those of a region that runs instead. Each answer costs a search in the group's reads for every region around.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hotdesk.analysis.control import Control
+from hotdesk.analysis.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, within
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
-from hotdesk.explain import Reason
+
+CAPTURED = -1
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """Op `op` reads the part `extent` of a group through operand `operand`, or `CAPTURED`; what is in `spared` it leaves out."""
+
+    op: int
+    operand: int
+    extent: Extent
+    spared: Extent | None = None
+
+
 class Readers:
-    """The contents groups of a function: `root` by value number, and who reads each group, in program order."""
+    """The contents groups of a function: `root` by value number, the part of it that each value is, and who reads each group."""
 
-    root: tuple[int, ...]
-    reads: dict[int, tuple[tuple[int, int], ...]]
+    def __init__(self, function: FunctionRecord) -> None:
+        self._function = function
+        self._control = Control(function)
+        self.root = list(range(len(function.values)))
+        self.extent: list[Extent] = [WHOLE] * len(function.values)
+        self.frame = _frames(function)
+        self.undefined: set[int] = set()
+        self.reads: dict[int, list[Read]] = {}
+        for op in function.ops:
+            self._views(op)
+        needed = self._needed()
+        passed: dict[int, list[tuple[int, int]]] = {}
+        for edge in function.flows:
+            if edge.target in needed:
+                passed.setdefault(edge.op, []).append((edge.operand, edge.source))
+        for op in function.ops:
+            self._reads(op, passed.get(op.number, []))
+        self._numbers = {group: [read.op for read in reads] for group, reads in self.reads.items()}
 
-    def last_read(self, value: int) -> tuple[int, int] | None:
-        """The last (op, operand) that reads the value's group; operand −1 stands for a read inside a region."""
+    @property
+    def control(self) -> Control:
+        return self._control
+
+    def part(self, op: OpRecord) -> Extent:
+        """The part of its container that a slice op is about, in the container's frame."""
+        return self._box(op)
+
+    def last_read(self, value: int) -> Read | None:
+        """The last read of the value's group in the text."""
         reads = self.reads.get(self.root[value])
         return reads[-1] if reads else None
 
-    def reads_at(self, value: int, op: int) -> list[int]:
-        """The operands through which an op reads the value's group."""
-        return [operand for number, operand in self.reads.get(self.root[value], ()) if number == op]
+    def reads_at(self, value: int, op: int) -> list[Read]:
+        """How an op reads the value's group."""
+        group = self.root[value]
+        numbers = self._numbers.get(group, [])
+        first = bisect_left(numbers, op)
+        reads = self.reads.get(group, [])
+        return (
+            [read for read in reads[first:] if read.op == op] if first < len(numbers) and numbers[first] == op else []
+        )
 
+    def live(self, group: int, block: int, after: int, written: Extent = WHOLE) -> Read | None:
+        """The last read of what a write of `written` would destroy, by an op numbered `after` or more or that runs again.
 
-def find_readers(function: FunctionRecord) -> Readers:
-    """Groups values by the views that connect them and lists each group's reads."""
-    root = list(range(len(function.values)))
-    reads: dict[int, list[tuple[int, int]]] = {}
-    for op in function.ops:
+        `block` is where the write is. None if the contents are dead there.
+        """
+        found: Read | None = None
+        home = self._function.values[group].block
+        for first, end, loop in self._control.reachable(block, after, home):
+            read = self._in(group, first, end, written, loop)
+            if read is not None and (found is None or read.op > found.op):
+                found = read
+        return found
+
+    def _in(self, group: int, first: int, end: int, written: Extent, loop: range | None) -> Read | None:
+        numbers = self._numbers.get(group)
+        if not numbers:
+            return None
+        reads = self.reads[group]
+        for i in range(bisect_left(numbers, end) - 1, bisect_left(numbers, first) - 1, -1):
+            if self._meets(reads[i], written, loop):
+                return reads[i]
+        return None
+
+    def _meets(self, read: Read, written: Extent, loop: range | None) -> bool:
+        """Whether a read wants what is written; boxes that depend on what has run again by then are not compared."""
+        if written is WHOLE or written is UNKNOWN:
+            return True
+        if loop is not None and any(_moves(extent, loop) for extent in (written, read.extent, read.spared)):
+            return True
+        if read.spared is not None and covers(read.spared, written):
+            return False
+        return not disjoint(read.extent, written)
+
+    # Reading the function
+
+    def _views(self, op: OpRecord) -> None:
         for operand, result in op.facts.views:
-            root[op.results[result]] = root[op.operands[operand]]
+            source, value = op.operands[operand], op.results[result]
+            self.root[value] = self.root[source]
+            if (operand, result) not in op.facts.whole_views:
+                inner = self._box(op) if op.facts.part is not None else UNKNOWN
+                self.extent[value] = within(self.extent[source], inner)
+            elif self.extent[source] is not WHOLE and op.name != "tensor.cast":
+                self.extent[value] = UNKNOWN if isinstance(self.extent[source], Box) else self.extent[source]
+            else:
+                self.extent[value] = self.extent[source]
+        for result in op.facts.undefined:
+            self.undefined.add(op.results[result])
+
+    def _box(self, op: OpRecord) -> Extent:
+        part = op.facts.part
+        if part is None:
+            return WHOLE
+        scalars = self._function.scalars
+        dynamic = [v for entries in (part.offsets, part.sizes, part.strides) for v in entries if not isinstance(v, int)]
+        if any(value not in scalars for value in dynamic):
+            return UNKNOWN
+        sizes = self._function.sizes
+        offsets, lengths, strides = (
+            [entry if isinstance(entry, int) else sizes.value(entry) for entry in entries]
+            for entries in (part.offsets, part.sizes, part.strides)
+        )
+        box = Box(
+            self.frame[op.operands[part.container]],
+            tuple(zip(offsets, lengths, strides, strict=True)),
+            part.kept,
+            frozenset(scalars[value] for value in dynamic),
+        )
+        shape = self._function.values[op.operands[part.container]].shape
+        whole = all(dim == (0, size, 1) for dim, size in zip(box.dims, shape, strict=True))
+        return WHOLE if whole and len(part.kept) == len(shape) else box
+
+    def _reads(self, op: OpRecord, passed: list[tuple[int, int]]) -> None:
+        part = op.facts.part
         for operand in sorted(op.facts.reads):
-            if op.operands[operand] != NOT_A_TENSOR:
-                reads.setdefault(root[op.operands[operand]], []).append((op.number, operand))
-        for value in op.captured:
-            reads.setdefault(root[value], []).append((op.number, -1))
-    return Readers(tuple(root), {group: tuple(uses) for group, uses in reads.items()})
-
-
-class BufferState:
-    """What is known of each value's buffer while a function is walked from the top: who owns it, whether it covers it."""
-
-    def __init__(self, function: FunctionRecord) -> None:
-        self._read_only: dict[int, Reason] = {}
-        self.undefined: set[int] = set()
-        self.whole: set[int] = set()
-        self.taken: dict[int, int] = {}
-        kinds = {
-            "weight": Reason.NOT_WRITABLE_WEIGHT,
-            "prepared": Reason.NOT_WRITABLE_WEIGHT,
-            "input": Reason.NOT_WRITABLE_INPUT,
-        }
-        for number, kind in zip(function.arguments, function.argument_kinds, strict=True):
-            if number != NOT_A_TENSOR:
-                self.whole.add(number)
-                if number not in function.writable_arguments:
-                    self._read_only[number] = kinds.get(kind, Reason.NOT_WRITABLE_INPUT)
-
-    def read_only(self, value: int) -> Reason | None:
-        """Why the value's buffer must not be written, or None if it may."""
-        return self._read_only.get(value)
-
-    def step(self, op: OpRecord, in_place: dict[int, bool]) -> None:
-        """Records what the op's results are; `in_place` says so for each tied operand."""
-        ties = {result: operand for operand, result in op.facts.ties}
-        views = {result: operand for operand, result in op.facts.views}
-        for result, value in enumerate(op.results):
+            value = op.operands[operand]
             if value == NOT_A_TENSOR:
                 continue
-            if result in op.facts.constants:
-                self._read_only[value] = Reason.NOT_WRITABLE_CONSTANT
-                self.whole.add(value)
-            elif result in op.facts.undefined:
-                self.undefined.add(value)
-                self.whole.add(value)
-            elif result in views:
-                self._follow(op.operands[views[result]], value, (views[result], result) in op.facts.whole_views)
-            elif result in ties and in_place.get(ties[result], False):
-                self._follow(op.operands[ties[result]], value, True)
-                self.undefined.discard(value)
-            else:
-                self.whole.add(value)
+            spared: Extent | None = None
+            if part is not None and part.source is not None and operand == part.container:
+                inner = self._box(op)
+                if inner is WHOLE:
+                    continue  # all of it is overwritten
+                spared = within(self.extent[value], inner) if self.extent[value] is WHOLE else None
+            self._add(value, Read(op.number, operand, self.extent[value], spared))
+        for operand, value in passed:
+            self._add(value, Read(op.number, operand, self.extent[value]))
+        for value in op.captured:
+            self._add(value, Read(op.number, CAPTURED, self.extent[value]))
 
-    def _follow(self, source: int, value: int, entirely: bool) -> None:
-        reason = self._read_only.get(source)
-        if reason is not None:
-            self._read_only[value] = reason
-        if source in self.undefined:
-            self.undefined.add(value)
-        if source in self.whole and entirely:
-            self.whole.add(value)
+    def _add(self, value: int, read: Read) -> None:
+        self.reads.setdefault(self.root[value], []).append(read)
+
+    def _needed(self) -> set[int]:
+        """Values that somebody reads, if only after they were passed on."""
+        needed: set[int] = set()
+        for op in self._function.ops:
+            needed.update(self.root[op.operands[i]] for i in op.facts.reads if op.operands[i] != NOT_A_TENSOR)
+            needed.update(self.root[value] for value in op.captured)
+        sources: dict[int, list[int]] = {}
+        for edge in self._function.flows:
+            sources.setdefault(self.root[edge.target], []).append(self.root[edge.source])
+        for op in self._function.ops:
+            for operand, result in op.facts.choices:
+                sources.setdefault(op.results[result], []).append(self.root[op.operands[operand]])
+        waiting = list(needed)
+        while waiting:
+            for source in sources.get(waiting.pop(), []):
+                if source not in needed:
+                    needed.add(source)
+                    waiting.append(source)
+        return {value for value in range(len(self.root)) if self.root[value] in needed}
 
 
-def conflict_of(
-    op: OpRecord, operand: int, value: int, readers: Readers, state: BufferState
-) -> tuple[Reason, int | None] | None:
-    """Why `op` must not write into `value`'s buffer as its `operand` (rules 1 to 5), or None if it may."""
-    taken = state.taken.get(readers.root[value])
-    if taken is not None:
-        return Reason.ALREADY_OVERWRITTEN, taken
-    if value in state.undefined and not readers.reads_at(value, op.number):
-        return None
-    reason = state.read_only(value)
-    if reason is not None:
-        return reason, None
-    last = readers.last_read(value)
-    if last is not None and last[0] > op.number:
-        return Reason.READ_LATER, last[0]
-    for reading in readers.reads_at(value, op.number):
-        if reading == operand:
-            continue
-        if reading == -1 or reading not in op.facts.elementwise or op.operands[reading] != value:
-            return Reason.READ_BY_SAME_OP, op.number
-    return None
+def _moves(extent: Extent | None, again: range) -> bool:
+    return isinstance(extent, Box) and any(scalar in again for scalar in extent.scalars)
+
+
+def _frames(function: FunctionRecord) -> list[int]:
+    """Classes of values whose dims correspond: an op's destination and result, what is cast, and what is passed on."""
+    parent = list(range(len(function.values)))
+
+    def find(value: int) -> int:
+        while parent[value] != value:
+            parent[value] = parent[parent[value]]
+            value = parent[value]
+        return value
+
+    for a, b in _corresponding(function):
+        if NOT_A_TENSOR not in (a, b):
+            parent[find(b)] = find(a)
+    return [find(value) for value in range(len(parent))]
+
+
+def _corresponding(function: FunctionRecord) -> Iterator[tuple[int, int]]:
+    for op in function.ops:
+        pairs = (*op.facts.ties, *op.facts.choices, *(op.facts.views if op.name == "tensor.cast" else ()))
+        yield from ((op.operands[operand], op.results[result]) for operand, result in pairs)
+    yield from ((edge.source, edge.target) for edge in function.flows)

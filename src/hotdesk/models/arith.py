@@ -9,6 +9,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.scf import SELECT
 
 
 def _constant_facts(op: ir.Operation) -> Facts:
@@ -48,12 +49,13 @@ def _scalar(op: ir.Operation) -> Facts:
 
 _SCALAR_OPS = (
     *("addi", "subi", "muli", "divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui", "maxsi"),
-    *("minsi", "maxui", "minui", "andi", "ori", "xori", "shli", "shrsi", "shrui", "cmpi", "cmpf", "select"),
+    *("minsi", "maxui", "minui", "andi", "ori", "xori", "shli", "shrsi", "shrui", "cmpi", "cmpf"),
     *("addf", "subf", "mulf", "divf", "remf", "negf", "maximumf", "minimumf", "maxnumf", "minnumf", "extf", "truncf"),
     *("extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui", "index_cast", "index_castui", "bitcast"),
 )
 MODELS = {
     "arith.constant": OpModel(_constant_facts, _bufferize_constant),
+    "arith.select": SELECT,
     "cf.assert": OpModel(_scalar),
     **{f"arith.{name}": OpModel(_scalar) for name in _SCALAR_OPS},
     **{

@@ -4,6 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hotdesk._bindings import ir
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The part of a tensor that a slice op is about.
+
+    Attributes:
+        container: the operand that the part is of.
+        offsets, sizes, strides: for each dim of the container, a number or an index value.
+        kept: the dims of the container that the part has; the others have size 1 and are dropped.
+        source: the operand that is written there, of an insertion; None for an extraction.
+    """
+
+    container: int
+    offsets: tuple[int | ir.Value, ...]
+    sizes: tuple[int | ir.Value, ...]
+    strides: tuple[int | ir.Value, ...]
+    kept: tuple[int, ...]
+    source: int | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -18,6 +39,8 @@ class Facts:
         elementwise: operands of which the op reads, before it writes an element of a tied operand, that element only.
         undefined: results without contents.
         constants: results that are read-only memory.
+        choices: (operand, result) pairs where the result is one of several operands' memory, which one is seen at run time.
+        part: the slice that an extraction sees or an insertion writes.
     """
 
     reads: frozenset[int] = frozenset()
@@ -28,3 +51,5 @@ class Facts:
     elementwise: frozenset[int] = frozenset()
     undefined: frozenset[int] = frozenset()
     constants: frozenset[int] = frozenset()
+    choices: tuple[tuple[int, int], ...] = ()
+    part: Slice | None = None

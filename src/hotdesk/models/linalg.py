@@ -35,13 +35,20 @@ def _named_facts(op: ir.Operation) -> Facts:
     outputs = len(op.results)
     inputs = len(op.operands) - outputs
     ties = tuple((inputs + i, i) for i in range(outputs))
-    moves = op.name in ("linalg.fill", "linalg.copy", "linalg.transpose", "linalg.broadcast", "linalg.map")
+    moves = op.name.removeprefix("linalg.") in _ELEMENTWISE or op.name in (
+        "linalg.fill",
+        "linalg.copy",
+        "linalg.transpose",
+        "linalg.broadcast",
+        "linalg.map",
+    )
     tied = frozenset(operand for operand, _ in ties)
     reads = frozenset(range(inputs)) | (frozenset[int]() if moves else tied)
     if op.name == "linalg.map":
         arguments = enumerate(op.regions[0].blocks[0].arguments)
         reads = frozenset(number for number, argument in arguments if next(iter(argument.uses), None) is not None)
-    elementwise = frozenset(range(inputs)) if op.name in ("linalg.copy", "linalg.map") else frozenset[int]()
+    alike = op.name in ("linalg.copy", "linalg.map") or op.name.removeprefix("linalg.") in _ELEMENTWISE
+    elementwise = frozenset(range(inputs)) if alike else frozenset[int]()
     return Facts(reads=reads, ties=ties, overwrites=tied if moves else frozenset(), elementwise=elementwise)
 
 
@@ -53,10 +60,32 @@ def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
     bufferize_destination_style(op, facts(op).ties, buffers)
 
 
+_ELEMENTWISE = frozenset(
+    {
+        *(
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "div_unsigned",
+            "max",
+            "min",
+            "powf",
+            "exp",
+            "log",
+            "abs",
+            "ceil",
+            "floor",
+            "negf",
+        ),
+        *("reciprocal", "round", "sqrt", "rsqrt", "square", "tanh", "erf", "select"),
+    }
+)
 _NAMES = (
     *("generic", "fill", "copy", "transpose", "broadcast", "map", "reduce", "softmax"),
     *("matmul", "batch_matmul", "matvec", "vecmat", "dot", "batch_matvec", "batch_vecmat", "contract"),
-    *("elementwise", "add", "sub", "mul", "div", "max", "min", "exp", "log", "abs", "negf", "select"),
+    *sorted(_ELEMENTWISE),
+    "elementwise",
     *("conv_1d_ncw_fcw", "conv_2d_nchw_fchw", "conv_2d_nhwc_hwcf", "conv_2d_ngchw_gfchw", "conv_3d_ncdhw_fcdhw"),
     *("depthwise_conv_1d_ncw_cw", "depthwise_conv_2d_nchw_chw", "depthwise_conv_2d_nhwc_hwc"),
     *("pooling_nchw_max", "pooling_nchw_sum", "pooling_ncw_max", "pooling_ncw_sum", "pooling_nhwc_max"),

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from hotdesk._bindings import ir
 from hotdesk.models.facts import Facts
+from hotdesk.models.flow import Flow
 
 
 class Buffers(Protocol):
@@ -20,6 +21,34 @@ class Buffers(Protocol):
     def destination(self, op: ir.Operation, operand: int) -> ir.Value:
         """The memref that a tied operand's result is to be written into: the operand's own buffer, or a new one that was
         filled with its contents where the op needs them."""
+        ...
+
+    def result(self, op: ir.Operation, number: int) -> ir.Value:
+        """A new memref for a result that the op writes and that is tied to no operand."""
+        ...
+
+    def lies_there(self, op: ir.Operation) -> bool:
+        """Whether what an insertion writes is, in the same memory, what it reads."""
+        ...
+
+    def entering(self, op: ir.Operation, operand: int) -> ir.Value:
+        """The memref that an op hands to its regions for an operand, copied in front of it where it must be."""
+        ...
+
+    def leaving(self, op: ir.Operation, operand: int) -> ir.Value:
+        """The memref that a terminator passes on for an operand, copied to where it belongs where it must be."""
+        ...
+
+    def passed_type(self, value: ir.Value) -> ir.Type:
+        """The memref type of a value that control flow passes on: one for whatever it may come from."""
+        ...
+
+    def seen_as(self, memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
+        """The same memory with another memref type, cast in front of `op`."""
+        ...
+
+    def rebuild_arguments(self, block: ir.Block) -> None:
+        """Gives a block memrefs for its tensor arguments; the old arguments go when all is rewritten."""
         ...
 
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
@@ -39,7 +68,12 @@ class OpModel:
         facts: reads, writes and aliases of one operation of the kind.
         bufferize: makes the operation's form on memrefs in front of it and assigns its results' buffers; the operation itself
             is erased afterwards. None for operations that need no rewriting.
+        flow: how values pass through the operation's regions, each of whose operations is then analysed by its own model; None
+            for operations whose regions are payload.
+        branches: of a terminator that goes to other blocks, (operand, successor, argument of that block).
     """
 
     facts: Callable[[ir.Operation], Facts]
     bufferize: Callable[[ir.Operation, Buffers], None] | None = None
+    flow: Callable[[ir.Operation], Flow] | None = None
+    branches: Callable[[ir.Operation], tuple[tuple[int, int, int], ...]] | None = None

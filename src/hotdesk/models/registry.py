@@ -23,7 +23,7 @@ def model_of(name: str) -> OpModel | None:
 
 @cache
 def _built_in() -> None:
-    from hotdesk.models import arith, func, hotdesk, linalg, tensor, tm_tensor
+    from hotdesk.models import arith, bufferization, func, hotdesk, linalg, scf, tensor, tm_tensor
 
-    for module in (arith, func, hotdesk, linalg, tensor, tm_tensor):
+    for module in (arith, bufferization, func, hotdesk, linalg, scf, tensor, tm_tensor):
         _MODELS.update(module.MODELS)

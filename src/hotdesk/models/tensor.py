@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, elementwise_copy
+from hotdesk.ir.building import create, elementwise_copy, index_constant
 from hotdesk.ir.types import is_tensor, kept_dims, layout_of, row_major, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, Slice
 from hotdesk.models.model import Buffers, OpModel
 
 _DYNAMIC = -(2**63)
@@ -68,8 +68,19 @@ def _subview(source: ir.Value, op: ir.Operation, first_dynamic: int, result_shap
     return create("memref.subview", operands, [result], attributes, before=op).results[0]
 
 
+def slice_of(op: ir.Operation, container: int, source: int | None = None) -> Slice:
+    """The slice that `op` is about: its last operands are the offsets, sizes and strides that its attributes leave open."""
+    rest = iter(list(op.operands)[len(op.operands) - sum(segment_sizes(op)[-3:]) :])
+    offsets, sizes, strides = (
+        tuple(next(rest) if entry == _DYNAMIC else entry for entry in int_array(op.attributes[name]))
+        for name in ("static_offsets", "static_sizes", "static_strides")
+    )
+    part = op.results[0] if source is None else op.operands[source]
+    return Slice(container, offsets, sizes, strides, tuple(kept_dims(sizes, shape_of(part.type))), source)
+
+
 def _extract_slice_facts(op: ir.Operation) -> Facts:
-    return Facts(views=((0, 0),))
+    return Facts(views=((0, 0),), part=slice_of(op, 0))
 
 
 def _bufferize_extract_slice(op: ir.Operation, buffers: Buffers) -> None:
@@ -78,11 +89,15 @@ def _bufferize_extract_slice(op: ir.Operation, buffers: Buffers) -> None:
 
 
 def _insert_slice_facts(op: ir.Operation) -> Facts:
-    return Facts(reads=frozenset({0, 1}), ties=((1, 0),))
+    return Facts(reads=frozenset({0, 1}), ties=((1, 0),), part=slice_of(op, 1, 0))
 
 
 def _bufferize_insert_slice(op: ir.Operation, buffers: Buffers) -> None:
     destination = buffers.destination(op, 1)
+    if buffers.lies_there(op):
+        buffers.buffer(op.operands[0])
+        buffers.assign(op.results[0], destination)
+        return
     part = _subview(destination, op, 2, shape_of(op.operands[0].type))
     elementwise_copy([buffers.buffer(op.operands[0])], part, None, len(shape_of(op.operands[0].type)), op)
     buffers.assign(op.results[0], destination)
@@ -190,6 +205,33 @@ def _bufferize_extract(op: ir.Operation, buffers: Buffers) -> None:
     op.results[0].replace_all_uses_with(new.results[0])
 
 
+def _insert_facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset({1}), ties=((1, 0),))
+
+
+def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
+    destination = buffers.destination(op, 1)
+    create("memref.store", [op.operands[0], destination, *list(op.operands)[2:]], [], before=op)
+    buffers.assign(op.results[0], destination)
+
+
+def _written_facts(op: ir.Operation) -> Facts:
+    return Facts()
+
+
+def _bufferize_splat(op: ir.Operation, buffers: Buffers) -> None:
+    memref = buffers.result(op, 0)
+    elementwise_copy([], memref, op.operands[0], len(shape_of(memref.type)), op)
+    buffers.assign(op.results[0], memref)
+
+
+def _bufferize_from_elements(op: ir.Operation, buffers: Buffers) -> None:
+    memref = buffers.result(op, 0)
+    for position, value in zip(itertools.product(*map(range, cast(Any, memref.type).shape)), op.operands, strict=True):
+        create("memref.store", [value, memref, *(index_constant(i, op) for i in position)], [], before=op)
+    buffers.assign(op.results[0], memref)
+
+
 def _empty_facts(op: ir.Operation) -> Facts:
     return Facts(undefined=frozenset({0}))
 
@@ -210,5 +252,8 @@ MODELS = {
     "tensor.collapse_shape": OpModel(_whole_view, _bufferize_collapse),
     "tensor.cast": OpModel(_whole_view, _bufferize_cast),
     "tensor.dim": OpModel(_dim_facts, _bufferize_dim),
+    "tensor.insert": OpModel(_insert_facts, _bufferize_insert),
+    "tensor.splat": OpModel(_written_facts, _bufferize_splat),
+    "tensor.from_elements": OpModel(_written_facts, _bufferize_from_elements),
     "tensor.extract": OpModel(_extract_facts, _bufferize_extract),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hotdesk.ir.walking import top_level_ops
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, Slice
 from hotdesk.models.registry import model_of
 from tests.unit.parsing import function, parse
 
@@ -117,9 +117,11 @@ TENSOR = {
     "tensor.empty() : tensor<4xf32>": Facts(undefined=frozenset({0})),
     "arith.constant dense<1.0> : tensor<4xf32>": Facts(constants=frozenset({0})),
     "arith.constant 1.0 : f32": Facts(),
-    "tensor.extract_slice %x[0, 0] [2, 4] [1, 1] : tensor<4x4xf32> to tensor<2x4xf32>": Facts(views=((0, 0),)),
+    "tensor.extract_slice %x[0, 0] [2, 4] [1, 1] : tensor<4x4xf32> to tensor<2x4xf32>": Facts(
+        views=((0, 0),), part=Slice(0, (0, 0), (2, 4), (1, 1), (0, 1))
+    ),
     "tensor.insert_slice %v into %x[0, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<4x4xf32>": Facts(
-        frozenset({0, 1}), ((1, 0),)
+        frozenset({0, 1}), ((1, 0),), part=Slice(1, (0, 0), (1, 4), (1, 1), (1,), source=0)
     ),
     **{
         text: Facts(views=((0, 0),), whole_views=frozenset({(0, 0)}))

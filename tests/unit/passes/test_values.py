@@ -31,6 +31,7 @@ NOT_RUN = {
     "checked": "its indices may be out of range",
     "data": "its sizes have no names",
 }
+OTHERS = ("eliminate-empty", "empty-tensor-to", "s5-")  # passes that are not of the pipeline have tests of their own
 DYNAMIC_SIZE = 5
 
 
@@ -38,6 +39,8 @@ def programs() -> list[Any]:
     found: list[Any] = []
     for pipeline, files in (("everything", "tensor/*.mlir"), ("buffers alone", "bufferize/one-shot-*.mlir")):
         for file in sorted(FILECHECK.glob(files)):
+            if file.stem.startswith(OTHERS):
+                continue
             for number, part in enumerate(file.read_text().split("// -----\n")):
                 text = re.sub(r"math\.\w+", "arith.negf", re.sub("//.*", "", part))
                 name = re.findall(r"func\.func @(\w+)", text)[0]

@@ -14,8 +14,9 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.displacement import find_displacement
+from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import FunctionRecord, read_function
-from hotdesk.analysis.readers import BufferState, conflict_of, find_readers
+from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass
@@ -34,20 +35,16 @@ class ChooseDestinations(Pass):
 
 
 def _choose(function: FunctionRecord) -> None:
-    readers = find_readers(function)
-    state = BufferState(function)
+    readers = Readers(function)
+    places = Places(function, readers)
     for op in function.ops:
-        in_place: dict[int, bool] = {}
         for operand, result in op.facts.ties:
             value = op.operands[operand]
-            if value in state.undefined and operand not in op.facts.reads:
-                found = find_displacement(function, op, result, readers, state)
-                if found.value is not None:
-                    op.operation.operands[operand] = function.values[found.value].value
-                    value = found.value
-                in_place[operand] = True
-            else:
-                in_place[operand] = conflict_of(op, operand, value, readers, state) is None
-            if in_place[operand]:
-                state.taken[readers.root[value]] = op.number
-        state.step(op, in_place)
+            if readers.root[value] in readers.undefined:
+                found = find_displacement(function, op, result, places, readers)
+                if operand in op.facts.reads or found.value is None:
+                    continue
+                op.operation.operands[operand] = function.values[found.value].value
+                places.join(found.value, op.results[result])
+            elif places.conflict(op, operand, value, result) is None:
+                places.join(value, op.results[result])

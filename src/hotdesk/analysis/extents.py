@@ -1,0 +1,121 @@
+"""Which elements of a tensor an access is about, and whether two accesses can meet.
+
+An extent is `WHOLE`, `UNKNOWN` (some of the elements) or a `Box`: for each dim an offset, a size and a stride, numbers or
+expressions over symbolic sizes and index values. Boxes are compared in one *frame*: a class of tensors whose dims correspond (see `frames`).
+What cannot be proven counts as meeting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, TypeAlias
+
+import sympy
+
+from hotdesk.ir.symbolic import OPAQUE, Size, expand
+
+
+class Vague(Enum):
+    """Extents without dims."""
+
+    WHOLE = "whole"
+    UNKNOWN = "unknown"
+
+
+WHOLE, UNKNOWN = Vague.WHOLE, Vague.UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A slice of the tensors of a frame.
+
+    Attributes:
+        frame: what it is a slice of.
+        dims: offset, size and stride of each dim.
+        kept: the dims that tensors which are this slice have.
+        scalars: numbers of the ops that define its index values; inside a loop they may differ between iterations.
+    """
+
+    frame: int
+    dims: tuple[tuple[Size, Size, Size], ...]
+    kept: tuple[int, ...]
+    scalars: frozenset[int] = frozenset()
+
+
+Extent: TypeAlias = "Vague | Box"
+
+
+def within(outer: Extent, inner: Extent) -> Extent:
+    """The part `inner` of the tensors that are the part `outer` of a frame."""
+    if inner is WHOLE:
+        return outer
+    if outer is WHOLE:
+        return inner
+    if isinstance(outer, Box) and isinstance(inner, Box):
+        dims = list(outer.dims)
+        for position, (offset, size, stride) in zip(outer.kept, inner.dims, strict=True):
+            start, _, step = dims[position]
+            dims[position] = (expand(start + offset * step), size, expand(step * stride))
+        kept = tuple(outer.kept[i] for i in inner.kept)
+        return Box(outer.frame, tuple(dims), kept, outer.scalars | inner.scalars)
+    return UNKNOWN
+
+
+def same(a: Extent, b: Extent) -> bool:
+    """Whether two extents are provably the same elements."""
+    if isinstance(a, Box) and isinstance(b, Box):
+        return a.frame == b.frame and a.dims == b.dims
+    return a is b is WHOLE
+
+
+def disjoint(a: Extent, b: Extent) -> bool:
+    """Whether two extents provably have no element in common."""
+    if not (isinstance(a, Box) and isinstance(b, Box)) or a.frame != b.frame:
+        return False
+    return any(_apart(*pair) for pair in zip(a.dims, b.dims, strict=True))
+
+
+def covers(outer: Extent, inner: Extent) -> bool:
+    """Whether every element of `inner` is provably one of `outer`."""
+    if outer is WHOLE or same(outer, inner):
+        return True
+    if not (isinstance(outer, Box) and isinstance(inner, Box)) or outer.frame != inner.frame:
+        return False
+    return all(_contains(*pair) for pair in zip(outer.dims, inner.dims, strict=True))
+
+
+def _apart(a: tuple[Size, Size, Size], b: tuple[Size, Size, Size]) -> bool:
+    (first, size, step), (second, length, stride) = a, b
+    if size == 0 or length == 0:
+        return True
+    if _at_least(second, first + _span(size, step)) or _at_least(first, second + _span(length, stride)):
+        return True
+    distance = expand(first - second)
+    return step == stride and isinstance(step, int) and isinstance(distance, int) and step > 1 and distance % step != 0
+
+
+def _span(size: Size, step: Size) -> Size:
+    """The distance from the first element to just after the last one."""
+    return expand((size - 1) * step + 1)
+
+
+def _contains(a: tuple[Size, Size, Size], b: tuple[Size, Size, Size]) -> bool:
+    (first, size, step), (second, length, stride) = a, b
+    if (first, size, step) == (second, length, stride):
+        return True
+    return step == 1 and _at_least(second, first) and _at_least(first + size, second + _span(length, stride))
+
+
+def _at_least(a: Any, b: Any) -> bool:
+    """Whether a >= b for every value of the sizes; those of index values are not known."""
+    difference = expand(a - b)
+    if isinstance(difference, int):
+        return difference >= 0
+    terms: Any = sympy.Add.make_args(difference)
+    for term in terms:
+        coefficient, rest = term.as_coeff_Mul()
+        symbols = rest.free_symbols
+        if coefficient < 0 or not rest.is_polynomial() or any(str(symbol).startswith(OPAQUE) for symbol in symbols):
+            return False
+    return True

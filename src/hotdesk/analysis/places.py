@@ -1,0 +1,419 @@
+"""Places: which values lie in the same memory, decided one by one so that no write destroys what is still read.
+
+Every contents group begins in a place of its own. Two groups come to lie in one place when an op writes its result over an
+operand (a tie), or when control flow passes a value on. A place keeps its *occupants*, in the order of the text. It is sound iff
+
+    for occupants x and z, where z is written and what defines x runs before: x is dead after z, or z writes another part of the
+    place than later reads of x want, or z writes what is there already (an insertion of a part into where it lies).
+
+That is non-interference of values coalesced out of SSA form, with liveness of parts. So joining places is a check of the
+occupants of the smaller against their neighbours in the larger one. Walking back from z may stop at an occupant before which everything is
+dead (`sealed`): whatever is live after z is live after that occupant.
+
+A value that control flow takes from one of several places lies in all of them; a write to it is checked in each.
+
+Sources: interference of congruence classes after Budimlić et al., "Fast copy coalescing and live-range identification" (PLDI
+2002), and Boissinot et al., "Revisiting out-of-SSA translation for correctness, code quality and efficiency" (CGO 2009).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hotdesk.analysis.extents import WHOLE, Extent, disjoint, same, within
+from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.readers import Read, Readers
+from hotdesk.explain import Reason
+
+
+@dataclass(slots=True)
+class Occupant:
+    """A contents group in a place, or a copy into it.
+
+    Attributes:
+        group: whose contents they are.
+        order, block: when and where they are defined.
+        after: number of the first op that runs later.
+        extent: the part of the place they take.
+        written: the part that defining them writes; None if control flow hands them over.
+        source: the group whose elements an insertion writes.
+        writer: the op that writes it.
+        sealed: everything that was in the place before is dead once they are defined.
+    """
+
+    group: int
+    order: int
+    block: int
+    after: int
+    extent: Extent = WHOLE
+    written: Extent | None = None
+    source: int | None = None
+    writer: int | None = None
+    sealed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Why a write must not happen: the reason, the number of the op behind it, and the value whose contents would be lost."""
+
+    reason: Reason
+    op: int | None = None
+    group: int | None = None
+
+
+Location = tuple[int, Extent]
+
+
+class Places:
+    """The places of a function while decisions are taken."""
+
+    def __init__(self, function: FunctionRecord, readers: Readers) -> None:
+        self._function = function
+        self._readers = readers
+        count = len(function.values)
+        self._parent = list(range(count))
+        self._links: dict[int, tuple[Location, ...]] = {}
+        self._occupants: dict[int, list[Occupant]] = {}
+        self.read_only: dict[int, Reason] = {}
+        writers = _writers(function)
+        for value in function.values:
+            if readers.root[value.number] == value.number:
+                self._occupants[value.number] = [self._occupant(value.number, writers.get(value.number))]
+        self._own(function)
+
+    def _own(self, function: FunctionRecord) -> None:
+        kinds = {"weight": Reason.NOT_WRITABLE_WEIGHT, "prepared": Reason.NOT_WRITABLE_WEIGHT}
+        for number, kind in zip(function.arguments, function.argument_kinds, strict=True):
+            if number != NOT_A_TENSOR and number not in function.writable_arguments:
+                self.read_only[number] = kinds.get(kind, Reason.NOT_WRITABLE_INPUT)
+        for op in function.ops:
+            for result in op.facts.constants:
+                self.read_only[op.results[result]] = Reason.NOT_WRITABLE_CONSTANT
+
+    def _occupant(self, group: int, writer: OpRecord | None) -> Occupant:
+        value = self._function.values[group]
+        first = (value.order + 1) // 2
+        if writer is None:
+            return Occupant(group, value.order, value.block, first)
+        part = writer.facts.part
+        if part is None or part.source is None:
+            return Occupant(group, value.order, value.block, first, WHOLE, WHOLE, writer=writer.number)
+        source = writer.operands[part.source]
+        whole = self._readers.extent[source] is WHOLE
+        written = self._readers.part(writer)
+        inserted = self._readers.root[source] if whole else None
+        return Occupant(group, value.order, value.block, first, WHOLE, written, inserted, writer.number)
+
+    # Where values lie
+
+    def find(self, place: int) -> int:
+        while self._parent[place] != place:
+            self._parent[place] = self._parent[self._parent[place]]
+            place = self._parent[place]
+        return place
+
+    def locations(self, value: int) -> tuple[Location, ...]:
+        """The places a value may lie in, each with the part of it."""
+        return self._resolved(self._readers.root[value], self._readers.extent[value])
+
+    def _resolved(self, place: int, extent: Extent) -> tuple[Location, ...]:
+        root = self.find(place)
+        if root not in self._links:
+            return ((root, extent),)
+        found: dict[Location, None] = {}
+        for target, outer in self._links[root]:
+            found.update(dict.fromkeys(self._resolved(target, within(outer, extent))))
+        return tuple(found)
+
+    def place_of(self, value: int) -> int | None:
+        """The one place that a value takes entirely, or None."""
+        locations = self.locations(value)
+        return locations[0][0] if len(locations) == 1 and locations[0][1] is WHOLE else None
+
+    def why_read_only(self, value: int) -> Reason | None:
+        """Why a value's memory must not be written, or None if it may."""
+        return next((self.read_only[place] for place, _ in self.locations(value) if place in self.read_only), None)
+
+    # Deciding
+
+    def conflict(self, op: OpRecord, operand: int, value: int, result: int) -> Conflict | None:
+        """Why `op` must not write result number `result` over `value`, with which it is called as `operand`; None if it may."""
+        group = self._readers.root[op.results[result]]
+        reason = self.why_read_only(value)
+        if reason is not None:
+            return Conflict(reason)
+        locations = self.locations(value)
+        mine = self._resolved(group, WHOLE)
+        if len(mine) == 1 and len(locations) == 1 and mine[0] == locations[0]:
+            return None
+        if len(mine) > 1 or mine[0][1] is not WHOLE:
+            return Conflict(Reason.DIFFERENT_LAYOUT)
+        return self._clash(mine[0][0], locations, value, op)
+
+    def join(self, value: int, target: int) -> None:
+        """Puts `target`, a group's root, and everything that lies with it where `value` lies."""
+        mine = self.find(self._readers.root[target])
+        locations = self.locations(value)
+        if len(locations) == 1 and locations[0][1] is WHOLE:
+            self._unite(mine, locations[0][0])
+        elif all(place != mine for place, _ in locations):
+            self._links[mine] = locations
+            for occupant in self._occupants.pop(mine):
+                for place, extent in locations:
+                    self._insert(place, _moved(occupant, extent))
+
+    def may_join(self, value: int, target: int) -> Conflict | None:
+        """Why `target` cannot lie where `value` lies, or None if it can; for values that control flow passes on."""
+        locations = self.locations(value)
+        mine = self._resolved(self._readers.root[target], WHOLE)
+        if mine == locations:
+            return None
+        if len(mine) > 1 or mine[0][1] is not WHOLE:
+            return Conflict(Reason.DIFFERENT_LAYOUT)
+        if any(place == mine[0][0] for place, _ in locations):
+            return Conflict(Reason.DIFFERENT_LAYOUT)
+        writes = any(occupant.written is not None for occupant in self._occupants[mine[0][0]])
+        reason = self.why_read_only(value)
+        if writes and reason is not None:
+            return Conflict(reason)
+        owned = self.read_only.get(mine[0][0])
+        if owned is not None:
+            return Conflict(owned)
+        return self._clash(mine[0][0], locations, value, None)
+
+    def choose(self, values: Sequence[int], target: int) -> None:
+        """Lets `target` lie wherever one of `values` does; it must have a place of its own that nothing is written to.
+
+        Values that never want their memory at one time share a place.
+        """
+        mine = self.find(self._readers.root[target])
+        for value in values[1:]:
+            self._merge(values[0], value)
+        found: dict[Location, None] = {}
+        for value in values:
+            found.update(dict.fromkeys(self.locations(value)))
+        if len(found) == 1 and next(iter(found))[1] is WHOLE:
+            self._unite(mine, next(iter(found))[0])
+            return
+        self._links[mine] = tuple(found)
+        for occupant in self._occupants.pop(mine):
+            for place, extent in found:
+                self._insert(place, _moved(occupant, extent))
+
+    def _merge(self, a: int, b: int) -> None:
+        """Makes one place of those of two values, if both may be written and nothing is lost."""
+        first, second = self.place_of(a), self.place_of(b)
+        if first is None or second is None or first == second or {first, second} & self.read_only.keys():
+            return
+        if self.may_meet(a, b):
+            self._unite(first, second)
+
+    def copy_into(self, target: int, op: OpRecord) -> None:
+        """Says that op, a terminator, copies something over `target`'s place."""
+        copy = Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number, WHOLE, WHOLE)
+        for place, _ in self.locations(target):
+            self._insert(place, copy)
+
+    def may_meet(self, a: int, b: int) -> bool:
+        """Whether what lies with `a` and what lies with `b` could be in one place."""
+        first, second = self.place_of(a), self.place_of(b)
+        if first is None or second is None:
+            return False
+        return self._between([(o, o) for o in self._occupants[first]], self._occupants[second], a, None) is None
+
+    def wanted(self, value: int, op: OpRecord) -> Conflict | None:
+        """Why `op` must not take all memory that `value` lies in: it may not be written, or somebody reads from it later."""
+        reason = self.why_read_only(value)
+        if reason is not None:
+            return Conflict(reason)
+        for place, extent in self.locations(value):
+            if extent is not WHOLE:
+                return Conflict(Reason.PARTIAL_VIEW)
+            for occupant in self._occupants[place]:
+                if occupant.group == NOT_A_TENSOR or occupant.order >= 2 * op.number:
+                    continue
+                read = self._readers.live(occupant.group, op.block, op.number + 1)
+                if read is not None:
+                    return Conflict(Reason.READ_LATER, read.op, occupant.group)
+        return None
+
+    def occupants(self, place: int) -> tuple[Occupant, ...]:
+        return tuple(self._occupants.get(self.find(place), ()))
+
+    # Clashes
+
+    def _clash(self, place: int, locations: Iterable[Location], value: int, op: OpRecord | None) -> Conflict | None:
+        """Why the occupants of `place` and those of `locations` do not go together; `value` lies at the latter."""
+        own = self._occupants[place]
+        for root, extent in locations:
+            others = self._occupants[root]
+            if extent is WHOLE and len(others) < len(own):
+                found = self._between([(o, o) for o in others], own, value, op)
+            else:
+                found = self._between([(o, _moved(o, extent)) for o in own], others, value, op)
+            if found is not None:
+                return found
+        return None
+
+    def _between(
+        self, few: Sequence[tuple[Occupant, Occupant]], many: list[Occupant], value: int, op: OpRecord | None
+    ) -> Conflict | None:
+        for _, occupant in few:
+            found = self._against(occupant, many, op)
+            if found is not None:
+                lost, read, writer = found
+                if read.op == writer:
+                    return Conflict(Reason.READ_BY_SAME_OP, read.op, lost)
+                if lost == self._readers.root[value] or op is None:
+                    return Conflict(Reason.READ_LATER, read.op, lost)
+                return Conflict(Reason.ALREADY_OVERWRITTEN, self._maker(lost), lost)
+        return None
+
+    def _maker(self, group: int) -> int | None:
+        return self._function.values[group].producer
+
+    def _against(
+        self, occupant: Occupant, many: list[Occupant], op: OpRecord | None
+    ) -> tuple[int, Read, int | None] | None:
+        """A group that would be lost if the occupant joined `many`, and the read that misses it."""
+        position = bisect_left(many, occupant.order, key=_order)
+        if occupant.written is not None:
+            for i in range(position - 1, -1, -1):
+                other = many[i]
+                if not self._before(other, occupant):
+                    continue
+                read = self._lost(other, occupant)
+                if read is not None:
+                    return other.group, read, occupant.writer
+                if other.sealed and not self._readers.control.branches:
+                    break
+        for i in range(position, len(many)):
+            other = many[i]
+            if not self._before(occupant, other):
+                continue
+            if other.written is not None:
+                read = self._lost(occupant, other)
+                if read is not None:
+                    return occupant.group, read, other.writer
+            if other.block == occupant.block and self._dead(occupant, other):
+                break
+        return None
+
+    def _before(self, x: Occupant, z: Occupant) -> bool:
+        return self._readers.control.dominates(x.block, x.order, z.block, z.order)
+
+    def _dead(self, x: Occupant, z: Occupant) -> bool:
+        """Whether nobody reads anything of `x` once `z` is defined."""
+        if x.group == NOT_A_TENSOR or x.group in self._readers.undefined:
+            return True
+        return self._readers.live(x.group, z.block, z.after) is None
+
+    def _lost(self, x: Occupant, z: Occupant) -> Read | None:
+        """A read of what `z` overwrites of `x`, by the op that writes `z` or later."""
+        if x.group in (z.group, NOT_A_TENSOR) or x.group in self._readers.undefined:
+            return None
+        return self._missed_later(x, z) or self._read_by_writer(x, z)
+
+    def _missed_later(self, x: Occupant, z: Occupant) -> Read | None:
+        if self._dead(x, z):
+            return None
+        written = z.written
+        assert written is not None
+        if x.extent is WHOLE and z.extent is WHOLE:
+            if z.source == x.group:
+                return None if same(x.extent, written) else self._readers.live(x.group, z.block, z.after)
+            return self._readers.live(x.group, z.block, z.after, written)
+        absolute = within(z.extent, written)
+        if z.source == x.group and same(x.extent, absolute):
+            return None  # an insertion of a part into where it lies
+        if disjoint(x.extent, absolute):
+            return None
+        # What `x` wants of its own is known in its own frame only.
+        return self._readers.live(x.group, z.block, z.after, absolute if x.extent is WHOLE else WHOLE)
+
+    def _read_by_writer(self, x: Occupant, z: Occupant) -> Read | None:
+        """How the op that writes `z` reads `x` otherwise than element by element before it writes."""
+        if z.writer is None or z.written is None:
+            return None
+        op = self._function.ops[z.writer]
+        written = within(z.extent, z.written)
+        tied = {operand for operand, result in op.facts.ties if self._readers.root[op.results[result]] == z.group}
+        for read in self._readers.reads_at(x.group, op.number):
+            there = within(x.extent, read.extent)
+            if read.operand in tied or disjoint(there, written):
+                continue
+            alike = read.operand in op.facts.elementwise
+            inserted = op.facts.part is not None and read.operand == op.facts.part.source
+            if not ((alike or inserted) and same(there, written)):
+                return read
+        return None
+
+    # Changing
+
+    def _unite(self, a: int, b: int) -> None:
+        """Makes one place of two; `a`'s memory is `b`'s."""
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return
+        reason = self.read_only.get(a) or self.read_only.get(b)
+        if len(self._occupants[a]) > len(self._occupants[b]):
+            a, b = b, a
+        self._parent[a] = b
+        for occupant in self._occupants.pop(a):
+            self._insert(b, occupant)
+        if reason is not None:
+            self.read_only[b] = reason
+
+    def _insert(self, place: int, occupant: Occupant) -> None:
+        many = self._occupants[place]
+        position = bisect_right(many, occupant.order, key=_order)
+        occupant.sealed = not self._readers.control.branches
+        for i in range(position - 1, -1, -1):
+            if not self._before(many[i], occupant):
+                continue
+            occupant.sealed = occupant.sealed and self._dead(many[i], occupant)
+            if many[i].sealed or not occupant.sealed:
+                break
+        for i in range(position, len(many)):
+            if not self._before(occupant, many[i]):
+                continue
+            if self._dead(occupant, many[i]):
+                if many[i].block == occupant.block:
+                    break
+            else:
+                many[i].sealed = False
+        many.insert(position, occupant)
+
+
+def _order(occupant: Occupant) -> int:
+    return occupant.order
+
+
+def _moved(occupant: Occupant, extent: Extent) -> Occupant:
+    """The same occupant in the part `extent` of another place."""
+    return Occupant(
+        occupant.group,
+        occupant.order,
+        occupant.block,
+        occupant.after,
+        within(extent, occupant.extent),
+        occupant.written,
+        occupant.source,
+        occupant.writer,
+        occupant.sealed,
+    )
+
+
+def _writers(function: FunctionRecord) -> dict[int, OpRecord]:
+    """The op that writes each value which is written when it is made: results of ops that are neither views nor passed on."""
+    writers: dict[int, OpRecord] = {}
+    for op in function.ops:
+        handed = {result for _, result in (*op.facts.views, *op.facts.choices)}
+        if op.flow is not None:
+            continue
+        for result, value in enumerate(op.results):
+            if value != NOT_A_TENSOR and result not in handed:
+                writers[value] = op
+    return writers

@@ -1,0 +1,25 @@
+"""How values pass through an operation's regions and between blocks, for operations with control flow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+RESULTS = -1
+"""In the place of a region's number: the results of the operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How an operation hands its operands to its regions, and what they yield to each other and to its results.
+
+    Attributes:
+        entries: (operand, region, argument): what a region gets when the operation begins.
+        exits: (region, operand of its terminator, target region or `RESULTS`, argument or result there).
+        skips: (operand, result): what a result is when no region runs.
+        follows: (region, region): the second may run after the first, in one execution of the operation; (r, r) is a loop.
+    """
+
+    entries: tuple[tuple[int, int, int], ...] = ()
+    exits: tuple[tuple[int, int, int, int], ...] = ()
+    skips: tuple[tuple[int, int], ...] = ()
+    follows: frozenset[tuple[int, int]] = frozenset()

@@ -1,0 +1,111 @@
+"""Structured control flow: how values pass through loops and branches, and the same ops on buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create
+from hotdesk.ir.types import is_tensor
+from hotdesk.models.facts import Facts
+from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.model import Buffers, OpModel
+
+_LOOP = frozenset({(0, 0)})
+
+
+def _no_facts(op: ir.Operation) -> Facts:
+    return Facts()
+
+
+def _for_flow(op: ir.Operation) -> Flow:
+    """Operands: bounds and step, then what the first iteration gets; the block has the induction variable first."""
+    count = len(op.results)
+    return Flow(
+        entries=tuple((3 + i, 0, 1 + i) for i in range(count)),
+        exits=(*((0, i, 0, 1 + i) for i in range(count)), *((0, i, RESULTS, i) for i in range(count))),
+        skips=tuple((3 + i, i) for i in range(count)),
+        follows=_LOOP,
+    )
+
+
+def _while_flow(op: ir.Operation) -> Flow:
+    """`scf.condition`, whose first operand is the condition, passes on to the second region and to the results."""
+    passed = len(op.results)
+    count = len(op.operands)
+    return Flow(
+        entries=tuple((i, 0, i) for i in range(count)),
+        exits=(
+            *((0, 1 + i, 1, i) for i in range(passed)),
+            *((0, 1 + i, RESULTS, i) for i in range(passed)),
+            *((1, i, 0, i) for i in range(count)),
+        ),
+        follows=frozenset({(0, 1), (1, 0)}),
+    )
+
+
+def _branch_flow(op: ir.Operation) -> Flow:
+    """One of the regions runs, and yields the results."""
+    regions = [number for number, region in enumerate(op.regions) if len(region.blocks)]
+    return Flow(exits=tuple((region, i, RESULTS, i) for region in regions for i in range(len(op.results))))
+
+
+def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
+    """The op with buffers in the place of tensors; its regions move over, and what is in them is bufferized after it."""
+    flow = MODELS[op.name].flow
+    assert flow is not None
+    entering = {operand for operand, *_ in flow(op).entries}
+    operands = [
+        (buffers.entering(op, i) if i in entering else buffers.buffer(v)) if is_tensor(v.type) else v
+        for i, v in enumerate(op.operands)
+    ]
+    results = [buffers.passed_type(v) if is_tensor(v.type) else v.type for v in op.results]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    new = create(op.name, operands, results, attributes, regions=len(op.regions), before=op)
+    for old_region, new_region in zip(op.regions, new.regions, strict=True):
+        for block in list(old_region.blocks):
+            block.append_to(new_region)
+            buffers.rebuild_arguments(block)
+    for before, after in zip(op.results, new.results, strict=True):
+        if is_tensor(before.type):
+            buffers.assign(before, after)
+        else:
+            before.replace_all_uses_with(after)
+
+
+def _bufferize_terminator(op: ir.Operation, buffers: Buffers) -> None:
+    operands = [buffers.leaving(op, i) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    create(op.name, operands, [], attributes, before=op)
+
+
+def _model(flow: Callable[[ir.Operation], Flow]) -> OpModel:
+    return OpModel(_no_facts, _bufferize, flow)
+
+
+MODELS = {
+    "scf.for": _model(_for_flow),
+    "scf.while": _model(_while_flow),
+    "scf.if": _model(_branch_flow),
+    "scf.index_switch": _model(_branch_flow),
+    "scf.execute_region": _model(_branch_flow),
+    "scf.yield": OpModel(_no_facts, _bufferize_terminator),
+    "scf.condition": OpModel(_no_facts, _bufferize_terminator),
+}
+
+
+def _select_facts(op: ir.Operation) -> Facts:
+    return Facts(choices=((1, 0), (2, 0))) if is_tensor(op.results[0].type) else Facts()
+
+
+def _bufferize_select(op: ir.Operation, buffers: Buffers) -> None:
+    """The choice of one of two buffers; both come in one type."""
+    if not is_tensor(op.results[0].type):
+        return
+    kind = buffers.passed_type(op.results[0])
+    chosen = [buffers.seen_as(buffers.buffer(v), kind, op) for v in list(op.operands)[1:]]
+    new = create("arith.select", [op.operands[0], *chosen], [kind], before=op)
+    buffers.assign(op.results[0], new.results[0])
+
+
+SELECT = OpModel(_select_facts, _bufferize_select)

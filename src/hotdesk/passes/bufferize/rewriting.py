@@ -1,0 +1,416 @@
+"""The rewrite of one function from tensors to buffers, as the in-place analysis decided; what models see of it.
+
+A *place* (`analysis.places`) becomes one `memref.alloc`, in front of the op that writes it first, or, when control flow passes it
+out of a region, in front of the op with that region. Every other memref is a view of a place or comes through control flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.extents import WHOLE, within
+from hotdesk.analysis.inplace import FlowDecision, InPlaceAnalysis
+from hotdesk.analysis.program import BlockRecord, FlowEdge, FunctionRecord, OpRecord
+from hotdesk.errors import BufferizationError
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_tensor, memref_of, shape_of
+from hotdesk.ir.walking import defining_op, entry_block, nested_ops
+from hotdesk.models.registry import model_of
+
+_DYNAMIC = -(2**63)
+_SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
+
+
+@dataclass(slots=True)
+class _Passing:
+    """What a terminator passes on for an operand: the memref, and where it is copied to."""
+
+    edge: FlowEdge
+    memref: ir.Value
+    copied: bool
+
+
+class Rewriting:
+    """Rewrites a function; implements what models see of it (`models.model.Buffers`).
+
+    Attributes:
+        decisions: what was decided about each written tensor, in order.
+        allocations: the decision behind each `memref.alloc`, by its result.
+        allocated: the alloc of each place that has one.
+    """
+
+    def __init__(self, function: ir.Operation, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+        assert analysis.places is not None and analysis.readers is not None
+        self._function = function
+        self._record = record
+        self._analysis = analysis
+        self._places = analysis.places
+        self._readers = analysis.readers
+        self._numbers = {value.value: value.number for value in record.values}
+        self._regions: dict[int, list[BlockRecord]] = {}
+        for block in record.blocks:
+            self._regions.setdefault(block.parent, []).append(block)
+        self._edges: dict[tuple[int, int], list[FlowDecision]] = {}
+        for (op, _), flow in analysis.flows.items():
+            self._edges.setdefault((op, flow.edge.operand), []).append(flow)
+        self._buffers: dict[ir.Value, ir.Value] = {}
+        self._memory: dict[int, ir.Value] = {}  # the memref of a place that has one already
+        self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument had first
+        self._front: dict[int, ir.Operation] = {}  # the op on buffers that stands for one with regions
+        self._leaving: dict[int, dict[int, ir.Value]] = {}
+        self._erase: list[ir.Operation] = []
+        self._replaced: list[tuple[ir.Block, int]] = []
+        self._current: OpRecord = record.ops[0]
+        self.decisions: list[Decision] = []
+        self.allocations: dict[ir.Value, Decision] = {}
+        self.allocated: dict[int, ir.Value] = {}
+
+    def run(self) -> list[ir.Value]:
+        """Rewrites every op but the return; returns the memrefs of what it returns, in order."""
+        block = entry_block(self._function)
+        self.rebuild_arguments(block)
+        for number in self._record.arguments:
+            if number >= 0:
+                self._memory[self._places.find(number)] = self._buffers[self._record.values[number].value]
+        returned: list[ir.Value] = []
+        for record in self._record.ops:
+            self._current = record
+            if record.name == "func.return":
+                returned = [self.buffer(v) if is_tensor(v.type) else v for v in record.operation.operands]
+                continue
+            if self._rewrite(record):
+                self._erase.append(record.operation)
+        return returned
+
+    def finish(self) -> None:
+        """Drops the old ops and arguments; the return is gone already."""
+        for op in reversed(self._erase):
+            op.erase()
+        for block, count in self._replaced:
+            for _ in range(count):
+                block.erase_argument(0)
+        for op in nested_ops(self._function):
+            self._refuse_tensors(op)
+
+    def _rewrite(self, record: OpRecord) -> bool:
+        """Rewrites an op; whether the old one is to be erased."""
+        op = record.operation
+        model = model_of(record.name)
+        if model is None or model.bufferize is None:
+            self._refuse_tensors(op)
+            return False
+        if record.flow is not None:
+            # The blocks move to the new op, so that the old one can no longer be told from one without tensors.
+            model.bufferize(op, self)
+            self._front[record.number] = self._new_in_front_of(op)
+            return True
+        passes_on = any((record.number, i) in self._edges for i in range(len(record.operands)))
+        if not passes_on and not any(is_tensor(v.type) for v in (*op.operands, *op.results)):
+            if not any(is_tensor(v.type) for v in self._captured(record)):
+                return False
+        model.bufferize(op, self)
+        return True
+
+    def _new_in_front_of(self, op: ir.Operation) -> ir.Operation:
+        """The op that a model made last: the one right in front of the old one."""
+        operations = [each.operation for each in op.block.operations]
+        return operations[operations.index(op) - 1]
+
+    def _captured(self, record: OpRecord) -> list[ir.Value]:
+        return (
+            [self._record.values[number].value for number in record.captured] if len(record.operation.regions) else []
+        )
+
+    def covered_allocation(self, value: int, buffer: ir.Value, taken: set[ir.Value]) -> tuple[ir.Value | None, Reason]:
+        """The allocation that a result covers entirely, or why there is none."""
+        place = self._places.place_of(value)
+        if place is not None and place in self.allocated:
+            buffer = self.allocated[place]
+        if buffer in taken:
+            return None, Reason.RETURNED_TWICE
+        op = defining_op(buffer)
+        while op is not None and op.name in _SAME_BUFFER and buffer not in taken:
+            buffer = op.operands[0]
+            op = defining_op(buffer)
+        if buffer in taken:
+            return None, Reason.RETURNED_TWICE
+        if op is None:
+            return None, Reason.RETURNED_INPUT
+        if op.name == "memref.subview":
+            return None, Reason.PARTIAL_VIEW_RETURNED
+        if op.name == "memref.reinterpret_cast":
+            return None, Reason.RETURNED_TWICE
+        if op.name == "memref.get_global":
+            return None, Reason.NOT_WRITABLE_CONSTANT
+        if op.name != "memref.alloc" or op.block != entry_block(self._function):
+            return None, Reason.RETURNED_VIEW
+        return buffer, Reason.RESULT_SLOT
+
+    # What models see
+
+    def buffer(self, value: ir.Value) -> ir.Value:
+        if value not in self._buffers:
+            producer = defining_op(value)
+            assert producer is not None
+            self._buffers[value] = self._alloc_like(value, producer)
+            place = self._places.place_of(self._numbers[value])
+            if place is not None:
+                self._memory.setdefault(place, self._buffers[value])
+                self.allocated.setdefault(place, self._buffers[value])
+        return self._buffers[value]
+
+    def destination(self, op: ir.Operation, operand: int) -> ir.Value:
+        value = op.operands[operand]
+        record = self._current
+        decision = self._analysis.by_operand[(record.number, operand)]
+        if decision.in_place and not decision.fresh:
+            self._decide(Outcome.IN_PLACE, decision.reason, operand, None)
+            return self.buffer(value)
+        result = record.results[dict(record.facts.ties)[operand]]
+        new = self._new(result, value)
+        contents = operand in record.facts.reads or operand not in record.facts.overwrites
+        if not decision.in_place and contents and not self._is_undefined(value):
+            elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
+            self._decide(Outcome.COPIED, decision.reason, operand, decision.conflict)
+        else:
+            self.allocations[new] = self._decide(Outcome.ALLOCATED, decision.reason, operand, decision.conflict)
+        return new
+
+    def result(self, op: ir.Operation, number: int) -> ir.Value:
+        value = self._record.values[self._current.results[number]]
+        new = self._new(value.number, value.value)
+        decision = Decision(
+            f"result of {op.name}",
+            Outcome.ALLOCATED,
+            Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
+            (self._current.source,),
+            value.bytes,
+        )
+        self.decisions.append(decision)
+        self.allocations[new] = decision
+        return new
+
+    def assign(self, value: ir.Value, memref: ir.Value) -> None:
+        self._buffers[value] = memref
+
+    def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int) -> ir.Value:
+        new = alloc(_plain(memref), dynamic_dims(memref, op), op)
+        elementwise_copy([memref], new, None, len(shape_of(new.type)), op)
+        self._decide(Outcome.COPIED, Reason.DIFFERENT_LAYOUT, operand, None)
+        return new
+
+    def lies_there(self, op: ir.Operation) -> bool:
+        part = self._current.facts.part
+        assert part is not None and part.source is not None
+        source, container = self._current.operands[part.source], self._current.results[0]
+        here = tuple((p, within(e, self._readers.part(self._current))) for p, e in self._places.locations(container))
+        return len(here) == 1 and self._places.locations(source) == here
+
+    def passed_type(self, value: ir.Value) -> ir.Type:
+        plain = memref_of(value.type)
+        if all(extent is WHOLE for _, extent in self._places.locations(self._numbers[value])):
+            return plain
+        shape: Any = plain
+        layout = ir.StridedLayoutAttr.get(_DYNAMIC, [_DYNAMIC] * len(shape.shape))
+        return ir.MemRefType.get(shape.shape, shape.element_type, layout)
+
+    def seen_as(self, memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
+        return memref if memref.type == kind else create("memref.cast", [memref], [kind], before=op).results[0]
+
+    def rebuild_arguments(self, block: ir.Block) -> None:
+        arguments = list(block.arguments)
+        entry = block == entry_block(self._function)
+        for argument in arguments:
+            if not is_tensor(argument.type):
+                argument.replace_all_uses_with(block.add_argument(argument.type, argument.location))
+                continue
+            kind = memref_of(argument.type) if entry else self.passed_type(argument)
+            self._buffers[argument] = block.add_argument(kind, argument.location)
+        self._replaced.append((block, len(arguments)))
+
+    # Control flow
+
+    def entering(self, op: ir.Operation, operand: int) -> ir.Value:
+        flows = [
+            f for f in self._edges[self._current.number, operand] if self._record.values[f.edge.target].producer is None
+        ]
+        (flow,) = flows
+        target = self._record.values[flow.edge.target]
+        value = op.operands[operand]
+        kind = self.passed_type(target.value)
+        if flow.copied:
+            sizes = dynamic_dims(self.buffer(value), op) if not self._is_undefined(value) else self._sizes(value)
+            memref = alloc(memref_of(value.type), sizes, op)
+            if not self._is_undefined(value):
+                elementwise_copy([self.buffer(value)], memref, None, len(shape_of(memref.type)), op)
+            self._note(flow, Outcome.COPIED)
+            place = self._places.place_of(target.number)
+            if place is not None:
+                self._memory[place] = self.allocated[place] = memref
+        else:
+            memref = self.buffer(value)
+        memref = self.seen_as(memref, kind, op)
+        self._entered[target.number] = memref
+        place = self._places.place_of(target.number)
+        if place is not None:
+            self._memory.setdefault(place, memref)
+        return memref
+
+    def leaving(self, op: ir.Operation, operand: int) -> ir.Value:
+        number = self._current.number
+        if number not in self._leaving:
+            self._leaving[number] = self._pass_on(op)
+        return self._leaving[number][operand]
+
+    def _pass_on(self, op: ir.Operation) -> dict[int, ir.Value]:
+        """Copies what must be copied, each before its place is overwritten, and says which memref each operand passes on."""
+        number = self._current.number
+        passing: dict[int, _Passing] = {}
+        for operand, value in enumerate(op.operands):
+            for flow in self._edges.get((number, operand), []):
+                if operand not in passing or flow.copied:
+                    passing[operand] = _Passing(flow.edge, self.buffer(value), flow.copied)
+                if flow.copied:
+                    self._note(flow, Outcome.COPIED)
+        waiting = [each for each in passing.values() if each.copied]
+        while waiting:
+            ready = next((each for each in waiting if not self._overwrites_another(each, waiting)), None)
+            if ready is None:  # they go round in a circle
+                staged = waiting[0]
+                other = next(each for each in waiting if each is not staged and self._meets(staged, each))
+                new = alloc(_plain(other.memref), dynamic_dims(other.memref, op), op)
+                elementwise_copy([other.memref], new, None, len(shape_of(new.type)), op)
+                other.memref, other.edge = new, FlowEdge(other.edge.op, other.edge.operand, -1, other.edge.target)
+                continue
+            waiting.remove(ready)
+            destination = self._entered[ready.edge.target]
+            elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), op)
+        found: dict[int, ir.Value] = {}
+        for operand, value in enumerate(op.operands):
+            if operand in passing:
+                each = passing[operand]
+                kind = self.passed_type(self._record.values[each.edge.target].value)
+                memref = self._entered[each.edge.target] if each.copied else each.memref
+                found[operand] = self.seen_as(memref, kind, op)
+            elif is_tensor(value.type):
+                found[operand] = self.buffer(value)
+        return found
+
+    def _overwrites_another(self, each: _Passing, waiting: Sequence[_Passing]) -> bool:
+        return any(other is not each and self._meets(each, other) for other in waiting)
+
+    def _meets(self, each: _Passing, other: _Passing) -> bool:
+        """Whether copying one overwrites what is still to be copied for the other."""
+        if other.edge.source < 0:
+            return False
+        target = {place for place, _ in self._places.locations(each.edge.target)}
+        return any(place in target for place, _ in self._places.locations(other.edge.source))
+
+    def _note(self, flow: FlowDecision, outcome: Outcome) -> None:
+        value = self._record.values[flow.edge.source]
+        because = [self._current.source]
+        if flow.conflict is not None:
+            because.append(self._record.ops[flow.conflict].source)
+        subject = f"operand {flow.edge.operand} of {self._current.name}"
+        self.decisions.append(Decision(subject, outcome, flow.reason, tuple(because), value.bytes))
+
+    # Memory
+
+    def _new(self, result: int, like: ir.Value) -> ir.Value:
+        """The memref of a result that has a place of its own, with the sizes of `like`."""
+        place = self._places.place_of(result)
+        if place is not None and place in self._memory:
+            return self.seen_as(self._memory[place], memref_of(like.type), self._current.operation)
+        before, hoisted = self._anchor(place, like)
+        new = self._alloc_like(like, before) if not hoisted else alloc(memref_of(like.type), self._sizes(like), before)
+        if place is not None:
+            self.allocated[place] = new
+            if hoisted or self._current.block == 0:
+                self._memory[place] = new
+        return new
+
+    def _anchor(self, place: int | None, like: ir.Value) -> tuple[ir.Operation, bool]:
+        """The op in front of which a place is allocated: the current one, or the one out of which it is passed."""
+        here = self._current
+        if place is None:
+            return here.operation, False
+        blocks = {occupant.block for occupant in self._places.occupants(place)}
+        block = self._record.blocks[here.block]
+        anchor: int | None = None
+        while block.parent >= 0:
+            parent = self._record.ops[block.parent]
+            if parent.block in blocks:
+                anchor = parent.number
+            block = self._record.blocks[parent.block]
+        if anchor is None or anchor not in self._front:
+            return here.operation, False
+        if not all(self._available(size, anchor) for size in self._sizes(like)):
+            return here.operation, False
+        return self._front[anchor], True
+
+    def _available(self, size: ir.Value, op: int) -> bool:
+        """Whether a size is known in front of an op that is not inside of what defines it."""
+        defined = self._record.scalars.get(size)
+        return defined is not None and defined < op
+
+    def _alloc_like(self, value: ir.Value, before: ir.Operation) -> ir.Value:
+        """A new buffer with a tensor's type and sizes."""
+        sizes = self._sizes(value) if self._is_undefined(value) else dynamic_dims(self._buffers[value], before)
+        return alloc(memref_of(value.type), sizes, before)
+
+    def _sizes(self, value: ir.Value) -> list[ir.Value]:
+        """The dynamic sizes of a tensor without contents, as it was made."""
+        producer = defining_op(value)
+        dynamic = sum(size is None for size in shape_of(value.type))
+        if not dynamic:
+            return []
+        if producer is not None and producer.name in ("tensor.empty", "bufferization.alloc_tensor"):
+            return list(producer.operands)[:dynamic]
+        return dynamic_dims(self.buffer(value), self._current.operation)
+
+    def _is_undefined(self, value: ir.Value) -> bool:
+        producer = defining_op(value)
+        if producer is None:
+            return False
+        if producer.name == "bufferization.alloc_tensor":
+            return self._readers.root[self._numbers[value]] in self._readers.undefined
+        return producer.name == "tensor.empty"
+
+    def _decide(self, outcome: Outcome, reason: Reason, operand: int, conflict: int | None) -> Decision:
+        record = self._current
+        value = record.operands[operand]
+        because = (record.source, *([self._record.ops[conflict].source] if conflict is not None else []))
+        results = dict(record.facts.ties)
+        subject = f"operand {operand} of {record.name}"
+        if operand in results:
+            one = len(record.results) == 1
+            subject = f"result of {record.name}" if one else f"result {results[operand]} of {record.name}"
+        decision = Decision(subject, outcome, reason, because, self._record.values[value].bytes)
+        self.decisions.append(decision)
+        return decision
+
+    def _refuse_tensors(self, op: ir.Operation) -> None:
+        if any(is_tensor(v.type) for v in (*op.operands, *op.results)):
+            raise BufferizationError(
+                f"op `{op.name}` still has tensors after bufferization",
+                expected="buffers only",
+                got=str(next(v.type for v in (*op.operands, *op.results) if is_tensor(v.type))),
+                where=python_line(op.location) or None,
+            )
+
+
+def alloc(memref: ir.Type, sizes: list[ir.Value], before: ir.Operation) -> ir.Value:
+    """A `memref.alloc` in front of an op."""
+    attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0])}
+    return create("memref.alloc", sizes, [memref], attributes, before=before).results[0]
+
+
+def _plain(memref: ir.Value) -> ir.Type:
+    element = cast(Any, memref.type).element_type
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return ir.MemRefType.get([dynamic if s is None else s for s in shape_of(memref.type)], element)
