@@ -105,6 +105,7 @@ class Reason(str, Enum):
     LOOP_SIZE_LOST = "loop-size-lost", "Without the value nothing would say how often a loop runs."
     MAY_OVERLAP = "may-overlap", "Two views may share elements that one operation writes and the other one uses."
     TOUCHED_BETWEEN = "touched-between", "An operation between the two reads or writes the same memory."
+    NOT_ANALYSED = "not-analysed", "Nothing was asked about later readers, so the operand is never overwritten."
     ALLOCATED_INSIDE = "allocated-inside", "The function makes the result's memory itself, so it is copied to the caller's."
     SIZE_UNKNOWN_TO_CALLER = "size-unknown-to-caller", "The caller cannot compute the result's size from its arguments."
     PUBLIC_FUNCTION = "public-function", "Others may call the function, so its signature stays as it is."

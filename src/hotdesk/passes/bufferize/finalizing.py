@@ -1,0 +1,111 @@
+"""Ends partial bufferization: materializations go, and no tensor is left.
+
+    %t = bufferization.to_tensor %m
+    %b = bufferization.to_buffer %t; use %b     ->     use %m
+
+Legal iff every op that has tensors and is not dead is a materialization between two buffer ops; otherwise the first op that is
+not is named in the error. Where the two memrefs have different layouts, %m is used as it is by ops that take any layout, and
+copied into a buffer of the other layout for all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.building import create
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_memref, layout_of, shape_of
+from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, symbol_name, users
+from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, byte_size, copied
+
+_ANY_LAYOUT = ("memref.load", "memref.store", "memref.copy", "memref.dim", "memref.dealloc")
+_ERASED_IF_UNUSED = ("tensor", "linalg", "arith", "hotdesk", "tm_tensor", "bufferization")
+
+
+@dataclass(frozen=True, slots=True)
+class FinalizingBufferize(Pass):
+    """Folds materializations away (rules in the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-finalizing-bufferize"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in defined_functions(module):
+            _erase_dead(function)
+            _refuse_tensors(function)
+        for function in defined_functions(module):
+            for op in [op for op in nested_ops(function) if op.name == TO_BUFFER]:
+                decisions.extend(_fold(op, function))
+            _erase_dead(function)
+        return tuple(decisions)
+
+
+def _erase_dead(function: ir.Operation) -> None:
+    for op in reversed(list(nested_ops(function))):
+        dead = len(op.results) > 0 and all(next(iter(result.uses), None) is None for result in op.results)
+        tensors = any(_is_any_tensor(result.type) for result in op.results) or op.name == TO_BUFFER
+        if dead and tensors and op.name.split(".")[0] in _ERASED_IF_UNUSED:
+            op.erase()
+
+
+def _refuse_tensors(function: ir.Operation) -> None:
+    for block in function.regions[0].blocks:
+        for argument in block.arguments:
+            if _is_any_tensor(argument.type):
+                raise _error(f"function @{symbol_name(function)}", function, argument.type)
+    for op in nested_ops(function):
+        inside = [argument for region in op.regions for block in region.blocks for argument in block.arguments]
+        for value in (*op.operands, *op.results, *inside):
+            if _is_any_tensor(value.type) and op.name not in (TO_BUFFER, TO_TENSOR):
+                raise _error(f"op `{op.name}`", op, value.type)
+
+
+def _error(what: str, op: ir.Operation, found: ir.Type) -> BufferizationError:
+    dialect = op.name.split(".")[0]
+    known = dialect in ("tensor", "linalg", "arith", "func")
+    hint = f"Does hotdesk-{dialect}-bufferize run before, and has the op a model?" if known else None
+    return BufferizationError(
+        f"{what} still has tensors", expected="buffers only", got=str(found),
+        where=python_line(op.location) or None, hint=hint,
+    )  # fmt: skip
+
+
+def _is_any_tensor(kind: ir.Type) -> bool:
+    return isinstance(kind, (ir.RankedTensorType, ir.UnrankedTensorType))
+
+
+def _fold(op: ir.Operation, function: ir.Operation) -> list[Decision]:
+    made = defining_op(op.operands[0])
+    assert made is not None  # a materialization, as nothing else has tensors
+    memref, wanted = made.operands[0], op.results[0].type
+    decisions: list[Decision] = []
+    if memref.type != wanted:
+        for use in list(op.results[0].uses):
+            user = use.owner.operation
+            if user.name in _ANY_LAYOUT or user.name.split(".")[0] in ("linalg", "hotdesk", "tm_tensor"):
+                user.operands[use.operand_number] = memref
+        if users(op.results[0]):
+            memref, copies = _with_layout(memref, wanted, op)
+            if copies:
+                source = Source(users(op.results[0])[0].name, python_line(users(op.results[0])[0].location))
+                size = byte_size(memref, function)
+                decisions.append(Decision("materialization", Outcome.COPIED, Reason.DIFFERENT_LAYOUT, (source,), size))
+    if users(op.results[0]):
+        op.results[0].replace_all_uses_with(memref)
+    op.erase()
+    return decisions
+
+
+def _with_layout(memref: ir.Value, wanted: ir.Type, before: ir.Operation) -> tuple[ir.Value, bool]:
+    """A memref of the type, and whether it is a copy; where all strides and offsets that are asked for are given, a cast does."""
+    if is_memref(wanted) and shape_of(memref.type) == shape_of(wanted):
+        (strides, offset), (asked, start) = layout_of(memref.type), layout_of(wanted)
+        pairs = zip((*strides, offset), (*asked, start), strict=True)
+        if all(b is None or a == b for a, b in pairs):
+            return create("memref.cast", [memref], [wanted], before=before).results[0], False
+    return copied(memref, wanted, before), True

@@ -1,0 +1,95 @@
+"""Bufferizes function boundaries alone: arguments, results, calls, and values passed between blocks.
+
+    func @f(%x: tensor<4xf32>) -> tensor<4xf32> {         func @f(%m: memref<4xf32>) -> memref<4xf32> {
+      %r = call @g(%x)                                      %a = call @g(%m)
+      cf.br ^b(%r : tensor<4xf32>)                    ->    cf.br ^b(%a : memref<4xf32>)
+    ^b(%s: tensor<4xf32>):                                ^b(%b: memref<4xf32>):
+      return %s }                                           return %b }
+
+Every ranked tensor becomes a contiguous memref, in declarations too. Between these and ops that have tensors stand
+`bufferization.to_tensor` and `bufferization.to_buffer`. Legal iff functions with tensors are used by `func.call` only. The order
+of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
+from hotdesk.explain import Decision
+from hotdesk.ir.building import create
+from hotdesk.ir.functions import find_uses, named_functions, signature
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_tensor, memref_of
+from hotdesk.ir.walking import nested_ops
+from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.materializing import copied, rebuild_arguments, to_buffer, to_tensor
+
+
+@dataclass(frozen=True, slots=True)
+class FuncBufferize(Pass):
+    """Bufferizes signatures, calls, returns and branches (see the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-func-bufferize"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        uses = find_uses(module)
+        changing = {name: f for name, f in named_functions(module).items() if _has_tensors(f)}
+        for name in changing:
+            for other in uses[name].others if name in uses else ():
+                raise BufferizationError(
+                    f"function @{name}", expected="calls of it alone", got=f"`{other.name}`",
+                    where=python_line(other.location) or None,
+                )  # fmt: skip
+        for function in named_functions(module).values():
+            for block in function.regions[0].blocks:
+                rebuild_arguments(block)
+            for op in list(nested_ops(function)):
+                _rewrite(op, changing)
+            if _has_tensors(function):
+                _retype(function)
+        return ()
+
+
+def _has_tensors(function: ir.Operation) -> bool:
+    arguments, results = signature(function)
+    return any(is_tensor(each) for each in (*arguments, *results))
+
+
+def _rewrite(op: ir.Operation, changing: dict[str, ir.Operation]) -> None:
+    if op.name == "func.call" and cast(Any, op.attributes["callee"]).value in changing:
+        _rewrite_call(op)
+    elif op.name == "func.return" or (op.name.startswith("cf.") and len(op.successors)):
+        for number, operand in enumerate(_passed(op)):
+            op.operands[number] = operand
+
+
+def _passed(op: ir.Operation) -> list[ir.Value]:
+    """The operands of an op with memrefs for tensors, contiguous ones as a boundary has them."""
+    operands: list[ir.Value] = []
+    for value in op.operands:
+        if not is_tensor(value.type):
+            operands.append(value)
+            continue
+        memref = to_buffer(value, op)
+        kind = memref_of(value.type)
+        operands.append(memref if memref.type == kind else copied(memref, kind, op))
+    return operands
+
+
+def _rewrite_call(op: ir.Operation) -> None:
+    types = [memref_of(r.type) if is_tensor(r.type) else r.type for r in op.results]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    new = create(op.name, _passed(op), types, attributes, before=op)
+    for old, result in zip(op.results, new.results, strict=True):
+        old.replace_all_uses_with(to_tensor(result, old.type, op) if is_tensor(old.type) else result)
+    op.erase()
+
+
+def _retype(function: ir.Operation) -> None:
+    arguments, results = (
+        [memref_of(each) if is_tensor(each) else each for each in types] for types in signature(function)
+    )
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))

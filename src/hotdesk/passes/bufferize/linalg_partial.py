@@ -1,0 +1,30 @@
+"""Bufferizes structured ops alone (`linalg`, `tm_tensor` and Hotdesk's own); other ops keep their tensors.
+
+    %r = linalg.map { math.exp } ins(%x) outs(%y)     ->     %m = bufferization.to_buffer %x
+                                                             %a = memref.alloc()
+                                                             linalg.map { math.exp } ins(%m) outs(%a)
+                                                             %r = bufferization.to_tensor %a
+
+Every destination is a new buffer, with a copy of the contents that the op reads or leaves as they are. The order of partial
+passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision
+from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.materializing import bufferize_ops
+
+
+@dataclass(frozen=True, slots=True)
+class LinalgBufferize(Pass):
+    """Bufferizes structured ops (see the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-linalg-bufferize"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        return bufferize_ops(module, lambda name: name.split(".")[0] in ("linalg", "tm_tensor", "hotdesk"))

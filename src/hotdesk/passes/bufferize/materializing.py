@@ -1,0 +1,203 @@
+"""Bufferization of some ops among others that keep their tensors; what models see of it.
+
+Between the two worlds stand materializations: `bufferization.to_buffer` in front of an op that became a buffer op, for each
+tensor it uses, and `bufferization.to_tensor` behind it, for each tensor it makes. Nothing is analysed: what an op writes is a new
+buffer, with a copy of the old contents where the op needs them, so no buffer that a tensor was made from is ever written again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbolic import SymbolicSizes, product
+from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor, memref_of, shape_of
+from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, nested_ops, segment_sizes, users
+from hotdesk.models.facts import Facts
+from hotdesk.models.registry import model_of
+
+TO_BUFFER = "bufferization.to_buffer"
+TO_TENSOR = "bufferization.to_tensor"
+_UNDEFINED = ("tensor.empty", "bufferization.alloc_tensor")
+_IN_PAYLOADS = ("tensor.extract", "tensor.dim")
+_WITH_PAYLOADS = ("linalg", "tm_tensor", "tensor")
+
+
+def bufferize_ops(module: ir.Module, wanted: Callable[[str], bool]) -> tuple[Decision, ...]:
+    """Bufferizes every op whose name is wanted, that has a model and ranked tensors alone; other ops keep their tensors."""
+    decisions: list[Decision] = []
+    for function in defined_functions(module):
+        for op in [op for op in nested_ops(function) if wanted(op.name)]:
+            if _has_tensors(op) and (op.name in _IN_PAYLOADS or _outside_payloads(op) == op):
+                decisions.extend(_bufferize(op, function))
+    return tuple(decisions)
+
+
+def to_buffer(value: ir.Value, before: ir.Operation) -> ir.Value:
+    """The memref of a tensor, materialized in front of an op unless the tensor was made from one."""
+    producer = defining_op(value)
+    if producer is not None and producer.name == TO_TENSOR and is_memref(producer.operands[0].type):
+        return producer.operands[0]
+    return create(TO_BUFFER, [value], [memref_of(value.type)], before=before).results[0]
+
+
+def to_tensor(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """The tensor of a memref, materialized in front of an op."""
+    return create(TO_TENSOR, [memref], [kind], before=before).results[0]
+
+
+def allocate(memref: ir.Type, sizes: list[ir.Value], before: ir.Operation) -> ir.Value:
+    attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0])}
+    return create("memref.alloc", sizes, [memref], attributes, before=before).results[0]
+
+
+def copied(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """A new buffer of that type with a memref's contents."""
+    new = allocate(kind, dynamic_dims(memref, before), before)
+    elementwise_copy([memref], new, None, len(shape_of(kind)), before)
+    return new
+
+
+def byte_size(value: ir.Value, function: ir.Operation) -> Any:
+    """The size of a tensor or memref."""
+    return product([*SymbolicSizes(function).shape(value), element_bytes(element_of(value.type))])
+
+
+class Materializing:
+    """What a model sees while its op is bufferized (`models.model.Buffers`)."""
+
+    def __init__(self, op: ir.Operation, function: ir.Operation, facts: Facts) -> None:
+        self._op = op
+        self._function = function
+        self._facts = facts
+        self._buffers: dict[ir.Value, ir.Value] = {}
+        self.assigned: set[ir.Value] = set()
+        self.decisions: list[Decision] = []
+
+    def buffer(self, value: ir.Value) -> ir.Value:
+        if value not in self._buffers:
+            self._buffers[value] = to_buffer(value, _outside_payloads(self._op))
+        return self._buffers[value]
+
+    def destination(self, op: ir.Operation, operand: int) -> ir.Value:
+        value = op.operands[operand]
+        contents = operand in self._facts.reads or operand not in self._facts.overwrites
+        fresh = _is_undefined(value)
+        new = allocate(memref_of(value.type), self._sizes(value), op)
+        if contents and not fresh:
+            elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
+        self._decide(Outcome.COPIED if contents and not fresh else Outcome.ALLOCATED, operand)
+        return new
+
+    def result(self, op: ir.Operation, number: int) -> ir.Value:
+        value = op.results[number]
+        return allocate(memref_of(value.type), [v for v in op.operands if v.type == ir.IndexType.get()], op)
+
+    def assign(self, value: ir.Value, memref: ir.Value) -> None:
+        self.assigned.add(value)
+        value.replace_all_uses_with(to_tensor(memref, value.type, self._op))
+
+    def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int) -> ir.Value:
+        self._decide(Outcome.COPIED, operand, Reason.DIFFERENT_LAYOUT)
+        return copied(memref, memref_of(memref.type), op)
+
+    def lies_there(self, op: ir.Operation) -> bool:
+        return False
+
+    def entering(self, op: ir.Operation, operand: int) -> ir.Value:
+        return self.seen_as(self.buffer(op.operands[operand]), memref_of(op.operands[operand].type), op)
+
+    def leaving(self, op: ir.Operation, operand: int) -> ir.Value:
+        return self.entering(op, operand)
+
+    def passed_type(self, value: ir.Value) -> ir.Type:
+        return memref_of(value.type)
+
+    def seen_as(self, memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
+        return memref if memref.type == kind else copied(memref, kind, op)
+
+    def rebuild_arguments(self, block: ir.Block) -> None:
+        rebuild_arguments(block)
+
+    def _sizes(self, value: ir.Value) -> list[ir.Value]:
+        producer = defining_op(value)
+        if producer is not None and producer.name == "tensor.empty":
+            return list(producer.operands)
+        dynamic = None in shape_of(value.type)
+        return dynamic_dims(self.buffer(value), self._op) if dynamic else []
+
+    def _decide(self, outcome: Outcome, operand: int, reason: Reason = Reason.NOT_ANALYSED) -> None:
+        op = self._op
+        size = byte_size(op.operands[operand], self._function)
+        source = Source(op.name, python_line(op.location))
+        self.decisions.append(Decision(f"operand {operand} of {op.name}", outcome, reason, (source,), size))
+
+
+def rebuild_arguments(block: ir.Block) -> None:
+    """Makes memrefs of a block's tensor arguments, each with its tensor materialized at the top of the block."""
+    first = next(iter(block.operations)).operation
+    for argument in block.arguments:
+        if not is_tensor(argument.type):
+            continue
+        kind, uses = argument.type, [(cast(Any, use.owner).operation, use.operand_number) for use in argument.uses]
+        argument.set_type(memref_of(kind))
+        tensor = to_tensor(argument, kind, first)
+        for user, operand in uses:
+            user.operands[operand] = tensor
+
+
+def _bufferize(op: ir.Operation, function: ir.Operation) -> list[Decision]:
+    if op.name in _UNDEFINED:
+        _allocate_undefined(op)
+        return []
+    model = model_of(op.name)
+    if model is None or model.bufferize is None:
+        return []
+    facts = model.facts(op)
+    buffers = Materializing(op, function, facts)
+    model.bufferize(op, buffers)
+    op.erase()
+    return buffers.decisions
+
+
+def _allocate_undefined(op: ir.Operation) -> None:
+    """Memory for a tensor without contents, or with another tensor's."""
+    result = op.results[0]
+    kind = memref_of(result.type)
+    dynamic, copies, _ = segment_sizes(op) if "operandSegmentSizes" in op.attributes else (len(op.operands), 0, 0)
+    source = op.operands[dynamic] if copies else None
+    sizes = list(op.operands)[:dynamic]
+    memref = allocate(kind, sizes, op) if source is None else copied(to_buffer(source, op), kind, op)
+    result.replace_all_uses_with(to_tensor(memref, result.type, op))
+    op.erase()
+
+
+def _has_tensors(op: ir.Operation) -> bool:
+    """Whether an op has tensors, all of them ranked."""
+    values = (*op.operands, *op.results, *(value for _, _, value in captured_operands(op)))
+    unranked = any(isinstance(value.type, ir.UnrankedTensorType) for value in values)
+    return not unranked and any(is_tensor(value.type) for value in values)
+
+
+def _outside_payloads(op: ir.Operation) -> ir.Operation:
+    """The op itself, or the op whose payload it is in."""
+    parent = cast(Any, op.parent)
+    while parent is not None and parent.operation.name != "func.func":
+        if parent.operation.name.split(".")[0] in _WITH_PAYLOADS:
+            op = parent.operation
+        parent = parent.operation.parent
+    return op
+
+
+def _is_undefined(value: ir.Value) -> bool:
+    """Whether a tensor has no contents yet, before or after its own bufferization."""
+    producer = defining_op(value)
+    if producer is None or producer.name != TO_TENSOR:
+        return producer is not None and producer.name == "tensor.empty"
+    memref = producer.operands[0]
+    owner = defining_op(memref)
+    return owner is not None and owner.name == "memref.alloc" and all(user.name == TO_TENSOR for user in users(memref))
