@@ -31,6 +31,7 @@ from hotdesk.models.registry import model_of
 
 INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
 _SLICE = ("static_offsets", "static_sizes", "static_strides")
+_DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
 _READ_SIZES = ("tensor.dim", "memref.dim")
 
 
@@ -105,7 +106,7 @@ def _followed(op: ir.Operation, value: ir.Value) -> int | None:
     if op.name == "tensor.cast":
         return 0 if isinstance(op.operands[0].type, ir.RankedTensorType) else None
     model = model_of(op.name)
-    if model is None:
+    if model is None or op.name.split(".")[0] not in _DESTINATION_STYLE:
         return None
     result = list(op.results).index(cast(Any, value))
     return next((operand for operand, tied in model.facts(op).ties if tied == result), None)

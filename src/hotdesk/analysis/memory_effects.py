@@ -1,8 +1,8 @@
 """What an op on memrefs reads and writes, for ops whose effects are known.
 
-linalg ops read their inputs and, where the payload asks for them, their outputs, and write their outputs. Loads, stores, copies
-and deallocations do what their names say; a deallocation counts as a write. Scalar arithmetic, views and allocations do nothing.
-Of every other op nothing is known.
+A `linalg.generic` reads the operands that its payload asks for and writes its outputs; named ops count as reading all of theirs.
+Loads, stores, copies and deallocations do what their names say; a deallocation counts as a write. Scalar arithmetic, views and
+allocations do nothing. Of every other op nothing is known.
 """
 
 from __future__ import annotations

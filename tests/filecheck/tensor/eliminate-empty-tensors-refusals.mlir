@@ -1,7 +1,7 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-eliminate-empty-tensors --print-decisions 2>&1 | FileCheck %s
 
 // Rule 1: the value is read after the insertion.
-// CHECK:       decision: source of tensor.insert_slice: allocated: read-later, 0 bytes (func.return at
+// CHECK:       decision: source of tensor.insert_slice: allocated: read-later, 16 bytes (func.return at
 // CHECK-LABEL: func.func @read_later(
 // CHECK-NOT:     tensor.extract_slice
 func.func @read_later(%x: tensor<4xf32>, %d: tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>) {
@@ -14,7 +14,7 @@ func.func @read_later(%x: tensor<4xf32>, %d: tensor<8xf32>) -> (tensor<4xf32>, t
 // -----
 
 // Rule 1: a link has another reader.
-// CHECK:       decision: source of tensor.insert_slice: allocated: multiple-readers, 0 bytes (tensor.extract at
+// CHECK:       decision: source of tensor.insert_slice: allocated: multiple-readers, 16 bytes (tensor.extract at
 // CHECK-LABEL: func.func @link_read(
 // CHECK-NOT:     tensor.extract_slice
 func.func @link_read(%x: tensor<4xf32>, %d: tensor<8xf32>, %i: index) -> (f32, tensor<8xf32>) {
@@ -29,7 +29,7 @@ func.func @link_read(%x: tensor<4xf32>, %d: tensor<8xf32>, %i: index) -> (f32, t
 // -----
 
 // Rule 2: a loop inserts it again and again.
-// CHECK:       decision: source of tensor.insert_slice: allocated: different-block, 0 bytes (linalg.map at
+// CHECK:       decision: source of tensor.insert_slice: allocated: different-block, 16 bytes (linalg.map at
 // CHECK-LABEL: func.func @in_a_loop(
 // CHECK-NOT:     tensor.extract_slice
 func.func @in_a_loop(%x: tensor<4xf32>, %d: tensor<8xf32>, %n: index) -> tensor<8xf32> {
@@ -47,7 +47,7 @@ func.func @in_a_loop(%x: tensor<4xf32>, %d: tensor<8xf32>, %n: index) -> tensor<
 // -----
 
 // Rule 3: the destination comes later, and the value is needed before.
-// CHECK:       decision: source of tensor.insert_slice: allocated: destination-later, 0 bytes (linalg.map at
+// CHECK:       decision: source of tensor.insert_slice: allocated: destination-later, 16 bytes (linalg.map at
 // CHECK-LABEL: func.func @destination_later(
 // CHECK-NOT:     tensor.extract_slice
 func.func @destination_later(%x: tensor<4xf32>, %y: tensor<8xf32>, %i: index) -> (f32, tensor<8xf32>) {
@@ -63,7 +63,7 @@ func.func @destination_later(%x: tensor<4xf32>, %y: tensor<8xf32>, %i: index) ->
 // -----
 
 // Rule 4: the destination's old contents are read later, here through a view.
-// CHECK:       decision: source of tensor.insert_slice: allocated: read-later, 0 bytes (func.return at
+// CHECK:       decision: source of tensor.insert_slice: allocated: read-later, 16 bytes (func.return at
 // CHECK-LABEL: func.func @destination_read(
 // CHECK:         tensor.empty
 func.func @destination_read(%x: tensor<4xf32>, %d: tensor<8xf32>) -> (tensor<2xf32>, tensor<8xf32>) {
@@ -77,7 +77,7 @@ func.func @destination_read(%x: tensor<4xf32>, %d: tensor<8xf32>) -> (tensor<2xf
 // -----
 
 // Rule 4: the op reads other elements of the destination than it writes.
-// CHECK:       decision: source of tensor.insert_slice: allocated: read-by-same-op, 0 bytes (linalg.map at
+// CHECK:       decision: source of tensor.insert_slice: allocated: read-by-same-op, 16 bytes (linalg.map at
 // CHECK-LABEL: func.func @shifted(
 // CHECK:         tensor.empty
 func.func @shifted(%d: tensor<8xf32>) -> tensor<8xf32> {
@@ -91,7 +91,7 @@ func.func @shifted(%d: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 // Rule 5: nobody else may touch a destination in memory.
-// CHECK:       decision: source of bufferization.materialize_in_destination: allocated: destination-shared, 0 bytes (memref.load at
+// CHECK:       decision: source of bufferization.materialize_in_destination: allocated: destination-shared, 16 bytes (memref.load at
 // CHECK-LABEL: func.func @shared(
 // CHECK:         tensor.empty
 func.func @shared(%x: tensor<4xf32>, %m: memref<4xf32>, %i: index) -> f32 {

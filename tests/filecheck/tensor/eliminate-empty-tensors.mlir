@@ -16,7 +16,7 @@ func.func @inserted(%x: tensor<4xf32>, %d: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 // Through several ops, with dynamic sizes, a dropped dimension and a cast.
-// CHECK:       decision: source of tensor.insert_slice: in place: written-in-destination
+// CHECK:       decision: source of tensor.insert_slice: in place: written-in-destination, 16 bytes
 // CHECK-LABEL: func.func @chain(
 // CHECK:         [[P:%.*]] = tensor.extract_slice [[D:%.*]][[[I:%.*]], 0] [1, [[N:%.*]]] [1, 1] : tensor<8x?xf32> to tensor<?xf32>
 // CHECK-NEXT:    [[C:%.*]] = tensor.cast [[P]] : tensor<?xf32> to tensor<4xf32>

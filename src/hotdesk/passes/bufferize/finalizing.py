@@ -5,7 +5,7 @@
 
 Legal iff every op that has tensors and is not dead is a materialization between two buffer ops; otherwise the first op that is
 not is named in the error. Where the two memrefs have different layouts, %m is used as it is by ops that take any layout, and
-copied into a buffer of the other layout for all others.
+copied into a buffer of the other layout for all others. Allocations that nobody uses go too.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
+from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref, layout_of, shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, symbol_name, users
 from hotdesk.passes.base import Pass
-from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, byte_size, copied
+from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied
 
 _ANY_LAYOUT = ("memref.load", "memref.store", "memref.copy", "memref.dim", "memref.dealloc")
 _ERASED_IF_UNUSED = ("tensor", "linalg", "arith", "hotdesk", "tm_tensor", "bufferization")
@@ -49,7 +50,7 @@ def _erase_dead(function: ir.Operation) -> None:
     for op in reversed(list(nested_ops(function))):
         dead = len(op.results) > 0 and all(next(iter(result.uses), None) is None for result in op.results)
         tensors = any(_is_any_tensor(result.type) for result in op.results) or op.name == TO_BUFFER
-        if dead and tensors and op.name.split(".")[0] in _ERASED_IF_UNUSED:
+        if dead and (op.name == "memref.alloc" or (tensors and op.name.split(".")[0] in _ERASED_IF_UNUSED)):
             op.erase()
 
 

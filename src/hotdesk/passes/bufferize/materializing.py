@@ -13,9 +13,9 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
+from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import SymbolicSizes, product
-from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor, memref_of, shape_of
+from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, nested_ops, segment_sizes, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
@@ -60,11 +60,6 @@ def copied(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
     new = allocate(kind, dynamic_dims(memref, before), before)
     elementwise_copy([memref], new, None, len(shape_of(kind)), before)
     return new
-
-
-def byte_size(value: ir.Value, function: ir.Operation) -> Any:
-    """The size of a tensor or memref."""
-    return product([*SymbolicSizes(function).shape(value), element_bytes(element_of(value.type))])
 
 
 class Materializing:

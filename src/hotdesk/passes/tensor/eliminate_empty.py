@@ -12,13 +12,14 @@ bufferization then sees one buffer throughout. `tensor.concat` and `tensor.pad` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertions import INSERTIONS, Chain, find_chain
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
+from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, segment_sizes
@@ -37,11 +38,10 @@ class EliminateEmptyTensors(Pass):
         decisions: list[Decision] = []
         for function in defined_functions(module):
             for op in [op for op in nested_ops(function) if op.name in INSERTIONS]:
-                found = find_chain(op)
-                if isinstance(found, Chain):
-                    decisions.append(_rewrite(found))
-                elif found is not None:
-                    decisions.append(found)
+                found, size = find_chain(op), byte_size(op.operands[0], function)
+                if found is not None:
+                    decision = _rewrite(found) if isinstance(found, Chain) else found
+                    decisions.append(replace(decision, bytes=size))
         return tuple(decisions)
 
 
