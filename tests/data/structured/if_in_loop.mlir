@@ -1,0 +1,27 @@
+// A branch in a loop that writes what the loop carries.
+// given: 4
+func.func @main(%a: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %s = arith.constant 7.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> (tensor<4xf32>) {
+    %odd = arith.remsi %i, %c2 : index
+    %c = arith.cmpi eq, %odd, %c0 : index
+    %q = scf.if %c -> (tensor<4xf32>) {
+      %w = tensor.insert %s into %x[%i] : tensor<4xf32>
+      scf.yield %w : tensor<4xf32>
+    } else {
+      %v = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) {
+    ^bb0(%one: f32, %other: f32, %old: f32):
+      %sum = arith.addf %one, %other : f32
+      linalg.yield %sum : f32
+    } -> tensor<4xf32>
+      scf.yield %v : tensor<4xf32>
+    }
+    scf.yield %q : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}

@@ -1,0 +1,181 @@
+"""`linalg`, by walking every point of the iteration domain, and Hotdesk's own ops."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from torch_mlir import ir
+
+from tests.reference.interpreter import POINT, Interpreter, Meaning
+from tests.reference.values import Array, Operation, Values, integers, segments
+from tests.reference.windows import convolution, least, pooling
+
+_EQUATIONS = {
+    "matmul": "mk,kn->mn",
+    "batch_matmul": "bmk,bkn->bmn",
+    "matvec": "mk,k->m",
+    "vecmat": "k,kn->n",
+    "dot": "k,k->",
+}
+
+
+def _generic(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    inputs = segments(op)[0]
+    maps = [attribute.value for attribute in op.attributes["indexing_maps"]]
+    return _walk(machine, op, operands[:inputs], operands[inputs:], maps, values)
+
+
+def _map(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    identity = ir.AffineMap.get_identity(operands[-1].ndim)
+    inputs = operands[: len(op.operands) - 1]
+    return _walk(machine, op, inputs, operands[-1:], [identity] * len(operands), values)
+
+
+def _reduce(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    count = len(operands) // 2
+    rank = operands[0].ndim
+    kept = [ir.AffineDimExpr.get(i) for i in range(rank) if i not in integers(op.attributes["dimensions"])]
+    maps = [ir.AffineMap.get_identity(rank)] * count + [ir.AffineMap.get(rank, 0, kept)] * count
+    return _walk(machine, op, operands[:count], operands[count:], maps, values)
+
+
+def _walk(
+    machine: Interpreter, op: Operation, inputs: list[Any], inits: list[Any], maps: Sequence[Any], values: Values
+) -> list[Array]:
+    """The body, at every point of the iteration domain."""
+    region = op.regions[0]
+    outputs = [x.copy() for x in inits]
+    arrays = [*(np.asarray(x) for x in inputs), *outputs]
+    taken = len(region.blocks[0].arguments)  # `linalg.map` may not name what it overwrites
+    for point in itertools.product(*(range(size) for size in _domain(maps, [x.shape for x in arrays]))):
+        places = [tuple(_affine(e, point) for e in m.results) for m in maps]
+        arguments = [array[place] for array, place in zip(arrays, places, strict=True)]
+        local: Values = {**values, POINT: [np.int64(p) for p in point]}
+        results = machine.yielded(region, arguments[:taken], local)
+        for array, place, value in zip(outputs, places[len(inputs) :], results, strict=True):
+            array[place] = value
+    return outputs
+
+
+def _affine(expression: Any, point: Sequence[int]) -> int:
+    if isinstance(expression, ir.AffineDimExpr):
+        return point[expression.position]
+    if isinstance(expression, ir.AffineConstantExpr):
+        return expression.value
+    assert isinstance(expression, (ir.AffineAddExpr, ir.AffineMulExpr)), str(expression)
+    left, right = _affine(expression.lhs, point), _affine(expression.rhs, point)
+    return left + right if isinstance(expression, ir.AffineAddExpr) else left * right
+
+
+def _domain(maps: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> list[int]:
+    """The size of each dimension of the iteration domain, which some operand is indexed by alone."""
+    sizes: dict[int, int] = {}
+    for affine_map, shape in zip(maps, shapes, strict=True):
+        for expression, size in zip(affine_map.results, shape, strict=True):
+            if isinstance(expression, ir.AffineDimExpr):
+                position = expression.position
+                assert sizes.setdefault(position, size) == size, f"d{position} has two sizes"
+    return [sizes[i] for i in range(maps[0].n_dims)]
+
+
+def _index(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [values[POINT][int(op.attributes["dim"].value)]]
+
+
+def _fill(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [np.full(operands[1].shape, operands[0], operands[1].dtype)]
+
+
+def _copy(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [operands[0].astype(operands[1].dtype)]
+
+
+def _transpose(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    turned: Any = np.transpose(operands[0], integers(op.attributes["permutation"]))
+    return [turned.copy()]
+
+
+def _broadcast(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    sizes, added = operands[1].shape, integers(op.attributes["dimensions"])
+    kept = tuple(slice(None) if i not in added else None for i in range(len(sizes)))
+    widened: Any = np.broadcast_to(operands[0][kept], sizes)
+    return [widened.copy()]
+
+
+def _product(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    a, b, init = operands
+    total = np.einsum(_EQUATIONS[op.name.split(".")[1]], a.astype(init.dtype), b.astype(init.dtype))
+    return [np.asarray(init + total, dtype=init.dtype)]
+
+
+def _convolution(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    strides, dilations = integers(op.attributes["strides"]), integers(op.attributes["dilations"])
+    x, w, init = operands
+    return [convolution(x.astype(init.dtype), w, init, strides, dilations, 1)]
+
+
+def _pooling(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    strides, dilations = integers(op.attributes["strides"]), integers(op.attributes["dilations"])
+    x, window, init = operands
+    return [pooling(x, init, window.shape, strides, dilations, op.name.rsplit("_", 1)[1])]
+
+
+# Hotdesk's
+
+
+def _own_contract(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    a, b, init = operands
+    equation = op.attributes["equation"].value
+    letters: dict[str, int] = {}
+    left, right = equation.split("->")
+    for names, array in zip([*left.split(","), right], operands, strict=True):
+        for letter, size in zip(names, array.shape, strict=True):
+            assert letters.setdefault(letter, size) == size, f"{letter} of {equation} has two sizes"
+    total = np.einsum(equation, a.astype(init.dtype), b.astype(init.dtype))
+    return [np.asarray(total + init if op.attributes["accumulate"].value else total, dtype=init.dtype)]
+
+
+def _own_convolution(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    x, w, init = operands
+    names = ("strides", "dilations", "pad_low", "pad_high", "input_dilations")
+    strides, dilations, low, high, spread = (integers(op.attributes[name]) for name in names)
+    wide = [(s - 1) * d + 1 if s else 0 for s, d in zip(x.shape[2:], spread, strict=True)]
+    padded = np.zeros([*x.shape[:2], *(a + s + b for a, s, b in zip(low, wide, high, strict=True))], init.dtype)
+    inside = tuple(slice(a, a + s, d) for a, s, d in zip(low, wide, spread, strict=True))
+    padded[(slice(None), slice(None), *inside)] = x
+    start = init if op.attributes["accumulate"].value else np.zeros_like(init)
+    return [convolution(padded, w, start, strides, dilations, int(op.attributes["groups"].value))]
+
+
+def _own_pooling(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    x, init = operands
+    names = ("window", "strides", "dilations", "pad_low", "pad_high")
+    window, strides, dilations, low, high = (integers(op.attributes[name]) for name in names)
+    kind = op.attributes["kind"].value
+    neutral = 0 if kind == "sum" else least(init.dtype)
+    around = [(0, 0)] * (x.ndim - len(window)) + list(zip(low, high, strict=True))
+    padded = np.pad(x, around, constant_values=neutral)
+    start = init if op.attributes["accumulate"].value else np.full_like(init, neutral)
+    return [pooling(padded, start, window, strides, dilations, kind)]
+
+
+MEANINGS: dict[str, Meaning] = {
+    "linalg.generic": _generic,
+    "linalg.map": _map,
+    "linalg.reduce": _reduce,
+    "linalg.index": _index,
+    "linalg.fill": _fill,
+    "linalg.copy": _copy,
+    "linalg.transpose": _transpose,
+    "linalg.broadcast": _broadcast,
+    **{f"linalg.{name}": _product for name in _EQUATIONS},
+    "linalg.conv_1d_ncw_fcw": _convolution,
+    "linalg.conv_2d_nchw_fchw": _convolution,
+    **{f"linalg.pooling_nc{dims}_{kind}": _pooling for dims in ("w", "hw") for kind in ("sum", "max")},
+    "hotdesk.contract": _own_contract,
+    "hotdesk.conv": _own_convolution,
+    "hotdesk.pool": _own_pooling,
+}

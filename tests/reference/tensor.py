@@ -1,0 +1,242 @@
+"""`tensor`, `bufferization` on tensors, and transfers between tensors and vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tests.reference.interpreter import Interpreter, Meaning
+from tests.reference.values import (
+    Operation,
+    Undefined,
+    Values,
+    checked,
+    dropped,
+    dtype_of,
+    inserted,
+    integers,
+    mixed,
+    place,
+    points,
+    result_shape,
+    segments,
+    slices,
+)
+
+
+def _empty(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [Undefined(result_shape(op, operands), dtype_of(op.results[0].type))]
+
+
+def _alloc_tensor(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    dynamic, copy, _ = segments(op)
+    return [checked(op, operands[dynamic])] if copy else _empty(machine, op, operands, values)
+
+
+def _materialize(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    source, destination = operands
+    assert source.shape == destination.shape, "materialized in a destination of another shape"
+    return [checked(op, source)]
+
+
+def _dim(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [np.int64(operands[0].shape[int(operands[1])])]
+
+
+def _rank(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [np.int64(len(operands[0].shape))]
+
+
+def _cast(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [checked(op, operands[0])]
+
+
+def _bitcast(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [operands[0].view(dtype_of(op.results[0].type))]
+
+
+def _extract(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    array, *position = operands
+    return [array[place(array, position)]]
+
+
+def _insert(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    scalar, into, *position = operands
+    result = into.copy()
+    result[place(into, position)] = scalar
+    return [result]
+
+
+def _extract_slice(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    part = np.asarray(operands[0][slices(op, operands, 1, operands[0].shape)])
+    return [checked(op, dropped(op.results[0].type, part))]
+
+
+def _insert_slice(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [inserted(operands[0], operands[1], slices(op, operands, 2, operands[1].shape))]
+
+
+def _expand(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return _reshaped(op, operands[0], mixed(op.attributes["static_output_shape"], operands[1:]))
+
+
+def _collapse(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    groups = [integers(group) for group in op.attributes["reassociation"]]
+    return _reshaped(op, operands[0], [math.prod(operands[0].shape[i] for i in group) for group in groups])
+
+
+def _reshape(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return _reshaped(op, operands[0], [int(size) for size in machine.read(operands[1])])
+
+
+def _reshaped(op: Operation, tensor: Any, sizes: Sequence[int]) -> Sequence[Any]:
+    if isinstance(tensor, Undefined):
+        assert math.prod(tensor.shape) == math.prod(sizes), "a reshape to another size"
+        return [checked(op, Undefined(tuple(sizes), tensor.dtype))]
+    return [checked(op, tensor.reshape(sizes))]
+
+
+def _from_elements(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    result = op.results[0].type
+    elements: Any = np.array(operands, dtype_of(result))
+    return [elements.reshape(result.shape)]
+
+
+def _splat(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [np.full(result_shape(op, operands[1:]), operands[0], dtype_of(op.results[0].type))]
+
+
+def _generate(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    result: Any = np.empty(result_shape(op, operands), dtype_of(op.results[0].type))
+    for point in points(result.shape):
+        result[point] = machine.yielded(op.regions[0], [np.int64(p) for p in point], values)[0]
+    return [result]
+
+
+def _concat(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [checked(op, np.concatenate(operands, axis=int(op.attributes["dim"].value)))]
+
+
+def _pad(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    counts = segments(op)
+    source = operands[0]
+    low = mixed(op.attributes["static_low"], operands[1 : 1 + counts[1]])
+    high = mixed(op.attributes["static_high"], operands[1 + counts[1] :])
+    result: Any = np.empty([a + s + b for a, s, b in zip(low, source.shape, high, strict=True)], source.dtype)
+    for point in points(result.shape):
+        inside = tuple(p - a for p, a in zip(point, low, strict=True))
+        if all(0 <= i < s for i, s in zip(inside, source.shape, strict=True)):
+            result[point] = source[inside]
+        else:
+            result[point] = machine.yielded(op.regions[0], [np.int64(p) for p in point], values)[0]
+    return [checked(op, result)]
+
+
+def _gather(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    source, indices = operands
+    windows = [source[w] for w in _windows(source.shape, indices, integers(op.attributes["gather_dims"]))]
+    empty = np.empty((0, *source.shape), source.dtype)
+    gathered: Any = np.asarray(windows if windows else empty, source.dtype)
+    return [gathered.reshape(op.results[0].type.shape)]
+
+
+def _scatter(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    source, into, indices = operands
+    result = into.copy()
+    windows = _windows(into.shape, indices, integers(op.attributes["scatter_dims"]))
+    for window, part in zip(windows, source.reshape(len(windows), -1), strict=True):
+        result[window] = part.reshape(result[window].shape)
+    return [result]
+
+
+def _windows(shape: Sequence[int], indices: Any, dims: Sequence[int]) -> list[tuple[slice, ...]]:
+    """The part of a tensor that each row of indices names: one element of the dims, all of the others."""
+    rows = indices.reshape(-1, len(dims))
+    assert all(0 <= i < shape[d] for row in rows for d, i in zip(dims, row, strict=True)), "an index out of bounds"
+    return [
+        tuple(
+            slice(int(row[dims.index(d)]), int(row[dims.index(d)]) + 1) if d in dims else slice(None)
+            for d in range(len(shape))
+        )
+        for row in rows
+    ]
+
+
+# vector
+
+
+def _transfer_read(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    source, *rest = operands
+    result = np.full(list(op.results[0].type.shape), rest[source.ndim], source.dtype)
+    for point, where in _transferred(op, source, rest[: source.ndim], result.shape):
+        result[point] = source[where]
+    return [result]
+
+
+def _transfer_write(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    vector, into, *rest = operands
+    result = into.copy()
+    for point, where in _transferred(op, into, rest[: into.ndim], vector.shape):
+        result[where] = vector[point]
+    return [result]
+
+
+def _transferred(op: Operation, tensor: Any, start: Sequence[Any], shape: Sequence[int]) -> list[tuple[Any, Any]]:
+    """The elements of a vector that lie inside the tensor, and where; the vector's dims are the tensor's last."""
+    count = len(shape)
+    assert segments(op)[-1] == 0, f"{op.name} with a mask has no meaning here"
+    dims = [f"d{i}" for i in range(tensor.ndim)]
+    minor = f"affine_map<({', '.join(dims)}) -> ({', '.join(dims[len(dims) - count :])})>"
+    assert str(op.attributes["permutation_map"]) == minor, f"{op.name} that permutes has no meaning here"
+    bounded = [False] * (tensor.ndim - count) + [bool(b.value) for b in op.attributes["in_bounds"]]
+    found: list[tuple[Any, Any]] = []
+    for point in points(shape):
+        steps = (0,) * (tensor.ndim - count) + point
+        where = tuple(int(a) + p for a, p in zip(start, steps, strict=True))
+        inside = [0 <= i < size for i, size in zip(where, tensor.shape, strict=True)]
+        assert all(i or not b for i, b in zip(inside, bounded, strict=True)), f"{op.name} is not in bounds"
+        if all(inside):
+            found.append((point, where))
+    return found
+
+
+def _broadcast(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [np.broadcast_to(operands[0], list(op.results[0].type.shape))]
+
+
+MEANINGS: dict[str, Meaning] = {
+    "tensor.empty": _empty,
+    "tensor.dim": _dim,
+    "tensor.rank": _rank,
+    "tensor.cast": _cast,
+    "tensor.bitcast": _bitcast,
+    "tensor.extract": _extract,
+    "tensor.insert": _insert,
+    "tensor.extract_slice": _extract_slice,
+    "tensor.insert_slice": _insert_slice,
+    "tensor.expand_shape": _expand,
+    "tensor.collapse_shape": _collapse,
+    "tensor.reshape": _reshape,
+    "tensor.from_elements": _from_elements,
+    "tensor.splat": _splat,
+    "tensor.generate": _generate,
+    "tensor.concat": _concat,
+    "tensor.pad": _pad,
+    "tensor.gather": _gather,
+    "tensor.scatter": _scatter,
+    "bufferization.alloc_tensor": _alloc_tensor,
+    "bufferization.materialize_in_destination": _materialize,
+    "vector.transfer_read": _transfer_read,
+    "vector.transfer_write": _transfer_write,
+    "vector.broadcast": _broadcast,
+}
+PASSING = frozenset(
+    {
+        "tensor.dim", "tensor.rank", "tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape",
+        "bufferization.alloc_tensor", "bufferization.materialize_in_destination",
+    }
+)  # fmt: skip
+"""Ops that do not read their tensors."""

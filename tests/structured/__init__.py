@@ -1,0 +1,5 @@
+"""Random tensor programs with control flow, as MLIR text."""
+
+from tests.structured.programs import Program, structured_programs
+
+__all__ = ["Program", "structured_programs"]
