@@ -90,7 +90,7 @@ def _same_module(rows: Sequence[Row], what: str, figure: Callable[[Row], int | N
 
 def _worse(name: str, mine: int | None, least: int, row: Row) -> list[str]:
     if mine is None:
-        return [f"{name}: no result ({row.note})"]
+        return [f"{name}: no result ({row.note.partition(' ')[0]})"]
     return [f"{name}: {mine:,} against {least:,}"] if mine > least else []
 
 

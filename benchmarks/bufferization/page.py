@@ -43,7 +43,7 @@ Every side starts from the same linalg-on-tensors module and ends with buffers f
 - **peak**: allocations and deallocations carried out in program order. Arguments are the caller's and only read, on all sides; a
   result counts from its first touch (from its allocation, when it is returned) to the end.
 - **bufferize**: seconds until all is on buffers; **all passes** adds freeing. The pipeline's begin with destinations.
-  Both are processor time, for the machine is shared; **wall** is all passes by the clock. Each side runs on one thread.
+  Both, and the bars, are processor time, for machines are shared; **wall** is all passes by the clock. All run on one thread.
   Without parsing and printing, verified after each pass on all sides, medians of interleaved runs, each in a fresh context of a
   process that has run before; growth is by quickest runs. A run of MLIR's beyond the limit (wall, with parsing) ends its side.
 """
