@@ -276,8 +276,10 @@ class _Loops:
         )
 
     def _taken(self, loop: OpRecord, place: int, target: int) -> Conflict | None:
-        """Whether a place was there before the loop, or has another of the loop's arguments."""
+        """Whether a place may not be written, was there before the loop, or has another of the loop's arguments."""
         values = self._function.values
+        if place in self._places.read_only:
+            return Conflict(self._places.read_only[place])
         for occupant in self._places.occupants(place):
             if occupant.order < 2 * loop.number:
                 return Conflict(Reason.READ_LATER, loop.number, occupant.group)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import elementwise_copy
+from hotdesk.ir.building import dynamic_dims, elementwise_copy
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import segment_sizes
 from hotdesk.models.facts import Facts
@@ -20,8 +20,9 @@ def _bufferize_alloc(op: ir.Operation, buffers: Buffers) -> None:
     dynamic, copied, _ = segment_sizes(op)
     if not copied:
         return  # memory is made where the contents are first written
-    memref = buffers.result(op, 0)
-    elementwise_copy([buffers.buffer(op.operands[dynamic])], memref, None, len(shape_of(memref.type)), op)
+    source = buffers.buffer(op.operands[dynamic])
+    memref = buffers.result(op, 0, dynamic_dims(source, op))
+    elementwise_copy([source], memref, None, len(shape_of(memref.type)), op)
     buffers.assign(op.results[0], memref)
 
 

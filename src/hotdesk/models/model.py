@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,8 +23,8 @@ class Buffers(Protocol):
         filled with its contents where the op needs them."""
         ...
 
-    def result(self, op: ir.Operation, number: int) -> ir.Value:
-        """A new memref for a result that the op writes and that is tied to no operand."""
+    def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
+        """A new memref, its dynamic sizes given, for a result that the op writes and that is tied to no operand."""
         ...
 
     def lies_there(self, op: ir.Operation) -> bool:

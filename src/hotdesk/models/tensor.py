@@ -220,13 +220,13 @@ def _written_facts(op: ir.Operation) -> Facts:
 
 
 def _bufferize_splat(op: ir.Operation, buffers: Buffers) -> None:
-    memref = buffers.result(op, 0)
+    memref = buffers.result(op, 0, list(op.operands)[1:])
     elementwise_copy([], memref, op.operands[0], len(shape_of(memref.type)), op)
     buffers.assign(op.results[0], memref)
 
 
 def _bufferize_from_elements(op: ir.Operation, buffers: Buffers) -> None:
-    memref = buffers.result(op, 0)
+    memref = buffers.result(op, 0, [])
     for position, value in zip(itertools.product(*map(range, cast(Any, memref.type).shape)), op.operands, strict=True):
         create("memref.store", [value, memref, *(index_constant(i, op) for i in position)], [], before=op)
     buffers.assign(op.results[0], memref)

@@ -76,9 +76,9 @@ def _missed(decision: Decision) -> Iterator[str]:
 
 
 def _sources(because: tuple[Source, ...]) -> str:
-    """The first, and how many more there are."""
-    first = Source(_short(because[0].op, 30), _tail(because[0].location, 40))
-    return f"{first} and {len(because) - 1} more" if len(because) > 1 else str(first)
+    """The last, which is what stood in the way, and how many more there are."""
+    last = Source(_short(because[-1].op, 30), _tail(because[-1].location, 40))
+    return f"{last} and {len(because) - 1} more" if len(because) > 1 else str(last)
 
 
 def _entry(title: str, text: str) -> str:

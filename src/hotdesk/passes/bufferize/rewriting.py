@@ -107,7 +107,9 @@ class Rewriting:
         if record.flow is not None:
             # The blocks move to the new op, so that the old one can no longer be told from one without tensors.
             model.bufferize(op, self)
-            self._front[record.number] = self._new_in_front_of(op)
+            made = next((defining_op(self._buffers[v]) for v in op.results if v in self._buffers), None)
+            if made is not None:
+                self._front[record.number] = made
             return True
         passes_on = any((record.number, i) in self._edges for i in range(len(record.operands)))
         if not passes_on and not any(is_tensor(v.type) for v in (*op.operands, *op.results)):
@@ -115,11 +117,6 @@ class Rewriting:
                 return False
         model.bufferize(op, self)
         return True
-
-    def _new_in_front_of(self, op: ir.Operation) -> ir.Operation:
-        """The op that a model made last: the one right in front of the old one."""
-        operations = [each.operation for each in op.block.operations]
-        return operations[operations.index(op) - 1]
 
     def _captured(self, record: OpRecord) -> list[ir.Value]:
         return (
@@ -172,7 +169,7 @@ class Rewriting:
             self._decide(Outcome.IN_PLACE, decision.reason, operand, None)
             return self.buffer(value)
         result = record.results[dict(record.facts.ties)[operand]]
-        new = self._new(result, value)
+        new = self._new(result, value, self._sizes(value))
         contents = operand in record.facts.reads or operand not in record.facts.overwrites
         if not decision.in_place and contents and not self._is_undefined(value):
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
@@ -181,9 +178,9 @@ class Rewriting:
             self.allocations[new] = self._decide(Outcome.ALLOCATED, decision.reason, operand, decision.conflict)
         return new
 
-    def result(self, op: ir.Operation, number: int) -> ir.Value:
+    def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
         value = self._record.values[self._current.results[number]]
-        new = self._new(value.number, value.value)
+        new = self._new(value.number, value.value, sizes)
         decision = Decision(
             f"result of {op.name}",
             Outcome.ALLOCATED,
@@ -244,8 +241,7 @@ class Rewriting:
         value = op.operands[operand]
         kind = self.passed_type(target.value)
         if flow.copied:
-            sizes = dynamic_dims(self.buffer(value), op) if not self._is_undefined(value) else self._sizes(value)
-            memref = alloc(memref_of(value.type), sizes, op)
+            memref = alloc(memref_of(value.type), self._sizes(value), op)
             if not self._is_undefined(value):
                 elementwise_copy([self.buffer(value)], memref, None, len(shape_of(memref.type)), op)
             self._note(flow, Outcome.COPIED)
@@ -321,20 +317,20 @@ class Rewriting:
 
     # Memory
 
-    def _new(self, result: int, like: ir.Value) -> ir.Value:
-        """The memref of a result that has a place of its own, with the sizes of `like`."""
+    def _new(self, result: int, like: ir.Value, sizes: Sequence[ir.Value]) -> ir.Value:
+        """The memref of a result that has a place of its own, with the type of `like`."""
         place = self._places.place_of(result)
         if place is not None and place in self._memory:
             return self.seen_as(self._memory[place], memref_of(like.type), self._current.operation)
-        before, hoisted = self._anchor(place, like)
-        new = self._alloc_like(like, before) if not hoisted else alloc(memref_of(like.type), self._sizes(like), before)
+        before, hoisted = self._anchor(place, sizes)
+        new = alloc(memref_of(like.type), list(sizes), before)
         if place is not None:
             self.allocated[place] = new
             if hoisted or self._current.block == 0:
                 self._memory[place] = new
         return new
 
-    def _anchor(self, place: int | None, like: ir.Value) -> tuple[ir.Operation, bool]:
+    def _anchor(self, place: int | None, sizes: Sequence[ir.Value]) -> tuple[ir.Operation, bool]:
         """The op in front of which a place is allocated: the current one, or the one out of which it is passed."""
         here = self._current
         if place is None:
@@ -349,7 +345,7 @@ class Rewriting:
             block = self._record.blocks[parent.block]
         if anchor is None or anchor not in self._front:
             return here.operation, False
-        if not all(self._available(size, anchor) for size in self._sizes(like)):
+        if not all(self._available(size, anchor) for size in sizes):
             return here.operation, False
         return self._front[anchor], True
 
@@ -360,8 +356,7 @@ class Rewriting:
 
     def _alloc_like(self, value: ir.Value, before: ir.Operation) -> ir.Value:
         """A new buffer with a tensor's type and sizes."""
-        sizes = self._sizes(value) if self._is_undefined(value) else dynamic_dims(self._buffers[value], before)
-        return alloc(memref_of(value.type), sizes, before)
+        return alloc(memref_of(value.type), self._sizes(value), before)
 
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
         """The dynamic sizes of a tensor without contents, as it was made."""
