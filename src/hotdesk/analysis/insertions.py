@@ -8,8 +8,8 @@ An *insertion* puts a value into a destination: `tensor.insert_slice`, `tensor.p
 2. all of it stands in one block;
 3. the destination, offsets and sizes are known in front of the chain, or the chain can move down to the insertion, because
    nothing else reads it;
-4. nothing but the insertion reads the destination after the chain began, and a link that reads it reads the very elements that
-   it is about to write;
+4. nothing but the insertion reads the destination after the chain began, a link that reads it reads the very elements that it is
+   about to write, and no link makes it;
 5. a destination in memory is promised to be free to write (`restrict writable`), and nothing else in the function touches it.
 
 An empty tensor holds nothing, so values never change; the rules keep memory from growing. Chains without an empty tensor at
@@ -77,6 +77,9 @@ def find_chain(insertion: ir.Operation) -> Chain | Decision | None:
     if inner:
         return _refused(insertion, Reason.MULTIPLE_READERS, inner[0])
     destination = insertion.operands[1]
+    made = {result for link in links for result in link.results}
+    if any(value in made for value in list(insertion.operands)[1:]):
+        return _refused(insertion, Reason.READ_BY_SAME_OP, insertion)
     moves = not all(_is_known(v, links[0]) for v in list(insertion.operands)[1:])
     if moves and others:
         return _refused(insertion, Reason.DESTINATION_LATER, defining_op(destination) or insertion)

@@ -90,6 +90,19 @@ func.func @shifted(%d: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// Rule 4: a value that is inserted into itself.
+// CHECK:       decision: source of tensor.insert_slice: allocated: read-by-same-op, 16 bytes (tensor.insert_slice at
+// CHECK-LABEL: func.func @into_itself(
+// CHECK:         tensor.empty
+func.func @into_itself(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %a = linalg.map { math.exp } ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>)
+  %r = tensor.insert_slice %a into %a[0] [4] [1] : tensor<4xf32> into tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
 // Rule 5: nobody else may touch a destination in memory.
 // CHECK:       decision: source of bufferization.materialize_in_destination: allocated: destination-shared, 16 bytes (memref.load at
 // CHECK-LABEL: func.func @shared(
