@@ -23,7 +23,12 @@ NO_MORE = (
 )
 """Examples for which ours neither copies nor takes more bytes than MLIR's."""
 
-MLIR_IS_WRONG = ("loop_yields_one_new_twice",)
+MLIR_IS_WRONG = (
+    "branches_write_argument",
+    "forall_inserts_in_order",
+    "loop_yields_one_new_twice",
+    "switch_result_written",
+)
 """Examples of which MLIR's makes something else."""
 
 _MLIR_MAY_BE_WRONG = re.compile(
@@ -55,9 +60,11 @@ def test_reference_defines_examples(name: str) -> None:
 @_EACH
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name: str, subject: Subject) -> None:
-    if subject is MLIR and name in MLIR_IS_WRONG:
-        return
     text = EXAMPLES[name].read_text(encoding="utf-8")
+    if subject is MLIR and name in MLIR_IS_WRONG:
+        with pytest.raises(AssertionError, match=r"is wrong|an argument changed"):
+            check(text, inputs_of(text), subject)
+        return
     _check(text, inputs_of(text), subject)
 
 
