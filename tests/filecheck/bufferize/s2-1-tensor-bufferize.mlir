@@ -71,3 +71,21 @@ func.func @nothing() {
   return
 }
 func.func private @elsewhere(tensor<4xf32>)
+
+// -----
+
+// Tensors of scalars; a single element is stored into a copy.
+// CHECK-LABEL: func.func @of_scalars(
+// CHECK-SAME:    [[S:%.*]]: f32, [[N:%.*]]: index)
+// CHECK:         [[A:%.*]] = memref.alloc([[N]]) : memref<?xf32>
+// CHECK:         [[B:%.*]] = memref.alloc() : memref<2xf32>
+// CHECK-COUNT-2: memref.store [[S]], [[B]][
+// CHECK:         [[C:%.*]] = memref.alloc({{%.*}}) : memref<?xf32>
+// CHECK:         linalg.generic {{.*}} ins([[A]] : memref<?xf32>) outs([[C]] :
+// CHECK:         memref.store [[S]], [[C]][[[N]]]
+func.func @of_scalars(%s: f32, %n: index) -> (tensor<?xf32>, tensor<2xf32>, tensor<?xf32>) {
+  %a = tensor.splat %s[%n] : tensor<?xf32>
+  %b = tensor.from_elements %s, %s : tensor<2xf32>
+  %c = tensor.insert %s into %a[%n] : tensor<?xf32>
+  return %a, %b, %c : tensor<?xf32>, tensor<2xf32>, tensor<?xf32>
+}

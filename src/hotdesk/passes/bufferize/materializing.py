@@ -7,7 +7,7 @@ buffer, with a copy of the old contents where the op needs them, so no buffer th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -88,9 +88,8 @@ class Materializing:
         self._decide(Outcome.COPIED if contents and not fresh else Outcome.ALLOCATED, operand)
         return new
 
-    def result(self, op: ir.Operation, number: int) -> ir.Value:
-        value = op.results[number]
-        return allocate(memref_of(value.type), [v for v in op.operands if v.type == ir.IndexType.get()], op)
+    def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
+        return allocate(memref_of(op.results[number].type), list(sizes), op)
 
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
         self.assigned.add(value)
