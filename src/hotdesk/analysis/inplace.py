@@ -173,6 +173,7 @@ class _Loops:
                 self._forward.setdefault(edge.target, []).append(edge)
             else:
                 self._around.setdefault(loop, []).append(edge)
+                places.undecided.add(edge.target)
 
     def _loop(self, edge: FlowEdge) -> int | None:
         """The loop whose argument an edge leads to, or whose result the argument becomes."""
@@ -218,7 +219,7 @@ class _Loops:
             if self.decisions[edge.op, edge.target].copied:
                 self._places.copy_into(edge.target, self._function.ops[edge.op])
         for argument, result in results.items():
-            self._places.choose(sorted(rotating) if argument in rotating else [argument], result)
+            self._places.choose(sorted(rotating) if argument in rotating else [argument], result, merge=False)
         for edge in edges:
             if not self._is_argument(edge.target):
                 self.decisions[edge.op, edge.target] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)

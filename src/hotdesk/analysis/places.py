@@ -67,7 +67,12 @@ Location = tuple[int, Extent]
 
 
 class Places:
-    """The places of a function while decisions are taken."""
+    """The places of a function while decisions are taken.
+
+    Attributes:
+        read_only: why a place must not be written.
+        undecided: values that come round a loop, of which it is not decided yet what they lie with.
+    """
 
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
         self._function = function
@@ -77,6 +82,7 @@ class Places:
         self._links: dict[int, tuple[Location, ...]] = {}
         self._occupants: dict[int, list[Occupant]] = {}
         self.read_only: dict[int, Reason] = {}
+        self.undecided: set[int] = set()
         writers = _writers(function)
         for value in function.values:
             if readers.root[value.number] == value.number:
@@ -175,6 +181,8 @@ class Places:
         if any(place == mine[0][0] for place, _ in locations):
             return Conflict(Reason.DIFFERENT_LAYOUT)
         writes = any(occupant.written is not None for occupant in self._occupants[mine[0][0]])
+        if writes and self.place_of(value) is None:
+            return Conflict(Reason.PARTIAL_VIEW)
         reason = self.why_read_only(value)
         if writes and reason is not None:
             return Conflict(reason)
@@ -183,13 +191,13 @@ class Places:
             return Conflict(owned)
         return self._clash(mine[0][0], locations, value, None)
 
-    def choose(self, values: Sequence[int], target: int) -> None:
+    def choose(self, values: Sequence[int], target: int, *, merge: bool = True) -> None:
         """Lets `target` lie wherever one of `values` does; it must have a place of its own that nothing is written to.
 
-        Values that never want their memory at one time share a place.
+        Values that never want their memory at one time share a place, if `merge` allows it.
         """
         mine = self.find(self._readers.root[target])
-        for value in values[1:]:
+        for value in values[1:] if merge else ():
             self._merge(values[0], value)
         found: dict[Location, None] = {}
         for value in values:
@@ -203,9 +211,13 @@ class Places:
                 self._insert(place, _moved(occupant, extent))
 
     def _merge(self, a: int, b: int) -> None:
-        """Makes one place of those of two values, if both may be written and nothing is lost."""
+        """Makes one place of those of two values, if nothing is lost and it is known where the memory of both comes from."""
         first, second = self.place_of(a), self.place_of(b)
         if first is None or second is None or first == second or {first, second} & self.read_only.keys():
+            return
+        occupants = (*self._occupants[first], *self._occupants[second])
+        groups = [occupant.group for occupant in occupants if occupant.group != NOT_A_TENSOR]
+        if any(group in self.undecided or self._function.values[group].producer is None for group in groups):
             return
         if self.may_meet(a, b):
             self._unite(first, second)

@@ -10,7 +10,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, elementwise_copy, integers
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_tensor, memref_of, row_major, shape_of
+from hotdesk.ir.types import is_memref, is_tensor, memref_of, row_major, shape_of
 from hotdesk.ir.walking import defining_op, entry_block
 from hotdesk.passes.bufferize.rewriting import Rewriting
 
@@ -21,25 +21,29 @@ _VIEWS = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
 def place_results(
     function: ir.Operation, record: FunctionRecord, rewriting: Rewriting, buffers: list[ir.Value]
 ) -> None:
-    """Replaces the return by one without operands, and the allocations that results cover by arguments.
+    """Replaces the return by one without tensors, and the allocations that results cover by arguments.
 
     Raises:
         BufferizationError: a result is no tensor, or a tensor is left.
     """
     returned = record.ops[-1]
-    types = [_result_type(number, value) for number, value in enumerate(returned.operation.operands)]
-    last = create("func.return", [], [], before=returned.operation)
+    values = list(returned.operation.operands)
+    for number, value in enumerate(values):
+        if not is_tensor(value.type) and not _is_private(function):
+            where = python_line(value.location) or None
+            raise BufferizationError(f"result {number}", expected="a tensor", got=str(value.type), where=where)
+    kept = [value for value in buffers if not is_memref(value.type)]
+    types = {number: memref_of(value.type) for number, value in enumerate(values) if is_tensor(value.type)}
+    last = create("func.return", kept, [], before=returned.operation)
     returned.operation.erase()
     _place(function, record, rewriting, buffers, types, last)
     rewriting.finish()
-    _set_type(function, record, len(buffers))
+    _set_type(function, record, types, kept)
 
 
-def _result_type(number: int, value: ir.Value) -> ir.Type:
-    if not is_tensor(value.type):
-        where = python_line(value.location) or None
-        raise BufferizationError(f"result {number}", expected="a tensor", got=str(value.type), where=where)
-    return memref_of(value.type)
+def _is_private(function: ir.Operation) -> bool:
+    visibility = function.attributes["sym_visibility"] if "sym_visibility" in function.attributes else None
+    return visibility is not None and cast(Any, visibility).value == "private"
 
 
 def _place(
@@ -47,12 +51,12 @@ def _place(
     record: FunctionRecord,
     rewriting: Rewriting,
     buffers: list[ir.Value],
-    types: list[ir.Type],
+    types: dict[int, ir.Type],
     last: ir.Operation,
 ) -> None:
     taken: set[ir.Value] = set()
     block = entry_block(function)
-    for number, result_type in enumerate(types):
+    for number, result_type in types.items():
         buffer, value = buffers[number], record.ops[-1].operands[number]
         size = record.values[value].bytes
         argument = block.add_argument(result_type, last.location)
@@ -74,15 +78,16 @@ def _place(
         taken.update((replacement, argument, allocation))
 
 
-def _set_type(function: ir.Operation, record: FunctionRecord, results: int) -> None:
+def _set_type(function: ir.Operation, record: FunctionRecord, types: dict[int, ir.Type], kept: list[ir.Value]) -> None:
     block = entry_block(function)
-    function_type = ir.FunctionType.get([a.type for a in block.arguments], [])
+    function_type = ir.FunctionType.get([a.type for a in block.arguments], [value.type for value in kept])
     function.attributes["function_type"] = ir.TypeAttr.get(function_type)
     given = "arg_attrs" in function.attributes
-    empty = [ir.DictAttr.get({})] * (len(block.arguments) - results)
+    empty = [ir.DictAttr.get({})] * (len(block.arguments) - len(types))
     attributes = list(cast(Any, function.attributes["arg_attrs"])) if given else empty
     i64 = ir.IntegerType.get_signless(64)
-    for number, operand in enumerate(record.ops[-1].operands):
+    for number in types:
+        operand = record.ops[-1].operands[number]
         shape = [ir.StringAttr.get(str(size)) for size in record.values[operand].shape]
         entry: dict[str, ir.Attribute] = {
             RESULT: ir.IntegerAttr.get(i64, number),
