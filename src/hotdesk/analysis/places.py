@@ -40,6 +40,7 @@ class Occupant:
         written: the part that defining them writes; None if control flow hands them over.
         source: the group whose elements an insertion writes.
         writer: the op that writes it.
+        copied: an operand is copied here before the op reads the others; so it is taken to be until the op is decided in place.
         sealed: everything that was in the place before is dead once they are defined.
     """
 
@@ -51,6 +52,7 @@ class Occupant:
     written: Extent | None = None
     source: int | None = None
     writer: int | None = None
+    copied: bool = False
     sealed: bool = False
 
 
@@ -103,14 +105,31 @@ class Places:
         first = (value.order + 1) // 2
         if writer is None:
             return Occupant(group, value.order, value.block, first)
-        part = writer.facts.part
-        if part is None or part.source is None:
-            return Occupant(group, value.order, value.block, first, WHOLE, WHOLE, writer=writer.number)
-        source = writer.operands[part.source]
-        whole = self._readers.extent[source] is WHOLE
-        written = self._readers.part(writer)
-        inserted = self._readers.root[source] if whole else None
-        return Occupant(group, value.order, value.block, first, WHOLE, written, inserted, writer.number)
+        occupant = Occupant(group, value.order, value.block, first, WHOLE, WHOLE, writer=writer.number)
+        occupant.copied = self._needs_contents(writer, value.result)
+        return occupant
+
+    def _needs_contents(self, op: OpRecord, result: int) -> bool:
+        """Whether an operand has to be copied for a result if it is not overwritten."""
+        operand = next((operand for operand, tied in op.facts.ties if tied == result), None)
+        if operand is None or self._readers.root[op.operands[operand]] in self._readers.undefined:
+            return False
+        return operand in op.facts.reads or operand not in op.facts.overwrites
+
+    def _take_as(self, op: OpRecord, group: int, *, in_place: bool) -> None:
+        """Says of the occupants that a result is whether its op writes in place: then an insertion writes its part alone."""
+        part = op.facts.part
+        for place, _ in self._resolved(group, WHOLE):
+            for occupant in self._occupants[place]:
+                if occupant.group != group:
+                    continue
+                occupant.copied = not in_place and self._needs_contents(op, self._function.values[group].result)
+                if part is None or part.source is None:
+                    continue
+                source = op.operands[part.source]
+                whole = in_place and self._readers.extent[source] is WHOLE
+                occupant.written = self._readers.part(op) if in_place else WHOLE
+                occupant.source = self._readers.root[source] if whole else None
 
     # Where values lie
 
@@ -156,7 +175,11 @@ class Places:
             return None
         if len(mine) > 1 or mine[0][1] is not WHOLE:
             return Conflict(Reason.DIFFERENT_LAYOUT)
-        return self._clash(mine[0][0], locations, value, op)
+        self._take_as(op, group, in_place=True)
+        found = self._clash(mine[0][0], locations, value, op)
+        if found is not None:
+            self._take_as(op, group, in_place=False)
+        return found
 
     def join(self, value: int, target: int) -> None:
         """Puts `target`, a group's root, and everything that lies with it where `value` lies."""
@@ -356,6 +379,8 @@ class Places:
             there = within(x.extent, read.extent)
             if read.operand in tied or disjoint(there, written):
                 continue
+            if z.copied:
+                return read
             alike = read.operand in op.facts.elementwise
             inserted = op.facts.part is not None and read.operand == op.facts.part.source
             if not ((alike or inserted) and same(there, written)):
@@ -414,6 +439,7 @@ def _moved(occupant: Occupant, extent: Extent) -> Occupant:
         occupant.written,
         occupant.source,
         occupant.writer,
+        occupant.copied,
         occupant.sealed,
     )
 
