@@ -35,7 +35,8 @@ class Expected:
 
 def expected(function: Operation, inputs: Sequence[Any]) -> list[Expected]:
     """What a function returns."""
-    first, *others = (run(function, inputs, fill) for fill in (_lowest, _highest, _Drawn()))
+    drawn = [_Drawn(seed, sign) for seed in (7, 8) for sign in (1, -1)]
+    first, *others = (run(function, inputs, fill) for fill in (_lowest, _highest, *drawn))
     return [
         Expected(a, np.logical_and.reduce([_same(a, b) for b in rest])) for a, *rest in zip(first, *others, strict=True)
     ]
@@ -53,11 +54,12 @@ def _highest(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
 class _Drawn:
     """Numbers that are others each time."""
 
-    def __init__(self) -> None:
-        self._generator = np.random.default_rng(7)
+    def __init__(self, seed: int, sign: int) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._sign = sign
 
     def __call__(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
-        numbers = self._generator.integers(-1000, 1000, shape)
+        numbers = self._sign * self._generator.integers(-1000, 1000, shape) + (self._sign < 0)
         return np.asarray(numbers % 2 == 0 if dtype.kind == "b" else numbers).astype(dtype)
 
 

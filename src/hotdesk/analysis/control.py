@@ -94,7 +94,10 @@ class Control:
                 changed = False
                 for b in siblings[1:]:
                     ways = [found[p] for p in before.get(b.number, [])]
-                    new = frozenset.intersection(*ways) | {b.number} if ways else everything
+                    new = everything
+                    for way in ways:
+                        new &= way
+                    new |= {b.number}
                     changed |= new != found[b.number]
                     found[b.number] = new
             self._dominators.update(found)

@@ -1,7 +1,7 @@
 """Which elements of a tensor an access is about, and whether two accesses can meet.
 
 An extent is `WHOLE`, `UNKNOWN` (some of the elements) or a `Box`: for each dim an offset, a size and a stride, numbers or
-expressions over symbolic sizes and index values. Boxes are compared in one *frame*: a class of tensors whose dims correspond (see `frames`).
+expressions over symbolic sizes and index values. Boxes are compared in one *frame*: a class of tensors whose dims correspond.
 What cannot be proven counts as meeting.
 """
 
@@ -85,14 +85,14 @@ def covers(outer: Extent, inner: Extent) -> bool:
     return all(_contains(*pair) for pair in zip(outer.dims, inner.dims, strict=True))
 
 
-def _apart(a: tuple[Size, Size, Size], b: tuple[Size, Size, Size]) -> bool:
+def _apart(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
     (first, size, step), (second, length, stride) = a, b
     if size == 0 or length == 0:
         return True
     if _at_least(second, first + _span(size, step)) or _at_least(first, second + _span(length, stride)):
         return True
-    distance = expand(first - second)
-    return step == stride and isinstance(step, int) and isinstance(distance, int) and step > 1 and distance % step != 0
+    distance: Any = expand(first - second)
+    return step == stride and isinstance(step, int) and isinstance(distance, int) and step > 1 and bool(distance % step)
 
 
 def _span(size: Size, step: Size) -> Size:
@@ -100,18 +100,18 @@ def _span(size: Size, step: Size) -> Size:
     return expand((size - 1) * step + 1)
 
 
-def _contains(a: tuple[Size, Size, Size], b: tuple[Size, Size, Size]) -> bool:
+def _contains(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
     (first, size, step), (second, length, stride) = a, b
     if (first, size, step) == (second, length, stride):
         return True
-    return step == 1 and _at_least(second, first) and _at_least(first + size, second + _span(length, stride))
+    return bool(step == 1) and _at_least(second, first) and _at_least(first + size, second + _span(length, stride))
 
 
 def _at_least(a: Any, b: Any) -> bool:
     """Whether a >= b for every value of the sizes; those of index values are not known."""
     difference = expand(a - b)
     if isinstance(difference, int):
-        return difference >= 0
+        return bool(difference >= 0)
     terms: Any = sympy.Add.make_args(difference)
     for term in terms:
         coefficient, rest = term.as_coeff_Mul()

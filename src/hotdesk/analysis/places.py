@@ -7,8 +7,8 @@ operand (a tie), or when control flow passes a value on. A place keeps its *occu
     place than later reads of x want, or z writes what is there already (an insertion of a part into where it lies).
 
 That is non-interference of values coalesced out of SSA form, with liveness of parts. So joining places is a check of the
-occupants of the smaller against their neighbours in the larger one. Walking back from z may stop at an occupant before which everything is
-dead (`sealed`): whatever is live after z is live after that occupant.
+occupants of the smaller against their neighbours in the larger one. Walking back from z may stop at an occupant before which
+everything is dead (`sealed`): whatever is live after z is live after that occupant.
 
 A value that control flow takes from one of several places lies in all of them; a write to it is checked in each.
 
@@ -66,6 +66,7 @@ class Conflict:
 
 
 Location = tuple[int, Extent]
+Locations = tuple[Location, ...]
 
 
 class Places:
@@ -81,7 +82,7 @@ class Places:
         self._readers = readers
         count = len(function.values)
         self._parent = list(range(count))
-        self._links: dict[int, tuple[Location, ...]] = {}
+        self._links: dict[int, Locations] = {}
         self._occupants: dict[int, list[Occupant]] = {}
         self.read_only: dict[int, Reason] = {}
         self.undecided: set[int] = set()
@@ -139,11 +140,11 @@ class Places:
             place = self._parent[place]
         return place
 
-    def locations(self, value: int) -> tuple[Location, ...]:
+    def locations(self, value: int) -> Locations:
         """The places a value may lie in, each with the part of it."""
         return self._resolved(self._readers.root[value], self._readers.extent[value])
 
-    def _resolved(self, place: int, extent: Extent) -> tuple[Location, ...]:
+    def _resolved(self, place: int, extent: Extent) -> Locations:
         root = self.find(place)
         if root not in self._links:
             return ((root, extent),)
@@ -154,8 +155,7 @@ class Places:
 
     def place_of(self, value: int) -> int | None:
         """The one place that a value takes entirely, or None."""
-        locations = self.locations(value)
-        return locations[0][0] if len(locations) == 1 and locations[0][1] is WHOLE else None
+        return _only(self.locations(value))
 
     def why_read_only(self, value: int) -> Reason | None:
         """Why a value's memory must not be written, or None if it may."""
@@ -171,12 +171,14 @@ class Places:
             return Conflict(reason)
         locations = self.locations(value)
         mine = self._resolved(group, WHOLE)
-        if len(mine) == 1 and len(locations) == 1 and mine[0] == locations[0]:
+        if len(mine) == 1 and mine == locations:
+            self._take_as(op, group, in_place=True)
             return None
-        if len(mine) > 1 or mine[0][1] is not WHOLE:
+        place = _only(mine)
+        if place is None:
             return Conflict(Reason.DIFFERENT_LAYOUT)
         self._take_as(op, group, in_place=True)
-        found = self._clash(mine[0][0], locations, value, op)
+        found = self._clash(place, locations, value, op)
         if found is not None:
             self._take_as(op, group, in_place=False)
         return found
@@ -185,8 +187,9 @@ class Places:
         """Puts `target`, a group's root, and everything that lies with it where `value` lies."""
         mine = self.find(self._readers.root[target])
         locations = self.locations(value)
-        if len(locations) == 1 and locations[0][1] is WHOLE:
-            self._unite(mine, locations[0][0])
+        place = _only(locations)
+        if place is not None:
+            self._unite(mine, place)
         elif all(place != mine for place, _ in locations):
             self._links[mine] = locations
             for occupant in self._occupants.pop(mine):
@@ -199,20 +202,19 @@ class Places:
         mine = self._resolved(self._readers.root[target], WHOLE)
         if mine == locations:
             return None
-        if len(mine) > 1 or mine[0][1] is not WHOLE:
+        own = _only(mine)
+        if own is None or any(place == own for place, _ in locations):
             return Conflict(Reason.DIFFERENT_LAYOUT)
-        if any(place == mine[0][0] for place, _ in locations):
-            return Conflict(Reason.DIFFERENT_LAYOUT)
-        writes = any(occupant.written is not None for occupant in self._occupants[mine[0][0]])
+        writes = any(occupant.written is not None for occupant in self._occupants[own])
         if writes and self.place_of(value) is None:
             return Conflict(Reason.PARTIAL_VIEW)
         reason = self.why_read_only(value)
         if writes and reason is not None:
             return Conflict(reason)
-        owned = self.read_only.get(mine[0][0])
+        owned = self.read_only.get(own)
         if owned is not None:
             return Conflict(owned)
-        return self._clash(mine[0][0], locations, value, None)
+        return self._clash(own, locations, value, None)
 
     def choose(self, values: Sequence[int], target: int, *, merge: bool = True) -> None:
         """Lets `target` lie wherever one of `values` does; it must have a place of its own that nothing is written to.
@@ -225,8 +227,9 @@ class Places:
         found: dict[Location, None] = {}
         for value in values:
             found.update(dict.fromkeys(self.locations(value)))
-        if len(found) == 1 and next(iter(found))[1] is WHOLE:
-            self._unite(mine, next(iter(found))[0])
+        place = _only(tuple(found))
+        if place is not None:
+            self._unite(mine, place)
             return
         self._links[mine] = tuple(found)
         for occupant in self._occupants.pop(mine):
@@ -422,6 +425,14 @@ class Places:
             else:
                 many[i].sealed = False
         many.insert(position, occupant)
+
+
+def _only(locations: Locations) -> int | None:
+    """The one place of these locations, if they take it entirely."""
+    if len(locations) != 1:
+        return None
+    ((place, extent),) = locations
+    return place if extent is WHOLE else None
 
 
 def _order(occupant: Occupant) -> int:

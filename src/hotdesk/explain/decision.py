@@ -96,17 +96,32 @@ class Reason(str, Enum):
     MULTIPLE_READERS = "multiple-readers", "More than one operation reads the value, so it is kept for them."
     DIFFERENT_BLOCK = "different-block", "The operations stand in different blocks, which may run unequally often."
     DESTINATION_LATER = "destination-later", "The destination is not known yet where the value is computed."
-    DESTINATION_SHARED = "destination-shared", "The destination's memory may be used by others until the value is inserted."
-    NOT_PURE_TENSORS = "not-pure-tensors", "The operations work on memory, where a write may change what another one reads."
+    DESTINATION_SHARED = (
+        "destination-shared",
+        "The destination's memory may be used by others until the value is inserted.",
+    )
+    NOT_PURE_TENSORS = (
+        "not-pure-tensors",
+        "The operations work on memory, where a write may change what another one reads.",
+    )
     UNRANKED_TENSOR = "unranked-tensor", "The tensor has no rank, so its elements cannot be matched with loops."
-    PRODUCER_REDUCES = "producer-reduces", "The value is accumulated over a loop, so no single iteration has its elements."
+    PRODUCER_REDUCES = (
+        "producer-reduces",
+        "The value is accumulated over a loop, so no single iteration has its elements.",
+    )
     NOT_A_PERMUTATION = "not-a-permutation", "The elements are not read or written one for each iteration of the loops."
-    ACCUMULATED_INTO = "accumulated-into", "The value is what the operation accumulates into, so it has to be in memory."
+    ACCUMULATED_INTO = (
+        "accumulated-into",
+        "The value is what the operation accumulates into, so it has to be in memory.",
+    )
     LOOP_SIZE_LOST = "loop-size-lost", "Without the value nothing would say how often a loop runs."
     MAY_OVERLAP = "may-overlap", "Two views may share elements that one operation writes and the other one uses."
     TOUCHED_BETWEEN = "touched-between", "An operation between the two reads or writes the same memory."
     NOT_ANALYSED = "not-analysed", "Nothing was asked about later readers, so the operand is never overwritten."
-    ALLOCATED_INSIDE = "allocated-inside", "The function makes the result's memory itself, so it is copied to the caller's."
+    ALLOCATED_INSIDE = (
+        "allocated-inside",
+        "The function makes the result's memory itself, so it is copied to the caller's.",
+    )
     SIZE_UNKNOWN_TO_CALLER = "size-unknown-to-caller", "The caller cannot compute the result's size from its arguments."
     PUBLIC_FUNCTION = "public-function", "Others may call the function, so its signature stays as it is."
     ADDRESS_TAKEN = "address-taken", "The function is used otherwise than by calls, so its signature stays as it is."

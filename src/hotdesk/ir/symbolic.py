@@ -158,6 +158,8 @@ class SymbolicSizes:
             return self._argument_shapes.get(argument.arg_number) if argument.owner == self._entry else None
         operands = list(op.operands)
         match op.name:
+            case "bufferization.alloc_tensor" if segment_sizes(op)[1]:
+                return self.shape(operands[segment_sizes(op)[0]])
             case "tensor.empty" | "memref.alloc" | "bufferization.alloc_tensor":
                 rest = iter(operands)
                 return tuple(self.value(next(rest)) if s is None else s for s in shape_of(value.type))

@@ -30,10 +30,12 @@ def place_results(
     values = list(returned.operation.operands)
     for number, value in enumerate(values):
         if not is_tensor(value.type) and not _is_private(function):
-            where = python_line(value.location) or None
+            where = python_line(returned.operation.location) or None
             raise BufferizationError(f"result {number}", expected="a tensor", got=str(value.type), where=where)
     kept = [value for value in buffers if not is_memref(value.type)]
-    types = {number: memref_of(value.type) for number, value in enumerate(values) if is_tensor(value.type)}
+    types: dict[int, ir.Type] = {
+        number: memref_of(value.type) for number, value in enumerate(values) if is_tensor(value.type)
+    }
     last = create("func.return", kept, [], before=returned.operation)
     returned.operation.erase()
     _place(function, record, rewriting, buffers, types, last)
@@ -42,8 +44,9 @@ def place_results(
 
 
 def _is_private(function: ir.Operation) -> bool:
-    visibility = function.attributes["sym_visibility"] if "sym_visibility" in function.attributes else None
-    return visibility is not None and cast(Any, visibility).value == "private"
+    return (
+        "sym_visibility" in function.attributes and cast(Any, function.attributes["sym_visibility"]).value == "private"
+    )
 
 
 def _place(

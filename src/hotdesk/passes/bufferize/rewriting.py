@@ -45,7 +45,9 @@ class Rewriting:
     """
 
     def __init__(self, function: ir.Operation, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
-        assert analysis.places is not None and analysis.readers is not None
+        self._refuse_branches(function, record)
+        assert analysis.places is not None
+        assert analysis.readers is not None
         self._function = function
         self._record = record
         self._analysis = analysis
@@ -87,6 +89,17 @@ class Rewriting:
                 self._erase.append(record.operation)
         return returned
 
+    def _refuse_branches(self, function: ir.Operation, record: FunctionRecord) -> None:
+        parents = [(block.parent, block.region) for block in record.blocks]
+        if len(set(parents)) < len(parents):
+            raise BufferizationError(
+                "control flow between blocks is not bufferized",
+                expected="regions of one block",
+                got=f"{len(parents)} blocks",
+                where=python_line(function.location) or None,
+                hint="lift it to scf first: `--lift-cf-to-scf`",
+            )
+
     def finish(self) -> None:
         """Drops the old ops and arguments; the return is gone already."""
         for op in reversed(self._erase):
@@ -112,9 +125,8 @@ class Rewriting:
                 self._front[record.number] = made
             return True
         passes_on = any((record.number, i) in self._edges for i in range(len(record.operands)))
-        if not passes_on and not any(is_tensor(v.type) for v in (*op.operands, *op.results)):
-            if not any(is_tensor(v.type) for v in self._captured(record)):
-                return False
+        if not passes_on and not any(is_tensor(v.type) for v in (*op.operands, *op.results, *self._captured(record))):
+            return False
         model.bufferize(op, self)
         return True
 
@@ -203,7 +215,8 @@ class Rewriting:
 
     def lies_there(self, op: ir.Operation) -> bool:
         part = self._current.facts.part
-        assert part is not None and part.source is not None
+        assert part is not None
+        assert part.source is not None
         source, container = self._current.operands[part.source], self._current.results[0]
         here = tuple((p, within(e, self._readers.part(self._current))) for p, e in self._places.locations(container))
         return len(here) == 1 and self._places.locations(source) == here
@@ -364,7 +377,7 @@ class Rewriting:
         dynamic = sum(size is None for size in shape_of(value.type))
         if not dynamic:
             return []
-        if producer is not None and producer.name in ("tensor.empty", "bufferization.alloc_tensor"):
+        if producer is not None and self._is_undefined(value):
             return list(producer.operands)[:dynamic]
         return dynamic_dims(self.buffer(value), self._current.operation)
 

@@ -18,7 +18,7 @@ def test_a_scalar_result_is_refused_and_located() -> None:
 
 
 def test_branches_are_refused() -> None:
-    with pytest.raises(BufferizationError, match="expected a function of one block, got 2 blocks"):
+    with pytest.raises(BufferizationError, match="expected regions of one block, got 2 blocks"):
         run(parse("func.func @main() {\n cf.br ^a\n^a:\n return\n}"), OneShotBufferize())
 
 
