@@ -50,6 +50,10 @@ class Readers:
             if edge.target in needed:
                 passed.setdefault(edge.op, []).append((edge.operand, edge.source))
         for op in function.ops:
+            for operand, result in op.facts.choices:
+                if op.results[result] in needed:
+                    passed.setdefault(op.number, []).append((operand, op.operands[operand]))
+        for op in function.ops:
             self._reads(op, passed.get(op.number, []))
         self._numbers = {group: [read.op for read in reads] for group, reads in self.reads.items()}
 

@@ -166,8 +166,10 @@ class Rewriting:
         if value not in self._buffers:
             producer = defining_op(value)
             assert producer is not None
-            self._buffers[value] = self._alloc_like(value, producer)
             place = self._places.place_of(self._numbers[value])
+            if place is not None and place in self._memory:
+                return self.seen_as(self._memory[place], memref_of(value.type), self._current.operation)
+            self._buffers[value] = self._alloc_like(value, producer)
             if place is not None:
                 self._memory.setdefault(place, self._buffers[value])
                 self.allocated.setdefault(place, self._buffers[value])
