@@ -25,7 +25,7 @@ class _Worker:
         self._process: Any = None
 
     def __call__(self, text: str, pipeline: str) -> tuple[bool, str]:
-        if self._process is None:
+        if self._process is None or self._process.poll() is not None:
             command = [sys.executable, "-c", "from tests.running.apart import serve; serve()"]
             self._process = subprocess.Popen(
                 command,
@@ -49,6 +49,7 @@ def serve() -> None:
     for line in sys.stdin:
         signal.alarm(_SECONDS)
         print(json.dumps(_run(*json.loads(line))), flush=True)
+        signal.alarm(0)
 
 
 def _run(text: str, pipeline: str) -> tuple[bool, str]:

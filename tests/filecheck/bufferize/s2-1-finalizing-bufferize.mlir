@@ -1,5 +1,5 @@
-// RUN: %hotdesk-opt %s --split-input-file --pass-pipeline='builtin.module(hotdesk-linalg-bufferize,hotdesk-func-bufferize,hotdesk-tensor-bufferize,hotdesk-arith-bufferize,hotdesk-finalizing-bufferize)' --print-decisions 2>&1 | FileCheck %s
-// RUN: %hotdesk-opt %s --split-input-file --pass-pipeline='builtin.module(hotdesk-tensor-bufferize,hotdesk-arith-bufferize,hotdesk-linalg-bufferize,hotdesk-func-bufferize,hotdesk-finalizing-bufferize)' --print-decisions 2>&1 | FileCheck %s
+// RUN: not %hotdesk-opt %s --split-input-file --pass-pipeline='builtin.module(hotdesk-linalg-bufferize,hotdesk-func-bufferize,hotdesk-tensor-bufferize,hotdesk-arith-bufferize,hotdesk-finalizing-bufferize)' --print-decisions 2>&1 | FileCheck %s
+// RUN: not %hotdesk-opt %s --split-input-file --pass-pipeline='builtin.module(hotdesk-tensor-bufferize,hotdesk-arith-bufferize,hotdesk-linalg-bufferize,hotdesk-func-bufferize,hotdesk-finalizing-bufferize)' --print-decisions 2>&1 | FileCheck %s
 
 // In any order: no materialization is left, and a slice is read where it lies.
 // CHECK-LABEL: func.func @main(

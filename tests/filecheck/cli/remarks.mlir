@@ -5,10 +5,10 @@
 // RUN: FileCheck %s --check-prefix=YAML --input-file=%t.yaml
 // RUN: not %hotdesk-opt %s --remarks-filter="(" 2>&1 | FileCheck %s --check-prefix=REGEX
 
-// CHECK:      remarks.mlir:35:3: remark: [Missed] ALLOCATED | Category:bufferize | Function=main | Reason=read-by-same-op, Bytes=16, Subject="result of linalg.exp", Because="linalg.exp at {{.*}}remarks.mlir:35"
-// CHECK-NEXT: {{^}}  %0 = linalg.exp
+// CHECK:      remarks.mlir:36:3: remark: [Missed] ALLOCATED | Category:bufferize | Function=main | Reason=read-later, Bytes=16, Subject="result of linalg.exp", Because="linalg.exp at {{.*}}remarks.mlir:36"
+// CHECK-NEXT: {{^}}  %1 = linalg.exp
 // CHECK-NEXT: {{^}}  ^
-// CHECK:      remark: [Missed] ALLOCATED
+// CHECK:      remarks.mlir:37:3: remark: [Passed] IN_PLACE
 // CHECK:      remarks.mlir: remark: [Passed] LENT | Category:bufferize | Function=main | Reason=result-slot, Bytes=16, Subject="result 0"
 // CHECK-NOT:  remark:
 
@@ -19,7 +19,7 @@
 // YAML-NEXT: Function: "main"
 // YAML-NEXT: Args:
 // YAML-NEXT:   - Category: "bufferize"
-// YAML-NEXT:   - Reason: "read-by-same-op"
+// YAML-NEXT:   - Reason: "not-writable-input"
 // YAML-NEXT:   - Bytes: 16
 // YAML-NOT:  LENT
 // YAML:      --- !Passed
