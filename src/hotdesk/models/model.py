@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hotdesk._bindings import ir
+from hotdesk.models.effects import MemoryEffects
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import Flow
 
@@ -71,9 +72,11 @@ class OpModel:
         flow: how values pass through the operation's regions, each of whose operations is then analysed by its own model; None
             for operations whose regions are payload.
         branches: of a terminator that goes to other blocks, (operand, successor, argument of that block).
+        effects: what the operation does to memrefs, where MLIR's own interfaces do not say it: ops of unregistered dialects.
     """
 
     facts: Callable[[ir.Operation], Facts]
     bufferize: Callable[[ir.Operation, Buffers], None] | None = None
     flow: Callable[[ir.Operation], Flow] | None = None
     branches: Callable[[ir.Operation], tuple[tuple[int, int, int], ...]] | None = None
+    effects: Callable[[ir.Operation], MemoryEffects] | None = None
