@@ -1,0 +1,104 @@
+"""Reshapes and casts of tensors: the same memory with other dims."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create
+from hotdesk.ir.types import layout_of, row_major, shape_of
+from hotdesk.ir.walking import int_array
+from hotdesk.models.facts import Facts
+from hotdesk.models.layouts import has_identity_layout, strided_type, times
+from hotdesk.models.model import Buffers, OpModel
+
+_WHOLE_VIEW = Facts(views=((0, 0),), whole_views=frozenset({(0, 0)}))
+
+
+def _whole_view(op: ir.Operation) -> Facts:
+    return _WHOLE_VIEW
+
+
+def _bufferize_expand(op: ir.Operation, buffers: Buffers) -> None:
+    source = buffers.buffer(op.operands[0])
+    sizes = shape_of(op.results[0].type)
+    groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+    if has_identity_layout(source):
+        dynamic = ir.ShapedType.get_dynamic_size()
+        element = cast(Any, source.type).element_type
+        result: ir.Type = ir.MemRefType.get([dynamic if s is None else s for s in sizes], element)
+    else:
+        strides, offset = layout_of(source.type)
+        expanded: list[int | None] = []
+        for group, stride in zip(groups, strides, strict=True):
+            inner = row_major(tuple(sizes[i] for i in group))
+            expanded.extend(times(s, stride) for s in inner)
+        if not groups:  # a single element gets dims of size 1
+            expanded = [1] * len(sizes)
+        result = strided_type(sizes, expanded, offset, source)
+    attributes = {name: op.attributes[name] for name in ("reassociation", "static_output_shape")}
+    operands = [source, *list(op.operands)[1:]]
+    buffers.assign(op.results[0], create("memref.expand_shape", operands, [result], attributes, before=op).results[0])
+
+
+def _bufferize_collapse(op: ir.Operation, buffers: Buffers) -> None:
+    source = buffers.buffer(op.operands[0])
+    groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+    if not _is_collapsible(source, groups):
+        source = buffers.contiguous(source, op, 0)
+    sizes = shape_of(op.results[0].type)
+    dynamic = ir.ShapedType.get_dynamic_size()
+    if has_identity_layout(source):
+        element = cast(Any, source.type).element_type
+        result: ir.Type = ir.MemRefType.get([dynamic if s is None else s for s in sizes], element)
+    else:
+        strides, offset = layout_of(source.type)
+        collapsed = [_innermost_stride(source, strides, group) for group in groups]
+        result = strided_type(sizes, collapsed, offset, source)
+    attributes = {"reassociation": op.attributes["reassociation"]}
+    buffers.assign(op.results[0], create("memref.collapse_shape", [source], [result], attributes, before=op).results[0])
+
+
+def _innermost_stride(source: ir.Value, strides: Sequence[int | None], group: Sequence[int]) -> int | None:
+    """The stride MLIR infers for a merged dim: that of its last dim that is not of size 1."""
+    sizes = shape_of(source.type)
+    kept = list(group)
+    while len(kept) > 1 and sizes[kept[-1]] == 1:
+        kept.pop()
+    return strides[kept[-1]] if sizes[kept[-1]] is not None or len(kept) == 1 else None
+
+
+def _is_collapsible(source: ir.Value, groups: Sequence[Sequence[int]]) -> bool:
+    """Whether each group of dims is contiguous within itself, as far as the type proves it."""
+    if has_identity_layout(source):
+        return True
+    sizes, (strides, _) = shape_of(source.type), layout_of(source.type)
+    for group in groups:
+        relevant = [i for i in group if sizes[i] != 1]
+        for outer, inner in itertools.pairwise(relevant):
+            size, stride, outer_stride = sizes[inner], strides[inner], strides[outer]
+            if size is None or stride is None or outer_stride is None or outer_stride != size * stride:
+                return False
+    return bool(groups)
+
+
+def _bufferize_cast(op: ir.Operation, buffers: Buffers) -> None:
+    source = buffers.buffer(op.operands[0])
+    strides, offset = layout_of(source.type)
+    sizes = shape_of(op.results[0].type)
+    if has_identity_layout(source):
+        dynamic = ir.ShapedType.get_dynamic_size()
+        element = cast(Any, source.type).element_type
+        result: ir.Type = ir.MemRefType.get([dynamic if s is None else s for s in sizes], element)
+    else:
+        result = strided_type(sizes, strides, offset, source)
+    buffers.assign(op.results[0], create("memref.cast", [source], [result], before=op).results[0])
+
+
+MODELS = {
+    "tensor.expand_shape": OpModel(_whole_view, _bufferize_expand),
+    "tensor.collapse_shape": OpModel(_whole_view, _bufferize_collapse),
+    "tensor.cast": OpModel(_whole_view, _bufferize_cast),
+}

@@ -1,0 +1,74 @@
+"""Slices of tensors: an extraction is a view, an insertion writes a part of its destination."""
+
+from __future__ import annotations
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create, elementwise_copy
+from hotdesk.ir.types import kept_dims, layout_of, shape_of
+from hotdesk.ir.walking import int_array, segment_sizes
+from hotdesk.models.facts import Facts, Slice
+from hotdesk.models.layouts import DYNAMIC, strided_type, times
+from hotdesk.models.model import Buffers, OpModel
+
+
+def _subview(source: ir.Value, op: ir.Operation, first_dynamic: int, result_shape: tuple[int | None, ...]) -> ir.Value:
+    """`memref.subview` of `source` with the offsets, sizes and strides of a tensor slice op."""
+    counts = segment_sizes(op)[-3:]
+    offsets, sizes, steps = (
+        int_array(op.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")
+    )
+    strides, offset = layout_of(source.type)
+    total: int | None = offset
+    for start, stride in zip(offsets, strides, strict=True):
+        distance = times(None if start == DYNAMIC else start, stride)
+        total = None if total is None or distance is None else total + distance
+    kept = kept_dims(sizes, result_shape)
+    out_strides = [times(strides[i], None if steps[i] == DYNAMIC else steps[i]) for i in kept]
+    result = strided_type([None if sizes[i] == DYNAMIC else sizes[i] for i in kept], out_strides, total, source)
+    attributes = {
+        **{name: op.attributes[name] for name in ("static_offsets", "static_sizes", "static_strides")},
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *counts]),
+    }
+    operands = [source, *list(op.operands)[first_dynamic:]]
+    return create("memref.subview", operands, [result], attributes, before=op).results[0]
+
+
+def slice_of(op: ir.Operation, container: int, source: int | None = None) -> Slice:
+    """The slice that `op` is about: its last operands are the offsets, sizes and strides that its attributes leave open."""
+    rest = iter(list(op.operands)[len(op.operands) - sum(segment_sizes(op)[-3:]) :])
+    offsets, sizes, strides = (
+        tuple(next(rest) if entry == DYNAMIC else entry for entry in int_array(op.attributes[name]))
+        for name in ("static_offsets", "static_sizes", "static_strides")
+    )
+    part = op.results[0] if source is None else op.operands[source]
+    return Slice(container, offsets, sizes, strides, tuple(kept_dims(sizes, shape_of(part.type))), source)
+
+
+def _extract_slice_facts(op: ir.Operation) -> Facts:
+    return Facts(views=((0, 0),), part=slice_of(op, 0))
+
+
+def _bufferize_extract_slice(op: ir.Operation, buffers: Buffers) -> None:
+    source = buffers.buffer(op.operands[0])
+    buffers.assign(op.results[0], _subview(source, op, 1, shape_of(op.results[0].type)))
+
+
+def _insert_slice_facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset({0, 1}), ties=((1, 0),), part=slice_of(op, 1, 0))
+
+
+def _bufferize_insert_slice(op: ir.Operation, buffers: Buffers) -> None:
+    destination = buffers.destination(op, 1)
+    if buffers.lies_there(op):
+        buffers.buffer(op.operands[0])
+        buffers.assign(op.results[0], destination)
+        return
+    part = _subview(destination, op, 2, shape_of(op.operands[0].type))
+    elementwise_copy([buffers.buffer(op.operands[0])], part, None, len(shape_of(op.operands[0].type)), op)
+    buffers.assign(op.results[0], destination)
+
+
+MODELS = {
+    "tensor.extract_slice": OpModel(_extract_slice_facts, _bufferize_extract_slice),
+    "tensor.insert_slice": OpModel(_insert_slice_facts, _bufferize_insert_slice),
+}
