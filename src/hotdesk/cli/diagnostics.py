@@ -16,6 +16,7 @@ from hotdesk.errors import HotdeskError
 
 # The most specific place comes first in what MLIR prints of a location.
 _PLACE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+_NAMED = re.compile(r"(.+?):(\d+)(?::(\d+))?")
 _SEVERITIES = {
     ir.DiagnosticSeverity.ERROR: "error",
     ir.DiagnosticSeverity.WARNING: "warning",
@@ -94,16 +95,19 @@ class Input:
         return Diagnostic(_SEVERITIES[found.severity], self.place(found.location), str(found.message), notes)
 
     def of_error(self, error: HotdeskError) -> Diagnostic:
-        """An error of ours: where it is comes first, not in brackets. Its column is that of the statement."""
+        """An error of ours: where it is comes first, not in brackets."""
         bare = type(error)(error.what, expected=error.expected, got=error.got, hint=error.hint)
         return Diagnostic("error", self.at(error.where or ""), str(bare))
 
     def at(self, location: str) -> Place:
-        """The place that text such as `-:12` or `model.py:3` names; the file as a whole for text that names none."""
-        name, _, line = location.rpartition(":")
-        if not name or not line.isdigit():
+        """The place that text such as `-:12:3`, `-:12` or `model.py:3` names; the file as a whole for text that names none."""
+        found = _NAMED.fullmatch(location)
+        if found is None:
             return Place(location or self.file)
-        return self.statement(int(line)) if name == "-" else Place(name, int(line))
+        line, column = int(found[2]), int(found[3] or 0)
+        if found[1] != "-":
+            return Place(found[1], line, column)
+        return Place(self.file, line, column) if column else self.statement(line)
 
 
 def without_operations(found: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -1,20 +1,25 @@
-"""From MLIR locations to the Python line a user wrote."""
+"""From MLIR locations to the line a user wrote."""
 
 from __future__ import annotations
 
 import re
 
-_FRAME = re.compile(r'"([^"]+)":(\d+):\d+')
+_FRAME = re.compile(r'"([^"]+)":(\d+):(\d+)')
 _LIBRARY = re.compile(r"[\\/]torch[\\/]")
 
 
 def python_line(location: object) -> str:
     """`file:line` of the innermost frame outside PyTorch in a location (its text will do), or "" when there is none.
 
-    Call sites are printed from the callee outwards, so the first frame that is not PyTorch's own is the line that called it.
+    For IR that was written as text it is `file:line:column`, and the file is `-` where the text came from no file. Call sites
+    are printed from the callee outwards, so the first frame that is not PyTorch's own is the line that called it.
     """
     frames = _FRAME.findall(str(location))
-    for file, line in frames:
-        if not _LIBRARY.search(file):
-            return f"{file}:{line}"
-    return f"{frames[0][0]}:{frames[0][1]}" if frames else ""
+    for frame in frames:
+        if not _LIBRARY.search(frame[0]):
+            return _line(*frame)
+    return _line(*frames[0]) if frames else ""
+
+
+def _line(file: str, line: str, column: str) -> str:
+    return f"{file}:{line}" if file.endswith(".py") else f"{file}:{line}:{column}"

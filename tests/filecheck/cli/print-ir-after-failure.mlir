@@ -4,7 +4,7 @@
 // CHECK-NOT: (cse)
 // CHECK:     // -----// IR Dump After OneShotBufferize Failed (hotdesk-one-shot-bufferize) //----- //
 // CHECK:     tosa.abs
-// CHECK:     print-ir-after-failure.mlir:13:3: error: op `tosa.abs` has tensors but no model
+// CHECK:     print-ir-after-failure.mlir:13:8: error: op `tosa.abs` has tensors but no model
 
 // MLIR-NOT: (cse)
 // MLIR:     // -----// IR Dump After OneShotBufferize{{.*}} Failed (one-shot-bufferize) //----- //

@@ -5,17 +5,17 @@
 // RUN: FileCheck %s --check-prefix=YAML --input-file=%t.yaml
 // RUN: not %hotdesk-opt %s --remarks-filter="(" 2>&1 | FileCheck %s --check-prefix=REGEX
 
-// CHECK:      remarks.mlir:36:3: remark: [Missed] ALLOCATED | Category:bufferize | Function=main | Reason=read-later, Bytes=16, Subject="result of linalg.exp", Because="linalg.exp at {{.*}}remarks.mlir:36"
+// CHECK:      remarks.mlir:36:8: remark: [Missed] ALLOCATED | Category:bufferize | Function=main | Reason=read-later, Bytes=16, Subject="result of linalg.exp", Because="linalg.exp at {{.*}}remarks.mlir:36:8"
 // CHECK-NEXT: {{^}}  %1 = linalg.exp
-// CHECK-NEXT: {{^}}  ^
-// CHECK:      remarks.mlir:37:3: remark: [Passed] IN_PLACE
+// CHECK-NEXT: {{^}}       ^
+// CHECK:      remarks.mlir:37:8: remark: [Passed] IN_PLACE
 // CHECK:      remarks.mlir: remark: [Passed] LENT | Category:bufferize | Function=main | Reason=result-slot, Bytes=16, Subject="result 0"
 // CHECK-NOT:  remark:
 
 // YAML:      --- !Missed
 // YAML-NEXT: Pass: "hotdesk-one-shot-bufferize"
 // YAML-NEXT: Name: ALLOCATED
-// YAML-NEXT: DebugLoc: { File: "{{.*}}remarks.mlir", Line: 35, Column: 3 }
+// YAML-NEXT: DebugLoc: { File: "{{.*}}remarks.mlir", Line: 35, Column: 8 }
 // YAML-NEXT: Function: "main"
 // YAML-NEXT: Args:
 // YAML-NEXT:   - Category: "bufferize"

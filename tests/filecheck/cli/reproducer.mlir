@@ -18,7 +18,7 @@
 // CHECK:      #-}
 // ERR:        error: op `tosa.abs` has tensors but no model
 // ERR:        note: reproducer generated at
-// AGAIN:      .repro:3:5: error: op `tosa.abs` has tensors but no model
+// AGAIN:      .repro:3:10: error: op `tosa.abs` has tensors but no model
 // NONE:       error: option 'run-reproducer': expected an input with a section
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "tosa.abs"(%x) : (tensor<4xf32>) -> tensor<4xf32>

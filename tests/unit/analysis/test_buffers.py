@@ -125,7 +125,7 @@ def test_using_a_scalar_touches_what_it_is_computed_from() -> None:
                 "func.func @f(%c: i1, %x: memref<4xf32>, %y: memref<4xf32>) {\n"
                 " %s = arith.select %c, %x, %y : memref<4xf32>\n return\n}"
             ),
-            r"a memref made by `arith.select` \(-:2\)",
+            r"a memref made by `arith.select` \(-:2:7\)",
         ),
     ],
 )

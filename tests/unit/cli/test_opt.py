@@ -94,7 +94,7 @@ def test_parts_of_a_file_fail_alone_and_lines_are_counted_from_its_start(
     first, *text, second, _, _ = output.err.splitlines()
     assert first == f"{file}:2:10: error: use of undeclared SSA value name"
     assert text == ["  return %r : tensor<4xf32>", "         ^"]
-    assert second.startswith(f"{file}:6:3: error: op `tosa.abs` has tensors but no model")
+    assert second.startswith(f"{file}:6:8: error: op `tosa.abs` has tensors but no model")
 
 
 def test_what_mlir_says_of_a_failed_pass_comes_with_its_place(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

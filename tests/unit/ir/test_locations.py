@@ -25,6 +25,8 @@ SITE = "/venv/lib/python3.11/site-packages/torch"
         ('loc("my_torch/model.py":7:0)', "my_torch/model.py:7"),
         ('loc("aten.relu"("model.py":12:3))', "model.py:12"),
         ('loc(fused["a.py":1:2, "b.py":3:4])', "a.py:1"),
+        ('loc("-":3:8)', "-:3:8"),
+        ('loc("dir/in.mlir":3:8)', "dir/in.mlir:3:8"),
     ],
 )
 def test_the_innermost_frame_that_is_not_pytorchs(location: str, line: str) -> None:

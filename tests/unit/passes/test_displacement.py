@@ -74,7 +74,7 @@ def test_s1_2_a_value_with_a_later_reader_keeps_its_buffer() -> None:
     assert after.count("memref.alloc") == 2
     (kept,) = [decision for decision in decisions if decision.reason is Reason.READ_LATER]
     assert (kept.outcome, kept.bytes) == (Outcome.ALLOCATED, 32)
-    assert [source.location for source in kept.because] == ["-:4", f"-:{LATER_READER_LINE}"]
+    assert [source.location for source in kept.because] == ["-:4:7", f"-:{LATER_READER_LINE}:7"]
     check(text, later_reader=True)
 
 

@@ -13,7 +13,7 @@ def test_a_scalar_result_is_refused_and_located() -> None:
     module = parse(
         "func.func @main(%x: tensor<f32>) -> f32 {\n%s = tensor.extract %x[] : tensor<f32>\nreturn %s : f32\n}"
     )
-    with pytest.raises(BufferizationError, match=r"result 0: expected a tensor, got f32 \(-:3\)"):
+    with pytest.raises(BufferizationError, match=r"result 0: expected a tensor, got f32 \(-:3:1\)"):
         run(module, OneShotBufferize())
 
 
