@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from torch_mlir import ir
+from torch_mlir._mlir_libs import _mlirDialectsLinalg
 from torch_mlir.dialects import irdl
 from torch_mlir.dialects import torch as torch_dialect
 from torch_mlir.execution_engine import ExecutionEngine
@@ -23,11 +24,18 @@ __all__ = [
     "ExecutionEngine",
     "PassManager",
     "import_fx_graph",
+    "indexing_maps",
     "ir",
     "irdl",
     "torch_dialect",
     "torch_mlir_decompositions",
 ]
+
+
+def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
+    """The indexing map of each operand of a structured op, `linalg.generic` or a named one; None for ops that have none."""
+    maps = _mlirDialectsLinalg.get_indexing_maps(op)
+    return None if maps is None else [each.value for each in maps]
 
 
 def torch_mlir_decompositions() -> dict[Any, Callable[..., Any]]:

@@ -1,4 +1,4 @@
-"""Op models by operation name. Other packages add theirs with `register`."""
+"""Op models by operation name, or by dialect. Other packages add theirs with `register`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _MODELS: dict[str, OpModel] = {}
 
 
 def register(name: str, model: OpModel) -> None:
-    """Adds or replaces the model of an operation, by its full name such as `mydialect.op`."""
+    """Adds or replaces the model of an operation, by its full name such as `mydialect.op`.
+
+    `mydialect.*` is the model of every operation of a dialect that has none of its own.
+    """
     _built_in()
     _MODELS[name] = model
 
@@ -18,7 +21,8 @@ def register(name: str, model: OpModel) -> None:
 def model_of(name: str) -> OpModel | None:
     """The model of an operation, or None if there is none."""
     _built_in()
-    return _MODELS.get(name)
+    model = _MODELS.get(name)
+    return _MODELS.get(f"{name.partition('.')[0]}.*") if model is None else model
 
 
 @cache

@@ -101,25 +101,25 @@ def _operands_only(function: program.FunctionRecord) -> program.FunctionRecord:
 
 
 def everything_elementwise(patch: pytest.MonkeyPatch) -> None:
-    facts = linalg._generic_facts
+    facts = linalg._payload_facts
 
-    def generous(op: Any) -> Any:
-        found = facts(op)
+    def generous(op: Any, maps: Any) -> Any:
+        found = facts(op, maps)
         return replace(found, elementwise=frozenset(range(len(op.operands) - len(op.results))))
 
-    patch.setattr(linalg, "_generic_facts", generous)
+    patch.setattr(linalg, "_payload_facts", generous)
 
 
 def everything_overwritten(patch: pytest.MonkeyPatch) -> None:
     """No op is thought to need what its destination holds."""
-    facts = linalg._named_facts
+    facts = linalg._payload_facts
 
-    def generous(op: Any) -> Any:
-        found = facts(op)
+    def generous(op: Any, maps: Any) -> Any:
+        found = facts(op, maps)
         tied = frozenset(operand for operand, _ in found.ties)
         return replace(found, reads=found.reads - tied, overwrites=tied)
 
-    patch.setattr(linalg, "_named_facts", generous)
+    patch.setattr(linalg, "_payload_facts", generous)
 
 
 def live_ranges_changed(change: Callable[[Any], tuple[BufferUse, ...]]) -> Patch:

@@ -1,0 +1,3 @@
+from torch_mlir.ir import AffineMapAttr, Operation
+
+def get_indexing_maps(op: Operation) -> list[AffineMapAttr] | None: ...
