@@ -49,6 +49,7 @@ _MLIR_MAY_BE_WRONG = re.compile(
     r"scf\.yield .*?(%[\w#]+), (?:%[\w#]+, )*\1[ ,]"  # a loop that yields one new tensor twice: two results in one buffer
     r"|scf\.index_switch"  # its result may be a read-only argument, and is written
     r"|parallel_insert_slice[^\n]*\n[^\n]*parallel_insert_slice"  # one overwrites what the next one reads
+    r"|scf\.yield [^\n]*%a\d"  # an argument of the function goes round a loop that has written it
     r"|cf\.(cond_)?br"  # an argument of the function is written in a later block although it is read behind that
 )
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hotdesk.analysis.extents import WHOLE, Extent, disjoint, same, within
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
@@ -57,12 +57,28 @@ class Occupant:
 
 
 @dataclass(frozen=True, slots=True)
+class Clash:
+    """A read-after-write conflict: what reads contents that another op would have overwritten by then.
+
+    Attributes:
+        lost: the contents group that the read wants; its root is the definition.
+        read, operand: the op that reads, and the operand by which (`readers.CAPTURED` if it is none).
+        writer: the op that overwrites; None if control flow copies something there.
+    """
+
+    lost: int
+    read: int
+    operand: int
+    writer: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
-    """Why a write must not happen: the reason, the number of the op behind it, and the value whose contents would be lost."""
+    """Why a write must not happen: the reason, the number of the op behind it, and what would be read too late."""
 
     reason: Reason
     op: int | None = None
-    group: int | None = None
+    clash: Clash | None = None
 
 
 Location = tuple[int, Extent]
@@ -250,16 +266,15 @@ class Places:
 
     def copy_into(self, target: int, op: OpRecord) -> None:
         """Says that op, a terminator, copies something over `target`'s place."""
-        copy = Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number, WHOLE, WHOLE)
         for place, _ in self.locations(target):
-            self._insert(place, copy)
+            self._insert(place, Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number, WHOLE, WHOLE))
 
     def may_meet(self, a: int, b: int) -> bool:
         """Whether what lies with `a` and what lies with `b` could be in one place."""
         first, second = self.place_of(a), self.place_of(b)
         if first is None or second is None:
             return False
-        return self._between([(o, o) for o in self._occupants[first]], self._occupants[second], a, None) is None
+        return self._between(self._occupants[first], self._occupants[second], a, None) is None
 
     def wanted(self, value: int, op: OpRecord) -> Conflict | None:
         """Why `op` must not take all memory that `value` lies in: it may not be written, or somebody reads from it later."""
@@ -274,7 +289,7 @@ class Places:
                     continue
                 read = self._readers.live(occupant.group, op.block, op.number + 1)
                 if read is not None:
-                    return Conflict(Reason.READ_LATER, read.op, occupant.group)
+                    return Conflict(Reason.READ_LATER, read.op, Clash(occupant.group, read.op, read.operand, op.number))
         return None
 
     def occupants(self, place: int) -> tuple[Occupant, ...]:
@@ -288,34 +303,28 @@ class Places:
         for root, extent in locations:
             others = self._occupants[root]
             if extent is WHOLE and len(others) < len(own):
-                found = self._between([(o, o) for o in others], own, value, op)
+                found = self._between(others, own, value, op)
             else:
-                found = self._between([(o, _moved(o, extent)) for o in own], others, value, op)
+                found = self._between([_moved(occupant, extent) for occupant in own], others, value, op)
             if found is not None:
                 return found
         return None
 
     def _between(
-        self, few: Sequence[tuple[Occupant, Occupant]], many: list[Occupant], value: int, op: OpRecord | None
+        self, few: Sequence[Occupant], many: Sequence[Occupant], value: int, op: OpRecord | None
     ) -> Conflict | None:
-        for _, occupant in few:
-            found = self._against(occupant, many, op)
+        for occupant in few:
+            found = self._against(occupant, many)
             if found is not None:
-                lost, read, writer = found
-                if read.op == writer:
-                    return Conflict(Reason.READ_BY_SAME_OP, read.op, lost)
-                if lost == self._readers.root[value] or op is None:
-                    return Conflict(Reason.READ_LATER, read.op, lost)
-                return Conflict(Reason.ALREADY_OVERWRITTEN, self._maker(lost), lost)
+                if found.read == found.writer:
+                    return Conflict(Reason.READ_BY_SAME_OP, found.read, found)
+                if found.lost == self._readers.root[value] or op is None:
+                    return Conflict(Reason.READ_LATER, found.read, found)
+                return Conflict(Reason.ALREADY_OVERWRITTEN, self._function.values[found.lost].producer, found)
         return None
 
-    def _maker(self, group: int) -> int | None:
-        return self._function.values[group].producer
-
-    def _against(
-        self, occupant: Occupant, many: list[Occupant], op: OpRecord | None
-    ) -> tuple[int, Read, int | None] | None:
-        """A group that would be lost if the occupant joined `many`, and the read that misses it."""
+    def _against(self, occupant: Occupant, many: Sequence[Occupant]) -> Clash | None:
+        """What would be lost if the occupant joined `many`."""
         position = bisect_left(many, occupant.order, key=_order)
         if occupant.written is not None:
             for i in range(position - 1, -1, -1):
@@ -324,7 +333,7 @@ class Places:
                     continue
                 read = self._lost(other, occupant)
                 if read is not None:
-                    return other.group, read, occupant.writer
+                    return Clash(other.group, read.op, read.operand, occupant.writer)
                 if other.sealed and not self._readers.control.branches:
                     break
         for i in range(position, len(many)):
@@ -334,7 +343,7 @@ class Places:
             if other.written is not None:
                 read = self._lost(occupant, other)
                 if read is not None:
-                    return occupant.group, read, other.writer
+                    return Clash(occupant.group, read.op, read.operand, other.writer)
             if other.block == occupant.block and self._dead(occupant, other):
                 break
         return None
@@ -359,13 +368,11 @@ class Places:
             return None
         written = z.written
         assert written is not None
-        if x.extent is WHOLE and z.extent is WHOLE:
-            if z.source == x.group:
-                return None if same(x.extent, written) else self._readers.live(x.group, z.block, z.after)
-            return self._readers.live(x.group, z.block, z.after, written)
         absolute = within(z.extent, written)
         if z.source == x.group and same(x.extent, absolute):
             return None  # an insertion of a part into where it lies
+        if x.extent is WHOLE and z.extent is WHOLE:
+            return self._readers.live(x.group, z.block, z.after, written)
         if disjoint(x.extent, absolute):
             return None
         # What `x` wants of its own is known in its own frame only.
@@ -441,18 +448,7 @@ def _order(occupant: Occupant) -> int:
 
 def _moved(occupant: Occupant, extent: Extent) -> Occupant:
     """The same occupant in the part `extent` of another place."""
-    return Occupant(
-        occupant.group,
-        occupant.order,
-        occupant.block,
-        occupant.after,
-        within(extent, occupant.extent),
-        occupant.written,
-        occupant.source,
-        occupant.writer,
-        occupant.copied,
-        occupant.sealed,
-    )
+    return replace(occupant, extent=within(extent, occupant.extent))
 
 
 def _writers(function: FunctionRecord) -> dict[int, OpRecord]:

@@ -158,7 +158,7 @@ class _Reader:
     def _region(self, region: ir.Region, parent: int, number: int) -> list[BlockRecord]:
         """Reads the blocks of a region; branches may go forward, so edges between them are added at the end."""
         places: dict[Any, int] = {}
-        branches: list[tuple[int, ir.Operation]] = []
+        branches: list[OpRecord] = []
         for block in region.blocks:
             places[block] = len(self._blocks)
             self._blocks.append(None)
@@ -167,31 +167,22 @@ class _Reader:
             first = len(self._ops)
             for operation in block.operations:
                 self._operation(operation.operation, places[block])
-            last = self._ops[self._last_at(places[block])] if len(self._ops) > first else None
-            successors = [*last.operation.successors] if last is not None else []
-            if last is not None and successors:
-                branches.append((last.number, last.operation))
+            if len(self._ops) > first:
+                last = self._last_in(places[block], len(self._ops))
+                if len(last.operation.successors):
+                    branches.append(last)
             self._blocks[places[block]] = BlockRecord(
                 places[block], parent, number, first, len(self._ops), arguments, ()
             )
-        for op, operation in branches:
-            targets = [places[successor] for successor in operation.successors]
-            model = model_of(operation.name)
-            source = cast(BlockRecord, self._blocks[cast(OpRecord, self._ops[op]).block])
-            self._blocks[source.number] = replace(source, successors=tuple(targets))
+        for op in branches:
+            targets = [places[successor] for successor in op.operation.successors]
+            model = model_of(op.name)
+            self._blocks[op.block] = replace(cast(BlockRecord, self._blocks[op.block]), successors=tuple(targets))
             if model is not None and model.branches is not None:
-                operands = cast(OpRecord, self._ops[op]).operands
-                for operand, successor, argument in model.branches(operation):
+                for operand, successor, argument in model.branches(op.operation):
                     target = cast(BlockRecord, self._blocks[targets[successor]]).arguments[argument]
-                    self._flows.append(FlowEdge(op, operand, operands[operand], target))
+                    self._flows.append(FlowEdge(op.number, operand, op.operands[operand], target))
         return [cast(BlockRecord, self._blocks[i]) for i in places.values()]
-
-    def _last_at(self, block: int) -> int:
-        """The number of the last op read that is directly in a block: its terminator so far."""
-        number = len(self._ops) - 1
-        while cast(OpRecord, self._ops[number]).block != block:
-            number -= 1
-        return number
 
     def _operation(self, operation: ir.Operation, block: int) -> None:
         number = len(self._ops)
@@ -238,14 +229,15 @@ class _Reader:
             targets = op.results if target_region == RESULTS else regions[target_region][0].arguments
             for block in regions[region]:
                 if not block.successors:
-                    last = cast(OpRecord, self._ops[self._last_in(block)])
+                    last = self._last_in(block.number, block.end)
                     self._flows.append(FlowEdge(last.number, operand, last.operands[operand], targets[argument]))
 
-    def _last_in(self, block: BlockRecord) -> int:
-        number = block.end - 1
-        while cast(OpRecord, self._ops[number]).block != block.number:
+    def _last_in(self, block: int, end: int) -> OpRecord:
+        """The last op that is directly in a block, whose ops end before number `end`."""
+        number = end - 1
+        while (op := cast(OpRecord, self._ops[number])).block != block:
             number -= 1
-        return number
+        return op
 
 
 def _facts(operation: ir.Operation, model: OpModel | None, has_tensors: bool) -> Facts:

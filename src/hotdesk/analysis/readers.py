@@ -10,7 +10,7 @@ itself; never those of a region that runs instead. Each answer costs a search in
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ class Readers:
 
     def __init__(self, function: FunctionRecord) -> None:
         self._function = function
-        self._control = Control(function)
+        self.control = Control(function)
         self.root = list(range(len(function.values)))
         self.extent: list[Extent] = [WHOLE] * len(function.values)
         self.frame = _frames(function)
@@ -57,28 +57,11 @@ class Readers:
             self._reads(op, passed.get(op.number, []))
         self._numbers = {group: [read.op for read in reads] for group, reads in self.reads.items()}
 
-    @property
-    def control(self) -> Control:
-        return self._control
-
-    def part(self, op: OpRecord) -> Extent:
-        """The part of its container that a slice op is about, in the container's frame."""
-        return self._box(op)
-
-    def last_read(self, value: int) -> Read | None:
-        """The last read of the value's group in the text."""
-        reads = self.reads.get(self.root[value])
-        return reads[-1] if reads else None
-
     def reads_at(self, value: int, op: int) -> list[Read]:
         """How an op reads the value's group."""
         group = self.root[value]
         numbers = self._numbers.get(group, [])
-        first = bisect_left(numbers, op)
-        reads = self.reads.get(group, [])
-        return (
-            [read for read in reads[first:] if read.op == op] if first < len(numbers) and numbers[first] == op else []
-        )
+        return self.reads.get(group, [])[bisect_left(numbers, op) : bisect_right(numbers, op)]
 
     def live(self, group: int, block: int, after: int, written: Extent = WHOLE) -> Read | None:
         """The last read of what a write of `written` would destroy, by an op numbered `after` or more or that runs again.
@@ -87,7 +70,7 @@ class Readers:
         """
         found: Read | None = None
         home = self._function.values[group].block
-        for first, end, loop in self._control.reachable(block, after, home):
+        for first, end, loop in self.control.reachable(block, after, home):
             read = self._in(group, first, end, written, loop)
             if read is not None and (found is None or read.op > found.op):
                 found = read
@@ -120,7 +103,7 @@ class Readers:
             source, value = op.operands[operand], op.results[result]
             self.root[value] = self.root[source]
             if (operand, result) not in op.facts.whole_views:
-                inner = self._box(op) if op.facts.part is not None else UNKNOWN
+                inner = self.part(op) if op.facts.part is not None else UNKNOWN
                 self.extent[value] = within(self.extent[source], inner)
             elif self.extent[source] is not WHOLE and op.name != "tensor.cast":
                 self.extent[value] = UNKNOWN if isinstance(self.extent[source], Box) else self.extent[source]
@@ -129,7 +112,8 @@ class Readers:
         for result in op.facts.undefined:
             self.undefined.add(op.results[result])
 
-    def _box(self, op: OpRecord) -> Extent:
+    def part(self, op: OpRecord) -> Extent:
+        """The part of its container that a slice op is about, in the container's frame; all of it for other ops."""
         part = op.facts.part
         if part is None:
             return WHOLE
@@ -160,7 +144,7 @@ class Readers:
                 continue
             spared: Extent | None = None
             if part is not None and part.source is not None and operand == part.container:
-                inner = self._box(op)
+                inner = self.part(op)
                 if inner is WHOLE:
                     continue  # all of it is overwritten
                 spared = within(self.extent[value], inner) if self.extent[value] is WHOLE else None

@@ -51,6 +51,12 @@ def dynamic_dims(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
     return [dim(value, i, before) for i, size in enumerate(shape_of(value.type)) if size is None]
 
 
+def alloc(memref: ir.Type, sizes: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
+    """A `memref.alloc` of a type with its dynamic sizes."""
+    attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0])}
+    return create("memref.alloc", sizes, [memref], attributes, before=before).results[0]
+
+
 def empty_like(value: ir.Value, before: ir.Operation) -> ir.Value:
     """A `tensor.empty` with a value's type and sizes."""
     return create("tensor.empty", dynamic_dims(value, before), [value.type], before=before).results[0]

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
+from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
@@ -50,14 +50,9 @@ def to_tensor(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value
     return create(TO_TENSOR, [memref], [kind], before=before).results[0]
 
 
-def allocate(memref: ir.Type, sizes: list[ir.Value], before: ir.Operation) -> ir.Value:
-    attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0])}
-    return create("memref.alloc", sizes, [memref], attributes, before=before).results[0]
-
-
 def copied(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
     """A new buffer of that type with a memref's contents."""
-    new = allocate(kind, dynamic_dims(memref, before), before)
+    new = alloc(kind, dynamic_dims(memref, before), before)
     elementwise_copy([memref], new, None, len(shape_of(kind)), before)
     return new
 
@@ -82,14 +77,14 @@ class Materializing:
         value = op.operands[operand]
         contents = operand in self._facts.reads or operand not in self._facts.overwrites
         fresh = _is_undefined(value)
-        new = allocate(memref_of(value.type), self._sizes(value), op)
+        new = alloc(memref_of(value.type), self._sizes(value), op)
         if contents and not fresh:
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
         self._decide(Outcome.COPIED if contents and not fresh else Outcome.ALLOCATED, operand)
         return new
 
     def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
-        return allocate(memref_of(op.results[number].type), list(sizes), op)
+        return alloc(memref_of(op.results[number].type), list(sizes), op)
 
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
         self.assigned.add(value)
@@ -165,7 +160,7 @@ def _allocate_undefined(op: ir.Operation) -> None:
     dynamic, copies, _ = segment_sizes(op) if "operandSegmentSizes" in op.attributes else (len(op.operands), 0, 0)
     source = op.operands[dynamic] if copies else None
     sizes = list(op.operands)[:dynamic]
-    memref = allocate(kind, sizes, op) if source is None else copied(to_buffer(source, op), kind, op)
+    memref = alloc(kind, sizes, op) if source is None else copied(to_buffer(source, op), kind, op)
     result.replace_all_uses_with(to_tensor(memref, result.type, op))
     op.erase()
 

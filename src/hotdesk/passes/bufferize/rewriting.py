@@ -12,11 +12,12 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.extents import WHOLE, within
-from hotdesk.analysis.inplace import FlowDecision, InPlaceAnalysis
+from hotdesk.analysis.inplace import InPlaceAnalysis
+from hotdesk.analysis.passing import FlowDecision
 from hotdesk.analysis.program import BlockRecord, FlowEdge, FunctionRecord, OpRecord
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
+from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, nested_ops
@@ -46,8 +47,6 @@ class Rewriting:
 
     def __init__(self, function: ir.Operation, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
         self._refuse_branches(function, record)
-        assert analysis.places is not None
-        assert analysis.readers is not None
         self._function = function
         self._record = record
         self._analysis = analysis
@@ -169,7 +168,7 @@ class Rewriting:
             place = self._places.place_of(self._numbers[value])
             if place is not None and place in self._memory:
                 return self.seen_as(self._memory[place], memref_of(value.type), self._current.operation)
-            self._buffers[value] = self._alloc_like(value, producer)
+            self._buffers[value] = alloc(memref_of(value.type), self._sizes(value), producer)
             if place is not None:
                 self._memory.setdefault(place, self._buffers[value])
                 self.allocated.setdefault(place, self._buffers[value])
@@ -255,19 +254,18 @@ class Rewriting:
         target = self._record.values[flow.edge.target]
         value = op.operands[operand]
         kind = self.passed_type(target.value)
+        place = self._places.place_of(target.number)
         if flow.copied:
             memref = alloc(memref_of(value.type), self._sizes(value), op)
             if not self._is_undefined(value):
                 elementwise_copy([self.buffer(value)], memref, None, len(shape_of(memref.type)), op)
-            self._note(flow, Outcome.COPIED)
-            place = self._places.place_of(target.number)
+            self._note(flow)
             if place is not None:
                 self._memory[place] = self.allocated[place] = memref
         else:
             memref = self.buffer(value)
         memref = self.seen_as(memref, kind, op)
         self._entered[target.number] = memref
-        place = self._places.place_of(target.number)
         if place is not None:
             self._memory.setdefault(place, memref)
         return memref
@@ -287,7 +285,7 @@ class Rewriting:
                 if operand not in passing or flow.copied:
                     passing[operand] = _Passing(flow.edge, self.buffer(value), flow.copied)
                 if flow.copied:
-                    self._note(flow, Outcome.COPIED)
+                    self._note(flow)
         waiting = [each for each in passing.values() if each.copied]
         while waiting:
             ready = next((each for each in waiting if not self._overwrites_another(each, waiting)), None)
@@ -322,13 +320,13 @@ class Rewriting:
         target = {place for place, _ in self._places.locations(each.edge.target)}
         return any(place in target for place, _ in self._places.locations(other.edge.source))
 
-    def _note(self, flow: FlowDecision, outcome: Outcome) -> None:
+    def _note(self, flow: FlowDecision) -> None:
         value = self._record.values[flow.edge.source]
         because = [self._current.source]
         if flow.conflict is not None:
             because.append(self._record.ops[flow.conflict].source)
         subject = f"operand {flow.edge.operand} of {self._current.name}"
-        self.decisions.append(Decision(subject, outcome, flow.reason, tuple(because), value.bytes))
+        self.decisions.append(Decision(subject, Outcome.COPIED, flow.reason, tuple(because), value.bytes))
 
     # Memory
 
@@ -369,10 +367,6 @@ class Rewriting:
         defined = self._record.scalars.get(size)
         return defined is not None and defined < op
 
-    def _alloc_like(self, value: ir.Value, before: ir.Operation) -> ir.Value:
-        """A new buffer with a tensor's type and sizes."""
-        return alloc(memref_of(value.type), self._sizes(value), before)
-
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
         """The dynamic sizes of a tensor without contents, as it was made."""
         producer = defining_op(value)
@@ -412,12 +406,6 @@ class Rewriting:
                 got=str(next(v.type for v in (*op.operands, *op.results) if is_tensor(v.type))),
                 where=python_line(op.location) or None,
             )
-
-
-def alloc(memref: ir.Type, sizes: list[ir.Value], before: ir.Operation) -> ir.Value:
-    """A `memref.alloc` in front of an op."""
-    attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(sizes), 0])}
-    return create("memref.alloc", sizes, [memref], attributes, before=before).results[0]
 
 
 def _plain(memref: ir.Value) -> ir.Type:

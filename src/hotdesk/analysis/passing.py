@@ -1,0 +1,164 @@
+"""What control flow passes on: where it lies, and where it is copied (rules 1, 3 and 4 of `inplace`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from hotdesk.analysis.places import Clash, Conflict, Places
+from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.explain import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class FlowDecision:
+    """Whether what an op passes on is copied into its target's place, why, and the number of the op behind the reason."""
+
+    edge: FlowEdge
+    copied: bool
+    reason: Reason
+    conflict: int | None = None
+    clash: Clash | None = field(default=None, compare=False)
+
+
+class Passing:
+    """What control flow passes on: forward before everything else, around loops and into them afterwards."""
+
+    def __init__(self, function: FunctionRecord, places: Places) -> None:
+        self._function = function
+        self._places = places
+        self.decisions: dict[tuple[int, int], FlowDecision] = {}
+        self._around: dict[int, list[FlowEdge]] = {}  # edges to arguments of a loop's regions, by the loop's number
+        self._forward: dict[int, list[FlowEdge]] = {}  # other edges, by target
+        for edge in function.flows:
+            loop = self._loop(edge)
+            if loop is None:
+                self._forward.setdefault(edge.target, []).append(edge)
+            else:
+                self._around.setdefault(loop, []).append(edge)
+                places.undecided.add(edge.target)
+
+    def _loop(self, edge: FlowEdge) -> int | None:
+        """The loop whose argument an edge leads to, or whose result the argument becomes."""
+        target = self._function.values[edge.target]
+        if target.producer is not None:
+            flow = self._function.ops[target.producer].flow
+            skipped = flow is not None and any(result == target.result for _, result in flow.skips)
+            return target.producer if skipped else None
+        block = self._function.blocks[target.block]
+        if block.parent < 0:
+            return None
+        flow = self._function.ops[block.parent].flow
+        if flow is None or not any(region == block.region for _, region in flow.follows):
+            return None
+        entered = any(region == block.region and argument == target.result for _, region, argument in flow.entries)
+        return block.parent if entered else None
+
+    def pass_forward(self) -> None:
+        for op in self._function.ops:
+            for result in dict.fromkeys(result for _, result in op.facts.choices):
+                sources = [op.operands[operand] for operand, chosen in op.facts.choices if chosen == result]
+                self._places.choose(sources, op.results[result])
+        for target, edges in sorted(self._forward.items(), key=lambda item: self._function.values[item[0]].order):
+            self._places.choose([edge.source for edge in edges], target)
+            for edge in edges:
+                self.decisions[edge.op, target] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+
+    def pass_around(self) -> None:
+        for loop in sorted(self._around, key=lambda number: self._function.ops[number].end):
+            self._decide(self._function.ops[loop], self._around[loop])
+
+    def _decide(self, loop: OpRecord, edges: list[FlowEdge]) -> None:
+        entering = [edge for edge in edges if edge.op == loop.number and self._is_argument(edge.target)]
+        yielded = [edge for edge in edges if edge.op != loop.number and self._is_argument(edge.target)]
+        results = self._results(loop, edges, yielded)
+        rotating = self._rotation(yielded, results)
+        for edge in yielded:
+            if edge.target in rotating:
+                self.decisions[edge.op, edge.target] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+            else:
+                self._lead_back(loop, edge)
+        for edge in yielded:
+            if self.decisions[edge.op, edge.target].copied:
+                self._places.copy_into(edge.target, self._function.ops[edge.op])
+        for argument, result in results.items():
+            self._places.choose(sorted(rotating) if argument in rotating else [argument], result, merge=False)
+        for edge in edges:
+            if not self._is_argument(edge.target):
+                self.decisions[edge.op, edge.target] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+        for edge in entering:
+            self._enter(loop, edge, rotating)
+
+    def _results(self, loop: OpRecord, edges: list[FlowEdge], yielded: list[FlowEdge]) -> dict[int, int]:
+        """The result of the loop that each of its arguments becomes."""
+        arguments = {(edge.op, edge.operand): edge.target for edge in yielded}
+        ends = [edge for edge in edges if not self._is_argument(edge.target) and edge.op != loop.number]
+        return {arguments[edge.op, edge.operand]: edge.target for edge in ends}
+
+    def _is_argument(self, value: int) -> bool:
+        return self._function.values[value].producer is None
+
+    def _rotation(self, yielded: list[FlowEdge], results: dict[int, int]) -> frozenset[int]:
+        """Arguments that lie, when an iteration ends, each where another one of them lies.
+
+        Which of their places a result lies in is not known, so what is written to one result must not be missed in another.
+        """
+        home = {self._places.place_of(edge.target): edge.target for edge in yielded}
+        if None in home:
+            return frozenset()
+        leads = {edge.target: home.get(self._places.place_of(edge.source)) for edge in yielded}
+        found: set[int] = set()
+        for target in leads:
+            cycle: list[int] = []
+            step: int | None = target
+            while step is not None and step not in cycle:
+                cycle.append(step)
+                step = leads.get(step)
+            if step == target and len(cycle) > 1:
+                found.update(cycle)
+        ends = [results[argument] for argument in found if argument in results]
+        apart = all(self._places.may_meet(a, b) for a, b in combinations(ends, 2))
+        return frozenset(found) if len(ends) == len(found) and apart else frozenset()
+
+    def _lead_back(self, loop: OpRecord, edge: FlowEdge) -> None:
+        """An edge to the next iteration: in place, or copied."""
+        places, target = self._places, edge.target
+        if places.locations(edge.source) == places.locations(target):
+            self.decisions[edge.op, target] = FlowDecision(edge, False, Reason.DIES_HERE)
+            return
+        source = places.place_of(edge.source)
+        conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)
+        if source is not None:
+            conflict = self._taken(loop, source, target) or places.may_join(edge.source, target)
+        self._settle(edge, conflict)
+
+    def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
+        if conflict is None:
+            self._places.join(edge.source, edge.target)
+            self.decisions[edge.op, edge.target] = FlowDecision(edge, False, Reason.DIES_HERE)
+        else:
+            self.decisions[edge.op, edge.target] = FlowDecision(
+                edge, True, conflict.reason, conflict.op, conflict.clash
+            )
+
+    def _taken(self, loop: OpRecord, place: int, target: int) -> Conflict | None:
+        """Whether a place may not be written, was there before the loop, or has another of the loop's arguments."""
+        values = self._function.values
+        if place in self._places.read_only:
+            return Conflict(self._places.read_only[place])
+        for occupant in self._places.occupants(place):
+            if occupant.order < 2 * loop.number:
+                return Conflict(Reason.READ_LATER, loop.number)
+            if occupant.group >= 0 and occupant.group != target:
+                value = values[occupant.group]
+                if value.producer is None and self._function.blocks[value.block].parent == loop.number:
+                    return Conflict(Reason.ALREADY_OVERWRITTEN, loop.number)
+        return None
+
+    def _enter(self, loop: OpRecord, edge: FlowEdge, rotating: frozenset[int]) -> None:
+        """An edge into the first iteration: in place, or copied in front of the loop."""
+        places, target = self._places, edge.target
+        conflict = places.may_join(edge.source, target)
+        if conflict is None and target in rotating:
+            conflict = places.wanted(edge.source, loop)
+        self._settle(edge, conflict)
