@@ -29,6 +29,9 @@ class Outcome(str, Enum):
     FUSED = "fused"  # the tensor is never in memory: its elements are made where they are read
     FOLDED = "folded"  # the tensor became an index map or a view of another
     FREED = "freed"  # the buffer's bytes may be used again from here on
+    MOVED = "moved"  # the allocation stands where all that use it come by
+    ON_STACK = "on the stack"  # the buffer lies on the stack, and is gone when its scope ends
+    REMOVED = "removed"  # the copy is gone: both buffers are one, or nobody reads what it wrote
 
     def __str__(self) -> str:
         return self.value
@@ -63,6 +66,18 @@ class Reason(str, Enum):
     WRITTEN_IN_DESTINATION = "written-in-destination", "The value is computed where it is inserted in the end."
     READ_AS_WRITTEN = "read-as-written", "Each element is read where it was just written, so the two loops become one."
     EQUALS_ARGUMENT = "equals-argument", "The result is an argument as it came, which the caller has already."
+    DOMINATES_ALL_USES = (
+        "dominates-all-uses",
+        "On every path to an operation that uses the buffer, it is allocated before.",
+    )
+    SERVES_EVERY_ITERATION = (
+        "serves-every-iteration",
+        "No iteration wants what the buffer held in another one, so one allocation serves them all.",
+    )
+    SMALL_AND_LOCAL = "small-and-local", "The buffer is small, and nothing uses it after the scope that it is made in."
+    COPY_OF_ITSELF = "copy-of-itself", "Source and target are the same memory."
+    SOURCE_REUSED = "source-reused", "The source serves in place of the target."
+    TARGET_REUSED = "target-reused", "What is copied is computed in the target from the start."
 
     # Against reuse
     READ_LATER = "read-later", "The operand's old value is read after this operation."
@@ -124,6 +139,22 @@ class Reason(str, Enum):
     )
     SIZE_UNKNOWN_TO_CALLER = "size-unknown-to-caller", "The caller cannot compute the result's size from its arguments."
     PUBLIC_FUNCTION = "public-function", "Others may call the function, so its signature stays as it is."
+    SIZE_DEFINED_BELOW = (
+        "size-defined-below",
+        "The size is computed further down, so the allocation cannot stand higher.",
+    )
+    KEPT_BETWEEN_ITERATIONS = (
+        "kept-between-iterations",
+        "The buffer of one iteration is still in use in the next, which needs another.",
+    )
+    PARALLEL_ITERATIONS = "parallel-iterations", "Iterations that run at the same time each need a buffer of their own."
+    UNKNOWN_REGION = "unknown-region", "It is not known when and how often the region of this operation runs."
+    FREED_ELSEWHERE = "freed-elsewhere", "The buffer is freed where it may be another one, or not on every path."
+    TOO_LARGE = "too-large", "The buffer has more bytes than the limit allows."
+    SIZE_NOT_STATIC = "size-not-static", "The size is not known before the program runs."
+    LEAVES_SCOPE = "leaves-scope", "The buffer is handed out of the scope that it is made in."
+    MADE_REPEATEDLY = "made-repeatedly", "A loop would make the buffer again and again, and the stack keeps each one."
+    KEPT_BY_UNKNOWN = "kept-by-unknown", "It is not known whether an operation keeps the buffer for later."
     ADDRESS_TAKEN = "address-taken", "The function is used otherwise than by calls, so its signature stays as it is."
 
 

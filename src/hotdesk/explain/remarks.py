@@ -13,8 +13,8 @@
       …
 
 A remark is *passed* where memory was saved, *missed* where a buffer was copied or allocated, *failed* for an error, and
-*analysis* otherwise. Categories say what was at work: bufferize, share, fuse, fold, prepare, deallocate; errors have the
-category of the pass they come from.
+*analysis* otherwise. Categories say what was at work: bufferize, share, fuse, fold, prepare, deallocate, place, copy; errors have
+the category of the pass they come from.
 """
 
 from __future__ import annotations
@@ -53,6 +53,9 @@ _KINDS = {
     Outcome.FUSED: Kind.PASSED,
     Outcome.FOLDED: Kind.PASSED,
     Outcome.FREED: Kind.PASSED,
+    Outcome.MOVED: Kind.PASSED,
+    Outcome.ON_STACK: Kind.PASSED,
+    Outcome.REMOVED: Kind.PASSED,
 }
 _CATEGORIES = {
     Outcome.IN_PLACE: "bufferize",
@@ -64,13 +67,20 @@ _CATEGORIES = {
     Outcome.FUSED: "fuse",
     Outcome.FOLDED: "fold",
     Outcome.FREED: "deallocate",
+    Outcome.MOVED: "place",
+    Outcome.ON_STACK: "place",
+    Outcome.REMOVED: "copy",
 }
 _PASS_WORDS = {
     "bufferize": "bufferize",
     "in-place": "bufferize",
     "destinations": "bufferize",
     "deallocation": "deallocate",
+    "hoisting": "place",
+    "promote": "place",
+    "copy-removal": "copy",
     "share": "share",
+    "merge": "share",
     "fuse": "fuse",
     "prepare": "prepare",
 }
