@@ -12,9 +12,9 @@ When none does, the answer names the operand that came closest and the rule it f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from hotdesk.analysis.places import Places
+from hotdesk.analysis.places import Clash, Places
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Reason
@@ -23,11 +23,16 @@ from hotdesk.ir.types import shape_of
 
 @dataclass(frozen=True, slots=True)
 class Displacement:
-    """The value number of the operand to overwrite, or None with the reason why not and the op number behind it."""
+    """The value number of the operand to overwrite, or None with the reason why not and the op number behind it.
+
+    `candidate` is the value that came closest, and `clash` what would be read too late if it were overwritten.
+    """
 
     value: int | None
     reason: Reason
     conflict: int | None = None
+    candidate: int | None = field(default=None, compare=False)
+    clash: Clash | None = field(default=None, compare=False)
 
 
 def find_displacement(
@@ -42,19 +47,19 @@ def find_displacement(
             continue
         candidate = function.values[value]
         if candidate.shape != wanted.shape:
-            rank, refusal = 1, Displacement(None, _shape_reason(candidate.shape, wanted.shape))
+            rank, refusal = 1, Displacement(None, _shape_reason(candidate.shape, wanted.shape), None, value)
         elif shape_of(candidate.value.type) != shape_of(wanted.value.type):
-            rank, refusal = 1, Displacement(None, Reason.SIZE_NOT_PROVEN_EQUAL)
+            rank, refusal = 1, Displacement(None, Reason.SIZE_NOT_PROVEN_EQUAL, None, value)
         elif candidate.element != wanted.element:
-            rank, refusal = 2, Displacement(None, Reason.DIFFERENT_ELEMENT_TYPE)
+            rank, refusal = 2, Displacement(None, Reason.DIFFERENT_ELEMENT_TYPE, None, value)
         elif number not in op.facts.elementwise:
-            rank, refusal = 3, Displacement(None, Reason.READ_BY_SAME_OP, op.number)
+            rank, refusal = 3, Displacement(None, Reason.READ_BY_SAME_OP, op.number, value)
         elif readers.root[value] in readers.undefined:
             continue
         elif (conflict := places.conflict(op, number, value, result)) is not None:
-            rank, refusal = 4, Displacement(None, conflict.reason, conflict.op)
+            rank, refusal = 4, Displacement(None, conflict.reason, conflict.op, value, conflict.clash)
         elif places.place_of(value) is None:
-            rank, refusal = 5, Displacement(None, Reason.PARTIAL_VIEW)
+            rank, refusal = 5, Displacement(None, Reason.PARTIAL_VIEW, None, value)
         else:
             return Displacement(value, Reason.DIES_HERE)
         if rank > closest_rank:
