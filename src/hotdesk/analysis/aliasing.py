@@ -1,11 +1,14 @@
 """Whether two memrefs show the same memory: must, may, not at all, or disjoint parts of one buffer.
 
-Every memref is a *view* of a *base*: an allocation, an argument, a global, or a value of which nothing is known. A view has an
-offset, and for each dimension a size and a stride, all in bytes; each is a number or an expression over symbols.
+Every memref is a *view* of a *base*: an allocation, an argument, a global, what control flow passes on or a select chooses, or a
+value of which nothing is known. A view has an offset, and for each dimension a size and a stride, all in bytes; each is a number
+or an expression over symbols.
 
 1. Different bases: an allocation shares memory with no other base of this function, and two globals none with one another. Two
    arguments, or an argument and a global, may be the same memory, unless one of them is marked `llvm.noalias` or the analysis is
-   told that arguments never overlap. A value of which nothing is known may be anything.
+   told that arguments never overlap. A value of which nothing is known may be anything but an allocation of which no op has
+   kept a pointer. What is passed on or chosen is related as its *origins* are (`analysis.origins`); if two have one in common,
+   they may alias.
 2. One base, equal offset, sizes, strides and element type: the same element at every index (*must*).
 3. One base, and a dimension in which the two parts that are cut out of it never meet: one ends before the other begins, or both
    take every n-th element from different starts. Holds where the base has an address of its own for every index.
@@ -13,19 +16,24 @@ offset, and for each dimension a size and a stride, all in bytes; each is a numb
 5. A view without elements is disjoint from every other one.
 6. Everything else may alias.
 
-Symbolic sizes count as at least 1 (otherwise rule 5 holds), offsets of slices as at least 0, since slices lie inside what they
-are cut out of. Of other values nothing is assumed.
+The relation is that of two values at one moment: in a loop, of what the two are in one iteration. Symbolic sizes count as at
+least 1 (otherwise rule 5 holds), offsets of slices as at least 0, since slices lie inside what they are cut out of. Of other
+values nothing is assumed.
 """
 
 from __future__ import annotations
 
 from enum import Enum
+from functools import cached_property
 from typing import Any, cast
 
 import sympy
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.buffer_program import BufferProgram, Kind, read_buffers
+from hotdesk.analysis.memory_effects import allocated
 from hotdesk.analysis.memref_views import View, Views, row_major
+from hotdesk.analysis.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import Size, expand
@@ -34,7 +42,7 @@ from hotdesk.ir.walking import defining_op, entry_block, int_array
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _DYNAMIC = -(2**63)
-_ALLOCATIONS = ("memref.alloc", "memref.alloca")
+_APART = {Kind.ALLOCATION, Kind.STACK}
 
 
 class Alias(str, Enum):
@@ -55,6 +63,7 @@ class Aliases:
     """Answers for the memrefs of one function; views are remembered, so the IR must not change meanwhile."""
 
     def __init__(self, function: ir.Operation, arguments_overlap: bool = True) -> None:
+        self._function = function
         self._views = Views(function)
         arguments = list(entry_block(function).arguments)
         self._arguments = set(arguments)
@@ -78,20 +87,52 @@ class Aliases:
         """The value that a memref is a view of."""
         return self._views.view(value).base
 
+    def origins(self, value: ir.Value) -> tuple[ir.Value, ...]:
+        """The allocations, arguments, globals and unknown memrefs that a memref may be a view of, however it got here."""
+        base = self.base(value)
+        if self._kind(base) not in (Kind.PASSED, Kind.CHOICE) and not _is_reallocated(base):
+            return (base,)
+        program = self.program
+        return tuple(program.buffers[i].value for i in self._origins.of(program.numbers[base]))
+
+    @cached_property
+    def program(self) -> BufferProgram:
+        """The function, read when a question first needs it."""
+        return read_buffers(self._function)
+
+    @cached_property
+    def _origins(self) -> Origins:
+        return Origins(self.program)
+
     def _between(self, a: ir.Value, b: ir.Value) -> Alias:
         """How two bases relate (rule 1)."""
-        kinds = {self._kind(a), self._kind(b)}
-        if "unknown" in kinds:
-            return Alias.MAY
-        if "allocation" in kinds or kinds == {"global"} or a in self._unshared or b in self._unshared:
-            return Alias.NO
-        return Alias.MAY
+        first, second = self.origins(a), self.origins(b)
+        apart = all(x != y and self._are_apart(x, y) for x in first for y in second)
+        return Alias.NO if apart else Alias.MAY
 
-    def _kind(self, base: ir.Value) -> str:
+    def _are_apart(self, a: ir.Value, b: ir.Value) -> bool:
+        """Whether two origins that are not the same share no memory."""
+        kinds = {self._kind(a), self._kind(b)}
+        if Kind.UNKNOWN in kinds:
+            return any(self._kind(x) in _APART and not self._has_escaped(x) for x in (a, b))
+        if kinds & _APART or kinds == {Kind.GLOBAL}:
+            return True
+        return a in self._unshared or b in self._unshared
+
+    def _has_escaped(self, base: ir.Value) -> bool:
+        return bool(self._origins.escaped >> self.program.numbers[base] & 1)
+
+    def _kind(self, base: ir.Value) -> Kind:
         op = defining_op(base)
-        if op is None:
-            return "argument" if base in self._arguments else "unknown"
-        return "allocation" if op.name in _ALLOCATIONS else "global" if op.name == "memref.get_global" else "unknown"
+        if op is None and base in self._arguments:
+            return Kind.ARGUMENT
+        if op is not None and op.name == "memref.alloca":
+            return Kind.STACK
+        if op is not None and op.name == "memref.get_global":
+            return Kind.GLOBAL
+        if op is not None and allocated(op):
+            return Kind.ALLOCATION
+        return self.program.buffers[self.program.numbers[base]].kind
 
     def _apart_in_box(self, a: View, b: View) -> bool:
         """Rule 3."""
@@ -109,6 +150,11 @@ class Aliases:
         for size, stride in zip(a.sizes, a.strides, strict=True):
             last = last + (size - 1) * stride
         return _is_at_least(expand(b.offset - last), element_bytes(a.element), sizes, known)
+
+
+def _is_reallocated(base: ir.Value) -> bool:
+    op = defining_op(base)
+    return op is not None and op.name == "memref.realloc"
 
 
 def _ends_before(a: tuple[Size, Size, Size], b: tuple[Size, Size, Size], known: frozenset[object]) -> bool:

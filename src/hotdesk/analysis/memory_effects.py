@@ -2,7 +2,7 @@
 
 A `linalg.generic` reads the operands that its payload asks for and writes its outputs; named ops count as reading all of theirs.
 Loads, stores, copies and deallocations do what their names say; a deallocation counts as a write. Scalar arithmetic, views and
-allocations do nothing. Of every other op nothing is known.
+allocations do nothing. An op whose model states its effects has those. Of every other op nothing is known.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.generics import read_generic
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops, segment_sizes
+from hotdesk.models.registry import model_of
 
 _NOTHING = frozenset(
     {
@@ -36,6 +37,27 @@ class Effects:
 
     reads: tuple[ir.Value, ...] = ()
     writes: tuple[ir.Value, ...] = ()
+
+
+_ALLOCATING = ("memref.alloc", "memref.realloc", "bufferization.clone", "gpu.alloc")
+_NONE: frozenset[int] = frozenset()
+_FIRST = frozenset({0})
+
+
+def allocated(op: ir.Operation) -> frozenset[int]:
+    """The numbers of the results of an op that are memory made by it, which somebody has to free."""
+    model = model_of(op.name)
+    if model is not None and model.effects is not None:
+        return model.effects(op).allocates
+    return _FIRST if op.name in _ALLOCATING else _NONE
+
+
+def freed(op: ir.Operation) -> frozenset[int]:
+    """The numbers of the operands of an op whose memory it frees."""
+    model = model_of(op.name)
+    if model is not None and model.effects is not None:
+        return model.effects(op).frees
+    return _FIRST if op.name == "memref.dealloc" else _NONE
 
 
 def effects_of(op: ir.Operation) -> Effects | None:
@@ -82,4 +104,14 @@ def _simple(op: ir.Operation) -> Effects | None:
         case "memref.dealloc":
             return Effects(writes=(op.operands[0],))
         case name:
-            return Effects() if name in _NOTHING or name.split(".")[0] in _PURE else None
+            return _stated(op) or (Effects() if name in _NOTHING or name.split(".")[0] in _PURE else None)
+
+
+def _stated(op: ir.Operation) -> Effects | None:
+    """What the model of an op says that it does to memory."""
+    model = model_of(op.name)
+    if model is None or model.effects is None:
+        return None
+    stated = model.effects(op)
+    reads, writes = (sorted(numbers) for numbers in (stated.reads, stated.writes | stated.frees))
+    return Effects(tuple(op.operands[i] for i in reads), tuple(op.operands[i] for i in writes))

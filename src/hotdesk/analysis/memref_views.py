@@ -19,6 +19,15 @@ from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 _SAME = ("memref.cast", "memref.memory_space_cast")
 _ARRANGED = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view")
 _SOMEWHERE = ("memref.reshape", "memref.extract_strided_metadata")
+_ONE_TO_ONE = ("memref.assume_alignment", "memref.distinct_objects")
+_OF_FIRST = frozenset({*_SAME, *_ARRANGED, *_SOMEWHERE, "memref.subview", "memref.transpose"})
+
+
+def view_source(name: str, result: int) -> int | None:
+    """Which operand of an op of that name a result shows differently; None if it is no view."""
+    if name in _OF_FIRST:
+        return 0
+    return result if name in _ONE_TO_ONE else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,8 @@ class Views:
             return self._base(self._globals.setdefault(name, value))
         if op.name in _SAME:
             return self.view(op.operands[0])
+        if op.name in _ONE_TO_ONE:
+            return self.view(op.operands[cast(Any, value).result_number])
         if op.name == "memref.subview":
             return self._subview(op)
         if op.name in _ARRANGED:

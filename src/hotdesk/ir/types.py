@@ -23,6 +23,11 @@ def is_memref(value_type: ir.Type) -> bool:
     return isinstance(value_type, ir.MemRefType)
 
 
+def is_buffer(value_type: ir.Type) -> bool:
+    """Whether a type is a memref, ranked or not."""
+    return isinstance(value_type, (ir.MemRefType, ir.UnrankedMemRefType))
+
+
 def shape_of(value_type: ir.Type) -> tuple[int | None, ...]:
     """The sizes of a ranked tensor or memref; None where a size is dynamic."""
     shaped = cast(Any, value_type)

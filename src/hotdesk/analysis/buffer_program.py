@@ -1,0 +1,310 @@
+"""A function on memrefs read once into plain records: its buffers by number, who uses them, and where control hands them on.
+
+Ops are numbered in order, parents before what is in their regions; `end` is the number after the last op inside, so that
+"inside" and "later" are comparisons of numbers. Blocks of one region come in an order in which definitions precede uses: reverse
+postorder of their branches, what cannot be reached last. Memrefs are numbered in the order in which they are defined.
+
+What a memref is:
+1. new memory: the result of an op that allocates, by `memory_effects.allocated`; of `memref.realloc`, or its operand's;
+2. memory of somebody else: an argument, a global, the stack;
+3. a *view*: the memory of its operand, seen differently;
+4. a *choice* of two operands, by `arith.select`;
+5. *passed*: a block argument or a result of an op with regions, of which the flow is known;
+6. *unknown*: a call's result, or what any other op makes. It may be memory of the op's operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.memory_effects import allocated
+from hotdesk.analysis.memref_views import view_source
+from hotdesk.analysis.region_graph import ENTRY, EXIT, RegionEdge, flow_of, region_edges
+from hotdesk.ir.types import is_buffer
+from hotdesk.ir.walking import segment_sizes
+from hotdesk.models.registry import model_of
+
+NOT_A_BUFFER = -1
+FUNCTION = -1
+"""In the place of the number of the op around a block: the function."""
+
+
+class Kind(Enum):
+    """What a memref is (module docstring)."""
+
+    ALLOCATION = "allocation"
+    ARGUMENT = "argument"
+    GLOBAL = "global"
+    STACK = "stack"
+    VIEW = "view"
+    CHOICE = "choice"
+    PASSED = "passed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A memref: `producer` is the number of the op that it is result `index` of, or -1 if it is an argument of `block`.
+
+    `sources` are the memrefs that a view or a choice shows.
+    """
+
+    number: int
+    value: ir.Value
+    kind: Kind
+    producer: int
+    index: int
+    block: int
+    sources: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BufferOp:
+    """An op, its memref operands and results by number (`NOT_A_BUFFER` for others), the blocks of its regions, their graph.
+
+    `control` is whether the flow through the regions is known; a payload, as of `linalg.generic`, has none.
+    """
+
+    number: int
+    operation: ir.Operation
+    name: str
+    block: int
+    end: int
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    regions: tuple[tuple[int, ...], ...] = ()
+    edges: tuple[RegionEdge, ...] = ()
+    control: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BufferBlock:
+    """A block in region `region` of op `parent`: its ops are numbered `first` to `end`, the last one directly in it `last`.
+
+    `last` is -1 in an empty block. `branches` are (successor, passed), with (operand, argument there) for what it passes.
+    """
+
+    number: int
+    parent: int
+    region: int
+    first: int
+    end: int
+    arguments: tuple[int, ...]
+    last: int = -1
+    branches: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """At op `op`, the memref `source`, its operand number `operand`, becomes `target`."""
+
+    op: int
+    operand: int
+    source: int
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class BufferProgram:
+    """What `read_buffers` reads. `users` has for each memref the numbers of the ops that have it as an operand, in order."""
+
+    function: ir.Operation
+    ops: tuple[BufferOp, ...]
+    blocks: tuple[BufferBlock, ...]
+    buffers: tuple[Buffer, ...]
+    users: tuple[tuple[int, ...], ...]
+    numbers: dict[ir.Value, int] = field(repr=False)
+
+    def terminators(self, op: BufferOp, region: int) -> Iterator[BufferOp]:
+        """The ops with which control leaves a region of an op."""
+        for number in op.regions[region]:
+            block = self.blocks[number]
+            if block.last >= 0 and not block.branches:
+                yield self.ops[block.last]
+
+    def passings(self) -> Iterator[Passing]:
+        """All that control hands on."""
+        for block in self.blocks:
+            for successor, passed in block.branches:
+                yield from _pairs(self.ops[block.last], passed, self.blocks[successor].arguments)
+        for op in self.ops:
+            for edge in op.edges:
+                targets = op.results if edge.end == EXIT else self.blocks[op.regions[edge.end][0]].arguments
+                for leaving in [op] if edge.start == ENTRY else self.terminators(op, edge.start):
+                    yield from _pairs(leaving, edge.passed, targets)
+
+
+def read_buffers(function: ir.Operation) -> BufferProgram:
+    """Reads a function."""
+    return _Reader(function).run()
+
+
+class _Reader:
+    def __init__(self, function: ir.Operation) -> None:
+        self._function = function
+        self._ops: list[BufferOp | None] = []
+        self._blocks: list[BufferBlock | None] = []
+        self._buffers: list[Buffer] = []
+        self._users: list[list[int]] = []
+        self._numbers: dict[ir.Value, int] = {}
+        self._branches: list[tuple[int, list[int]]] = []
+
+    def run(self) -> BufferProgram:
+        self._region(self._function.regions[0], FUNCTION, 0, Kind.ARGUMENT)
+        for block, successors in self._branches:
+            self._link(block, successors)
+        return BufferProgram(
+            self._function,
+            tuple(cast("list[BufferOp]", self._ops)),
+            tuple(cast("list[BufferBlock]", self._blocks)),
+            tuple(self._buffers),
+            tuple(map(tuple, self._users)),
+            self._numbers,
+        )
+
+    def _add(self, value: ir.Value, kind: Kind, producer: int, index: int, block: int, sources: tuple[int, ...]) -> int:
+        number = len(self._buffers)
+        self._buffers.append(Buffer(number, value, kind, producer, index, block, sources))
+        self._users.append([])
+        self._numbers[value] = number
+        return number
+
+    def _region(self, region: ir.Region, parent: int, number: int, entry: Kind) -> tuple[int, ...]:
+        places: dict[Any, int] = {}
+        kind = entry
+        for block in _ordered(region):
+            place = places[block] = len(self._blocks)
+            self._blocks.append(None)
+            arguments = tuple(
+                self._add(a, kind, -1, i, place, ()) if is_buffer(a.type) else NOT_A_BUFFER
+                for i, a in enumerate(block.arguments)
+            )
+            kind = Kind.PASSED
+            first, last = len(self._ops), -1
+            for view in block.operations:
+                last = self._operation(view.operation, place)
+            self._blocks[place] = BufferBlock(place, parent, number, first, len(self._ops), arguments, last)
+        if len(places) > 1:
+            for place in places.values():
+                last = cast(BufferBlock, self._blocks[place]).last
+                targets = [] if last < 0 else list(cast(BufferOp, self._ops[last]).operation.successors)
+                if targets:
+                    self._branches.append((place, [places[target] for target in targets]))
+        return tuple(places.values())
+
+    def _operation(self, operation: ir.Operation, block: int) -> int:
+        number, name = len(self._ops), operation.name
+        operands = tuple(self._numbers.get(v, NOT_A_BUFFER) for v in operation.operands)
+        for buffer in dict.fromkeys(operands):
+            if buffer != NOT_A_BUFFER:
+                self._users[buffer].append(number)
+        self._ops.append(None)
+        regions: tuple[tuple[int, ...], ...] = ()
+        edges: tuple[RegionEdge, ...] = ()
+        flow = None
+        if len(operation.regions):
+            flow = flow_of(operation)
+            edges = region_edges(operation, flow)
+            kind = Kind.UNKNOWN if flow is None else Kind.PASSED
+            regions = tuple(self._region(r, number, i, kind) for i, r in enumerate(operation.regions))
+        results = tuple(
+            self._result(operation, name, v, i, (number, block), operands, flow is not None)
+            for i, v in enumerate(operation.results)
+        )
+        control = flow is not None
+        self._ops[number] = BufferOp(
+            number, operation, name, block, len(self._ops), operands, results, regions, edges, control
+        )
+        return number
+
+    def _result(
+        self, op: ir.Operation, name: str, value: ir.Value, index: int, place: tuple[int, int],
+        operands: tuple[int, ...], passed: bool,
+    ) -> int:  # fmt: skip
+        if not is_buffer(value.type):
+            return NOT_A_BUFFER
+        kind, sources = Kind.UNKNOWN, ()
+        source = view_source(name, index)
+        if source is not None and operands[source] != NOT_A_BUFFER:
+            kind, sources = Kind.VIEW, (operands[source],)
+        elif name == "arith.select":
+            kind, sources = Kind.CHOICE, operands[1:]
+        elif name == "memref.get_global":
+            kind = Kind.GLOBAL
+        elif name == "memref.alloca":
+            kind = Kind.STACK
+        elif index in allocated(op):
+            kind, sources = Kind.ALLOCATION, operands[:1] if name == "memref.realloc" else ()
+        elif passed:
+            kind = Kind.PASSED
+        return self._add(value, kind, place[0], index, place[1], sources)
+
+    def _link(self, number: int, successors: list[int]) -> None:
+        """Notes where a block branches; without a model of its terminator nothing is known of what arrives."""
+        block = cast(BufferBlock, self._blocks[number])
+        passed = branched(cast(BufferOp, self._ops[block.last]).operation)
+        branches: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+        for position, successor in enumerate(successors):
+            if passed is None:
+                for argument in cast(BufferBlock, self._blocks[successor]).arguments:
+                    self._forget(argument)
+            handed = [(operand, argument) for operand, to, argument in passed or () if to == position]
+            branches.append((successor, tuple(handed)))
+        self._blocks[number] = replace(block, branches=tuple(branches))
+
+    def _forget(self, buffer: int) -> None:
+        if buffer != NOT_A_BUFFER:
+            self._buffers[buffer] = replace(self._buffers[buffer], kind=Kind.UNKNOWN)
+
+
+def _ordered(region: ir.Region) -> list[ir.Block]:
+    """The blocks of a region in reverse postorder."""
+    blocks = list(region.blocks)
+    if len(blocks) < 2:
+        return blocks
+    seen: set[Any] = set()
+    done: list[ir.Block] = []
+    waiting: list[tuple[ir.Block, bool]] = [(blocks[0], False)]
+    while waiting:
+        block, left = waiting.pop()
+        if left:
+            done.append(block)
+        elif block not in seen:
+            seen.add(block)
+            waiting.append((block, True))
+            waiting += ((successor, False) for successor in _successors(block) if successor not in seen)
+    return [*reversed(done), *(block for block in blocks if block not in seen)]
+
+
+def _successors(block: ir.Block) -> list[ir.Block]:
+    ops = list(block.operations)
+    return list(ops[-1].operation.successors) if ops else []
+
+
+def branched(op: ir.Operation) -> tuple[tuple[int, int, int], ...] | None:
+    """What a terminator passes to other blocks: (operand, successor, argument there); None if that is not known."""
+    model = model_of(op.name)
+    if model is not None and model.branches is not None:
+        return model.branches(op)
+    if op.name == "cf.br":
+        return tuple((i, 0, i) for i in range(len(op.operands)))
+    if op.name == "cf.cond_br":
+        counts: list[int] = list(segment_sizes(op)[1:])
+    elif op.name == "cf.switch":
+        counts = [segment_sizes(op)[1]]
+        if "case_operand_segments" in op.attributes:
+            counts += [int(n) for n in cast(Any, op.attributes["case_operand_segments"])]
+    else:
+        return None
+    starts = [1 + sum(counts[:i]) for i in range(len(counts))]
+    return tuple((start + i, to, i) for to, start in enumerate(starts) for i in range(counts[to]))
+
+
+def _pairs(op: BufferOp, passed: tuple[tuple[int, int], ...], targets: tuple[int, ...]) -> Iterator[Passing]:
+    for operand, target in passed:
+        if op.operands[operand] != NOT_A_BUFFER and targets[target] != NOT_A_BUFFER:
+            yield Passing(op.number, operand, op.operands[operand], targets[target])

@@ -1,0 +1,88 @@
+"""What memory each memref of a function may be, however control has handed it on.
+
+The *origins* of a memref are the allocations, arguments, globals and unknown memrefs that it may be a view of: those of a view's
+operand, of both operands of a choice, and of everything that is passed to a block argument or a result. Sets are integers, a bit
+for each memref; they grow along a worklist until nothing changes.
+
+Memory has *escaped* once an op that keeps pointers got it: a call, a store of the memref itself, an op of which nothing is known.
+An unknown memref may be any memory that has escaped, an argument or a global, but no allocation that has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
+from hotdesk.models.registry import model_of
+
+_DERIVED = (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
+_KEEPING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor")
+_DISCREET = ("linalg", "memref", "scf", "cf", "arith", "math", "affine", "vector", "tensor", "bufferization", "hotdesk")
+
+
+class Origins:
+    """The origins of each memref by number, as bits."""
+
+    def __init__(self, program: BufferProgram) -> None:
+        self._program = program
+        self.masks = _masks(program)
+        self.escaped = 0
+        for op in program.ops:
+            for value in _kept(program, op):
+                self.escaped |= self.masks[value]
+
+    def of(self, buffer: int) -> tuple[int, ...]:
+        """The numbers of the memrefs that a memref may be a view of."""
+        return tuple(bits(self.masks[buffer]))
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The positions of the ones in a number."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def _masks(program: BufferProgram) -> list[int]:
+    masks = [0 if buffer.kind in _DERIVED else 1 << buffer.number for buffer in program.buffers]
+    targets: dict[int, list[int]] = {}
+    for buffer in program.buffers:
+        for source in buffer.sources:
+            if source != NOT_A_BUFFER:
+                targets.setdefault(source, []).append(buffer.number)
+    for passing in program.passings():
+        targets.setdefault(passing.source, []).append(passing.target)
+    waiting = sorted(targets, reverse=True)
+    while waiting:
+        source = waiting.pop()
+        for target in targets.get(source, ()):
+            grown = masks[target] | masks[source]
+            if grown != masks[target]:
+                masks[target] = grown
+                waiting.append(target)
+    return masks
+
+
+def _kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:
+    """The memrefs of which an op may keep a pointer, or give one to whom it is not known."""
+    values = tuple(value for value in op.operands if value != NOT_A_BUFFER)
+    if not values or op.name == "func.return":
+        return ()
+    if op.name == "memref.store":
+        return tuple(value for value in op.operands[:1] if value != NOT_A_BUFFER)
+    model = model_of(op.name)
+    told = op.control or op.name.split(".")[0] in _DISCREET or (model is not None and model.effects is not None)
+    if not told or op.name in _KEEPING or _is_opaque(program, op):
+        return values
+    return ()
+
+
+def _is_opaque(program: BufferProgram, op: BufferOp) -> bool:
+    """Whether an op makes memrefs of its operands that nothing is known of, or ends a region of such an op."""
+    made = [*op.results, *(a for region in op.regions for block in region for a in program.blocks[block].arguments)]
+    if any(value != NOT_A_BUFFER and program.buffers[value].kind is Kind.UNKNOWN for value in made):
+        return True
+    block = program.blocks[op.block]
+    inside = block.parent != FUNCTION and not program.ops[block.parent].control
+    return inside and block.last == op.number and not block.branches

@@ -1,0 +1,75 @@
+"""How control goes through the regions of an op, as a graph: from `ENTRY` to regions, between them, and to `EXIT`.
+
+An op with a model says so by its `Flow`. Of any other op with regions it is assumed that they run in any order and any number
+of times, or not at all. What a model leaves open is assumed too: that nothing runs where it says of no result what it is then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk._bindings import ir
+from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.registry import model_of
+
+ENTRY, EXIT = -2, RESULTS
+_ONCE = ("scf.execute_region", "memref.alloca_scope")
+_PASSES_NOTHING = ("scf.forall", "scf.parallel")
+
+
+@dataclass(frozen=True, slots=True)
+class RegionEdge:
+    """Control goes from region `start` (or `ENTRY`) to region `end` (or `EXIT`).
+
+    `passed` are (operand, argument or result there): of the op itself at `ENTRY`, of the region's terminators otherwise.
+    """
+
+    start: int
+    end: int
+    passed: tuple[tuple[int, int], ...] = ()
+
+
+def flow_of(op: ir.Operation) -> Flow | None:
+    """How values pass through the regions of an op, or None if that is not known."""
+    model = model_of(op.name)
+    if model is not None and model.flow is not None:
+        return model.flow(op)
+    if op.name in _PASSES_NOTHING:
+        return Flow(follows=frozenset({(0, 0)}))
+    if op.name == "memref.alloca_scope":
+        return Flow(exits=tuple((0, i, RESULTS, i) for i in range(len(op.results))))
+    return None
+
+
+def region_edges(op: ir.Operation, flow: Flow | None) -> tuple[RegionEdge, ...]:
+    """The graph of an op with regions."""
+    regions = [number for number, region in enumerate(op.regions) if len(region.blocks)]
+    if flow is None:
+        pairs = [(ENTRY, EXIT), *((ENTRY, r) for r in regions), *((r, EXIT) for r in regions)]
+        return tuple(RegionEdge(a, b) for a, b in (*pairs, *((a, b) for a in regions for b in regions)))
+    entered = {region for _, region, _ in flow.entries}
+    followed = {second for first, second in flow.follows if first != second}
+    initial = [r for r in regions if r in entered or r not in followed]
+    leaving = {region for region, _, target, _ in flow.exits if target == RESULTS} or set(regions)
+    edges = [
+        RegionEdge(ENTRY, r, tuple((operand, argument) for operand, region, argument in flow.entries if region == r))
+        for r in initial
+    ]
+    if _may_skip(op, flow, regions, initial):
+        edges.append(RegionEdge(ENTRY, EXIT, flow.skips))
+    pairs = [*sorted(flow.follows), *((r, EXIT) for r in sorted(leaving))]
+    edges += (
+        RegionEdge(
+            a, b, tuple((operand, to) for region, operand, target, to in flow.exits if (region, target) == (a, b))
+        )
+        for a, b in pairs
+    )
+    return tuple(edges)
+
+
+def _may_skip(op: ir.Operation, flow: Flow, regions: list[int], initial: list[int]) -> bool:
+    """Whether it may be that no region runs."""
+    if flow.skips or len(regions) < len(op.regions):
+        return True
+    gives_results = any(target == RESULTS for _, _, target, _ in flow.exits)
+    return not gives_results and len(initial) == 1 and op.name not in _ONCE
