@@ -93,7 +93,7 @@ class Aliases:
         if self._kind(base) not in (Kind.PASSED, Kind.CHOICE) and not _is_reallocated(base):
             return (base,)
         program = self.program
-        return tuple(program.buffers[i].value for i in self._origins.of(program.numbers[base]))
+        return tuple(program.buffers[i].value for i in sorted(self._origins.of[program.numbers[base]]))
 
     @cached_property
     def program(self) -> BufferProgram:
@@ -120,7 +120,7 @@ class Aliases:
         return a in self._unshared or b in self._unshared
 
     def _has_escaped(self, base: ir.Value) -> bool:
-        return bool(self._origins.escaped >> self.program.numbers[base] & 1)
+        return self.program.numbers[base] in self._origins.escaped
 
     def _kind(self, base: ir.Value) -> Kind:
         op = defining_op(base)

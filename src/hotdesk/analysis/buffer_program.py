@@ -100,12 +100,16 @@ class BufferBlock:
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """At op `op`, the memref `source`, its operand number `operand`, becomes `target`."""
+    """At op `op`, the memref `source`, its operand number `operand`, becomes `target`.
+
+    `edge` is the way that control takes: a successor of a branch, or a number in the `edges` of the op with regions.
+    """
 
     op: int
     operand: int
     source: int
     target: int
+    edge: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +133,13 @@ class BufferProgram:
     def passings(self) -> Iterator[Passing]:
         """All that control hands on."""
         for block in self.blocks:
-            for successor, passed in block.branches:
-                yield from _pairs(self.ops[block.last], passed, self.blocks[successor].arguments)
+            for number, (successor, passed) in enumerate(block.branches):
+                yield from _pairs(self.ops[block.last], passed, self.blocks[successor].arguments, number)
         for op in self.ops:
-            for edge in op.edges:
+            for number, edge in enumerate(op.edges):
                 targets = op.results if edge.end == EXIT else self.blocks[op.regions[edge.end][0]].arguments
                 for leaving in [op] if edge.start == ENTRY else self.terminators(op, edge.start):
-                    yield from _pairs(leaving, edge.passed, targets)
+                    yield from _pairs(leaving, edge.passed, targets, number)
 
 
 def read_buffers(function: ir.Operation) -> BufferProgram:
@@ -304,7 +308,7 @@ def branched(op: ir.Operation) -> tuple[tuple[int, int, int], ...] | None:
     return tuple((start + i, to, i) for to, start in enumerate(starts) for i in range(counts[to]))
 
 
-def _pairs(op: BufferOp, passed: tuple[tuple[int, int], ...], targets: tuple[int, ...]) -> Iterator[Passing]:
+def _pairs(op: BufferOp, passed: tuple[tuple[int, int], ...], targets: tuple[int, ...], edge: int) -> Iterator[Passing]:
     for operand, target in passed:
         if op.operands[operand] != NOT_A_BUFFER and targets[target] != NOT_A_BUFFER:
-            yield Passing(op.number, operand, op.operands[operand], targets[target])
+            yield Passing(op.number, operand, op.operands[operand], targets[target], edge)

@@ -82,7 +82,7 @@ class Views:
         if op.name in _SAME:
             return self.view(op.operands[0])
         if op.name in _ONE_TO_ONE:
-            return self.view(op.operands[cast(Any, value).result_number])
+            return self.view(op.operands[int(cast(Any, value).result_number)])
         if op.name == "memref.subview":
             return self._subview(op)
         if op.name in _ARRANGED:

@@ -1,16 +1,14 @@
 """What memory each memref of a function may be, however control has handed it on.
 
 The *origins* of a memref are the allocations, arguments, globals and unknown memrefs that it may be a view of: those of a view's
-operand, of both operands of a choice, and of everything that is passed to a block argument or a result. Sets are integers, a bit
-for each memref; they grow along a worklist until nothing changes.
+operand, of both operands of a choice, and of everything that is passed to a block argument or a result. The sets grow along a
+worklist until nothing changes.
 
 Memory has *escaped* once an op that keeps pointers got it: a call, a store of the memref itself, an op of which nothing is known.
 An unknown memref may be any memory that has escaped, an argument or a global, but no allocation that has not.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.models.registry import model_of
@@ -28,7 +26,7 @@ class Origins:
         self.masks = _masks(program)
         self.escaped = 0
         for op in program.ops:
-            for value in _kept(program, op):
+            for value in kept(program, op):
                 self.escaped |= self.masks[value]
 
     def of(self, buffer: int) -> tuple[int, ...]:
@@ -57,14 +55,13 @@ def _masks(program: BufferProgram) -> list[int]:
     while waiting:
         source = waiting.pop()
         for target in targets.get(source, ()):
-            grown = masks[target] | masks[source]
-            if grown != masks[target]:
-                masks[target] = grown
+            if not found[source] <= found[target]:
+                found[target] |= found[source]
                 waiting.append(target)
-    return masks
+    return found
 
 
-def _kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:
+def kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:
     """The memrefs of which an op may keep a pointer, or give one to whom it is not known."""
     values = tuple(value for value in op.operands if value != NOT_A_BUFFER)
     if not values or op.name == "func.return":
