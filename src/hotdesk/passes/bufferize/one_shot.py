@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.inplace import HEURISTICS, analyse_in_place, heuristic
+from hotdesk.analysis.inplace import analyse_in_place
+from hotdesk.analysis.orders import HEURISTICS, heuristic
 from hotdesk.analysis.program import read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
@@ -39,7 +40,7 @@ class OneShotBufferize(Pass):
     """Bufferizes every function of a module, boundaries included (rules in the module docstring).
 
     Options:
-        analysis_heuristic: the order in which operands are decided, one of `analysis.inplace.HEURISTICS`.
+        analysis_heuristic: the order in which operands are decided, one of `analysis.orders.HEURISTICS`.
         analysis_fuzzer_seed: with the heuristic `fuzzer`, what the order is drawn from.
     """
 
@@ -61,5 +62,5 @@ class OneShotBufferize(Pass):
             order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
             rewriting = Rewriting(function, record, analyse_in_place(record, order))
             place_results(function, record, rewriting, rewriting.run())
-            decisions.extend(rewriting.decisions if runs_every_call(function) else ())
+            decisions.extend(rewriting.deciding.decisions if runs_every_call(function) else ())
         return tuple(decisions)
