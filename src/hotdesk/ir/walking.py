@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -46,13 +45,18 @@ def top_level_ops(function: ir.Operation) -> list[ir.Operation]:
     return [op.operation for op in entry_block(function).operations]
 
 
-def nested_ops(operation: ir.Operation) -> Iterator[ir.Operation]:
+def nested_ops(operation: ir.Operation) -> list[ir.Operation]:
     """Every operation inside an operation's regions, in order, parents first."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for op in block.operations:
-                yield op.operation
-                yield from nested_ops(op.operation)
+    if not len(operation.regions):
+        return []
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op.operation)
+        return ir.WalkResult.ADVANCE
+
+    cast(Any, operation).walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found[1:]
 
 
 def captured_operands(operation: ir.Operation) -> list[tuple[ir.Operation, int, ir.Value]]:
