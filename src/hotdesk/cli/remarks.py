@@ -46,7 +46,7 @@ class Remarks:
     emit: Callable[[Diagnostic], None]
 
     def decided(self, pass_name: str, decision: Decision, source: Input, functions: Functions) -> None:
-        about = decision.write or next(iter(decision.because), Source(""))
+        about = next(iter(decision.because), decision.write or Source(""))
         place = source.at(about.location)
         decision = with_file(decision, source.file)
         function = functions.at(place)
@@ -76,7 +76,7 @@ class Remarks:
 
 
 def with_file(decision: Decision, file: str) -> Decision:
-    """The decision with the input's name where its sources say `-`."""
+    """The decision with the input's name where its sources and its hint say `-`."""
 
     def named(source: Source | None) -> Source | None:
         if source is None or not source.location.startswith("-:"):
@@ -90,4 +90,5 @@ def with_file(decision: Decision, file: str) -> Decision:
         write=named(decision.write),
         definition=named(decision.definition),
         path=tuple(one for one in map(named, decision.path) if one is not None),
+        hint=decision.hint.replace("(-:", f"({file}:"),
     )

@@ -7,7 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.program import FunctionRecord
 from hotdesk.errors import BufferizationError
-from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import create, elementwise_copy, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, row_major, shape_of
@@ -58,21 +58,21 @@ def _place(
     last: ir.Operation,
 ) -> None:
     taken: set[ir.Value] = set()
+    deciding = rewriting.deciding
     block = entry_block(function)
     for number, result_type in types.items():
         buffer, value = buffers[number], record.ops[-1].operands[number]
-        size = record.values[value].bytes
         argument = block.add_argument(result_type, last.location)
         allocation, reason = rewriting.covered_allocation(value, buffer, taken)
         if allocation is not None and allocation.type != result_type and None in row_major(shape_of(allocation.type)):
             allocation, reason = None, Reason.SIZE_NOT_PROVEN_EQUAL
         if allocation is None:
             elementwise_copy([buffer], argument, None, len(shape_of(result_type)), last)
-            rewriting.decisions.append(Decision(f"result {number}", Outcome.COPIED, reason, (), size))
+            deciding.of_result(number, value, Outcome.COPIED, reason)
             continue
-        rewriting.decisions.append(Decision(f"result {number}", Outcome.LENT, Reason.RESULT_SLOT, (), size))
-        if allocation in rewriting.allocations:
-            rewriting.decisions.remove(rewriting.allocations[allocation])
+        deciding.of_result(number, value, Outcome.LENT, Reason.RESULT_SLOT)
+        if allocation in deciding.allocations:
+            deciding.decisions.remove(deciding.allocations[allocation])
         op = cast(ir.Operation, defining_op(allocation))
         replacement = argument if allocation.type == argument.type else _seen_as(argument, allocation, op)
         allocation.replace_all_uses_with(replacement)

@@ -16,12 +16,13 @@ from hotdesk.analysis.inplace import InPlaceAnalysis
 from hotdesk.analysis.passing import FlowDecision
 from hotdesk.analysis.program import BlockRecord, FlowEdge, FunctionRecord, OpRecord
 from hotdesk.errors import BufferizationError
-from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, nested_ops
 from hotdesk.models.registry import model_of
+from hotdesk.passes.bufferize.deciding import Deciding
 
 _DYNAMIC = -(2**63)
 _SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
@@ -40,8 +41,7 @@ class Rewriting:
     """Rewrites a function; implements what models see of it (`models.model.Buffers`).
 
     Attributes:
-        decisions: what was decided about each written tensor, in order.
-        allocations: the decision behind each `memref.alloc`, by its result.
+        deciding: what was decided, in order.
         allocated: the alloc of each place that has one.
     """
 
@@ -67,8 +67,7 @@ class Rewriting:
         self._erase: list[ir.Operation] = []
         self._replaced: list[tuple[ir.Block, int]] = []
         self._current: OpRecord = record.ops[0]
-        self.decisions: list[Decision] = []
-        self.allocations: dict[ir.Value, Decision] = {}
+        self.deciding = Deciding(record, analysis)
         self.allocated: dict[int, ir.Value] = {}
 
     def run(self) -> list[ir.Value]:
@@ -179,30 +178,22 @@ class Rewriting:
         record = self._current
         decision = self._analysis.by_operand[(record.number, operand)]
         if decision.in_place and not decision.fresh:
-            self._decide(Outcome.IN_PLACE, decision.reason, operand, None)
+            self.deciding.of_tie(record, operand, Outcome.IN_PLACE)
             return self.buffer(value)
         result = record.results[dict(record.facts.ties)[operand]]
         new = self._new(result, value, self._sizes(value))
         contents = operand in record.facts.reads or operand not in record.facts.overwrites
         if not decision.in_place and contents and not self._is_undefined(value):
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
-            self._decide(Outcome.COPIED, decision.reason, operand, decision.conflict)
+            self.deciding.of_tie(record, operand, Outcome.COPIED)
         else:
-            self.allocations[new] = self._decide(Outcome.ALLOCATED, decision.reason, operand, decision.conflict)
+            self.deciding.allocations[new] = self.deciding.of_tie(record, operand, Outcome.ALLOCATED)
         return new
 
     def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
         value = self._record.values[self._current.results[number]]
         new = self._new(value.number, value.value, sizes)
-        decision = Decision(
-            f"result of {op.name}",
-            Outcome.ALLOCATED,
-            Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
-            (self._current.source,),
-            value.bytes,
-        )
-        self.decisions.append(decision)
-        self.allocations[new] = decision
+        self.deciding.allocations[new] = self.deciding.of_new(self._current, number)
         return new
 
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
@@ -211,7 +202,7 @@ class Rewriting:
     def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int) -> ir.Value:
         new = alloc(_plain(memref), dynamic_dims(memref, op), op)
         elementwise_copy([memref], new, None, len(shape_of(new.type)), op)
-        self._decide(Outcome.COPIED, Reason.DIFFERENT_LAYOUT, operand, None)
+        self.deciding.of_layout(self._current, operand)
         return new
 
     def lies_there(self, op: ir.Operation) -> bool:
@@ -259,7 +250,7 @@ class Rewriting:
             memref = alloc(memref_of(value.type), self._sizes(value), op)
             if not self._is_undefined(value):
                 elementwise_copy([self.buffer(value)], memref, None, len(shape_of(memref.type)), op)
-            self._note(flow)
+            self.deciding.of_flow(self._current, flow)
             if place is not None:
                 self._memory[place] = self.allocated[place] = memref
         else:
@@ -285,7 +276,7 @@ class Rewriting:
                 if operand not in passing or flow.copied:
                     passing[operand] = _Passing(flow.edge, self.buffer(value), flow.copied)
                 if flow.copied:
-                    self._note(flow)
+                    self.deciding.of_flow(self._current, flow)
         waiting = [each for each in passing.values() if each.copied]
         while waiting:
             ready = next((each for each in waiting if not self._overwrites_another(each, waiting)), None)
@@ -319,14 +310,6 @@ class Rewriting:
             return False
         target = {place for place, _ in self._places.locations(each.edge.target)}
         return any(place in target for place, _ in self._places.locations(other.edge.source))
-
-    def _note(self, flow: FlowDecision) -> None:
-        value = self._record.values[flow.edge.source]
-        because = [self._current.source]
-        if flow.conflict is not None:
-            because.append(self._record.ops[flow.conflict].source)
-        subject = f"operand {flow.edge.operand} of {self._current.name}"
-        self.decisions.append(Decision(subject, Outcome.COPIED, flow.reason, tuple(because), value.bytes))
 
     # Memory
 
@@ -384,19 +367,6 @@ class Rewriting:
         if producer.name == "bufferization.alloc_tensor":
             return self._readers.root[self._numbers[value]] in self._readers.undefined
         return producer.name == "tensor.empty"
-
-    def _decide(self, outcome: Outcome, reason: Reason, operand: int, conflict: int | None) -> Decision:
-        record = self._current
-        value = record.operands[operand]
-        because = (record.source, *([self._record.ops[conflict].source] if conflict is not None else []))
-        results = dict(record.facts.ties)
-        subject = f"operand {operand} of {record.name}"
-        if operand in results:
-            one = len(record.results) == 1
-            subject = f"result of {record.name}" if one else f"result {results[operand]} of {record.name}"
-        decision = Decision(subject, outcome, reason, because, self._record.values[value].bytes)
-        self.decisions.append(decision)
-        return decision
 
     def _refuse_tensors(self, op: ir.Operation) -> None:
         if any(is_tensor(v.type) for v in (*op.operands, *op.results)):

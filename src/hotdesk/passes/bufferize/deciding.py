@@ -1,0 +1,170 @@
+"""What a rewrite to buffers did, as decisions: with the conflict behind each copy and allocation, and what would remove it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.conflicts import Aliases, reads_to_move, value_read
+from hotdesk.analysis.inplace import InPlaceAnalysis
+from hotdesk.analysis.passing import FlowDecision
+from hotdesk.analysis.places import Clash
+from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.locations import python_line
+from hotdesk.passes.bufferize.hints import Situation, hint
+
+_READ_ONLY = (Reason.NOT_WRITABLE_INPUT, Reason.NOT_WRITABLE_WEIGHT, Reason.NOT_WRITABLE_CONSTANT)
+_CHEAP = ("linalg.fill", "tensor.splat")
+
+
+class Deciding:
+    """The decisions of one function, in the order in which they are carried out.
+
+    Attributes:
+        decisions: about each written tensor.
+        allocations: the decision behind each `memref.alloc`, by its result.
+    """
+
+    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+        self._record = record
+        self._analysis = analysis
+        self._aliases = Aliases(record, analysis)
+        self.decisions: list[Decision] = []
+        self.allocations: dict[ir.Value, Decision] = {}
+
+    def of_tie(self, op: OpRecord, operand: int, outcome: Outcome) -> Decision:
+        """About a tied operand, as the analysis decided it."""
+        found = self._analysis.by_operand[op.number, operand]
+        results = dict(op.facts.ties)
+        result = results[operand]
+        subject = f"result of {op.name}" if len(op.results) == 1 else f"result {result} of {op.name}"
+        value = op.operands[operand]
+        size = self._record.values[value].bytes
+        if outcome is Outcome.IN_PLACE:
+            return self._add(Decision(subject, outcome, found.reason, (op.source,), size))
+        candidate = value if found.candidate is None else found.candidate
+        because = (op.source, *([self._record.ops[found.conflict].source] if found.conflict is not None else []))
+        decision = Decision(subject, outcome, found.reason, because, size)
+        return self._add(self._with_conflict(decision, op, candidate, op.results[result], found.clash, found.fresh))
+
+    def of_layout(self, op: OpRecord, operand: int) -> Decision:
+        """About an operand that is copied because it is not contiguous."""
+        value = op.operands[operand]
+        decision = Decision(
+            f"operand {operand} of {op.name}",
+            Outcome.COPIED,
+            Reason.DIFFERENT_LAYOUT,
+            (op.source,),
+            self._record.values[value].bytes,
+            read=op.source,
+            definition=self.source_of(value),
+        )
+        return self._add(decision)
+
+    def of_new(self, op: OpRecord, result: int) -> Decision:
+        """About a result that is tied to no operand."""
+        size = self._record.values[op.results[result]].bytes
+        reason = Reason.NO_DEAD_OPERAND_OF_SAME_SIZE
+        return self._add(Decision(f"result of {op.name}", Outcome.ALLOCATED, reason, (op.source,), size))
+
+    def of_flow(self, op: OpRecord, flow: FlowDecision) -> Decision:
+        """About what an op with regions or a terminator passes on, and copies."""
+        source, target = flow.edge.source, flow.edge.target
+        because = (op.source, *([self._record.ops[flow.conflict].source] if flow.conflict is not None else []))
+        subject = f"operand {flow.edge.operand} of {op.name}"
+        size = self._record.values[source].bytes
+        decision = Decision(subject, Outcome.COPIED, flow.reason, because, size)
+        return self._add(self._with_conflict(decision, op, source, target, flow.clash, False))
+
+    def of_result(self, number: int, value: int, outcome: Outcome, reason: Reason) -> Decision:
+        """About a result of the function."""
+        size = self._record.values[value].bytes
+        returning, made = self._record.ops[-1].source, self.source_of(value)
+        decision = Decision(f"result {number}", outcome, reason, (made, returning), size)
+        if outcome is not Outcome.LENT:
+            origin = self._aliases.path(value, self._aliases.is_read_only_origin)
+            definition = self.source_of(origin[-1]) if origin else made
+            decision = replace(decision, read=returning, definition=definition, path=self._sources(origin))
+            decision = replace(decision, hint=hint(decision, Situation()))
+        return self._add(decision)
+
+    def source_of(self, value: int) -> Source:
+        """The op that makes a value, or the argument that it is."""
+        found = self._record.values[value]
+        if found.producer is not None:
+            return self._record.ops[found.producer].source
+        parent = self._record.blocks[found.block].parent
+        name = f"argument {found.result}"
+        if parent >= 0:
+            op = self._record.ops[parent].source
+            return Source(f"{name} of {op.op}", op.location)
+        return Source(name, python_line(found.value.location))
+
+    def _with_conflict(
+        self, decision: Decision, op: OpRecord, value: int, target: int, clash: Clash | None, fresh: bool
+    ) -> Decision:
+        """A decision with what forbids that `op` puts `target` where `value` lies."""
+        if decision.reason in _READ_ONLY:
+            return self._of_read_only(decision, op, value, fresh)
+        if clash is None:
+            told = replace(decision, write=op.source, definition=self.source_of(value))
+            return replace(told, hint=hint(told, Situation(fresh=fresh)))
+        writer = op if clash.writer is None else self._record.ops[clash.writer]
+        path = self._aliases.path(value_read(self._record, clash), lambda each: each in (value, target))
+        told = replace(
+            decision,
+            read=self._record.ops[clash.read].source,
+            write=writer.source,
+            definition=self.source_of(clash.lost),
+            path=self._sources(path),
+        )
+        moves = tuple(each.source for each in reads_to_move(self._record, self._analysis, clash.lost, writer))
+        return replace(told, hint=hint(told, Situation(moves=moves, cheap=self._is_cheap(clash.lost), fresh=fresh)))
+
+    def _of_read_only(self, decision: Decision, op: OpRecord, value: int, fresh: bool) -> Decision:
+        path = self._aliases.path(value, self._aliases.is_read_only_origin)
+        if not path:
+            return replace(decision, write=op.source)
+        origin = path[-1]
+        read = self._analysis.readers.live(origin, op.block, op.end)
+        told = replace(
+            decision,
+            read=self._record.ops[read.op].source if read is not None else None,
+            write=op.source,
+            definition=self.source_of(origin),
+            path=self._sources(path),
+        )
+        moves = reads_to_move(self._record, self._analysis, origin, op) if read is not None else []
+        situation = Situation(
+            argument=self._record.values[origin].result if self._record.values[origin].producer is None else None,
+            moves=tuple(each.source for each in moves),
+            cheap=self._is_cheap(origin),
+            reads_on=read is not None,
+            fresh=fresh,
+        )
+        return replace(told, hint=hint(told, situation))
+
+    def _is_cheap(self, value: int) -> bool:
+        """Whether a value costs nothing but a write to make again: filled with one element, which needs no tensor."""
+        producer = self._record.values[value].producer
+        if producer is None:
+            return False
+        op = self._record.ops[producer]
+        if op.facts.constants:
+            return _is_splat(op.operation)
+        return op.name in _CHEAP
+
+    def _sources(self, values: tuple[int, ...]) -> tuple[Source, ...]:
+        return tuple(self.source_of(value) for value in values)
+
+    def _add(self, decision: Decision) -> Decision:
+        self.decisions.append(decision)
+        return decision
+
+
+def _is_splat(op: ir.Operation) -> bool:
+    if op.name != "arith.constant":
+        return False
+    value = op.attributes["value"]
+    return isinstance(value, ir.DenseElementsAttr) and value.is_splat

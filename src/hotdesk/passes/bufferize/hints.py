@@ -1,0 +1,90 @@
+"""What would make a copy or an allocation unnecessary, in a sentence; nothing where we know of nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk.explain import Decision, Reason, Source
+
+DESTINATIONS = "hotdesk-choose-destinations"
+_PLAIN = {
+    Reason.NOT_WRITABLE_CONSTANT: "Pass it as an argument with `hotdesk.donated`.",
+    Reason.SIZE_NOT_PROVEN_EQUAL: "Take both sizes from one value: that proves them equal.",
+    Reason.RETURNED_INPUT: "Leave the result out: the caller has the argument.",
+    Reason.RETURNED_WEIGHT: "Leave the result out: the caller has the weight.",
+    Reason.RETURNED_TWICE: "Return it once: the caller can use it twice.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a decision does not say of itself.
+
+    Attributes:
+        argument: number of the function's argument whose memory would be written.
+        moves: the ops that read too late and could run before the write.
+        cheap: the definition costs less to compute again than to copy.
+        reads_on: something reads the argument later, whoever owns it.
+        fresh: the op has an undefined destination, so that another pass has to choose the operand to overwrite.
+    """
+
+    argument: int | None = None
+    moves: tuple[Source, ...] = ()
+    cheap: bool = False
+    reads_on: bool = False
+    fresh: bool = False
+
+
+def hint(decision: Decision, situation: Situation) -> str:
+    """The hint for a decision, or ""."""
+    found = _hint(decision, situation)
+    if decision.reason is Reason.OVERWRITTEN_UNREAD:
+        return f"Run `{DESTINATIONS}` before: it lets the op overwrite an operand that dies here."
+    if found and situation.fresh:
+        return f"{found} Then `{DESTINATIONS}` lets the op write there."
+    return found
+
+
+def _hint(decision: Decision, situation: Situation) -> str:
+    match decision.reason:
+        case Reason.NOT_WRITABLE_INPUT if situation.argument is not None:
+            return _donate(decision, situation)
+        case Reason.NOT_WRITABLE_CONSTANT if situation.cheap:
+            return "Start from `linalg.fill` instead of a constant."
+        case Reason.READ_LATER | Reason.ALREADY_OVERWRITTEN:
+            return _order(decision, situation)
+        case Reason.READ_BY_SAME_OP if situation.fresh:
+            return "Read it by the indexing map by which the result is written."
+        case Reason.DIFFERENT_LAYOUT if decision.because and decision.because[0].op == "tensor.collapse_shape":
+            return "Reshape the whole first and take the part afterwards."
+        case _:
+            return _PLAIN.get(decision.reason, "")
+
+
+def _donate(decision: Decision, situation: Situation) -> str:
+    donate = f"Donate argument {situation.argument} with `hotdesk.donated`"
+    if situation.moves:
+        return f"{donate}, and {_move(decision, situation)}."
+    if situation.reads_on:
+        return f"{donate}, and let nothing read it after {_named(decision.write)}."
+    return f"{donate}."
+
+
+def _order(decision: Decision, situation: Situation) -> str:
+    if situation.cheap and decision.definition is not None:
+        return f"Compute {_named(decision.definition)} again for each use, as `hotdesk-rematerialize-cheap-ops` does."
+    if situation.moves:
+        return f"M{_move(decision, situation)[1:]}."
+    if decision.read is not None and decision.read.op == "func.return":
+        return "Return it no more, if the caller does not need it."
+    return ""
+
+
+def _move(decision: Decision, situation: Situation) -> str:
+    return f"move {' and '.join(map(_named, situation.moves))} before {_named(decision.write)}"
+
+
+def _named(source: Source | None) -> str:
+    if source is None:
+        return "the write"
+    return f"`{source.op}` ({source.location})" if source.location else f"`{source.op}`"
