@@ -7,7 +7,8 @@ An operand qualifies iff, for an op that does not read its destination:
 3. in-place analysis allows the write: it is writable and nobody reads it, or a view of it, later;
 4. it covers its whole buffer, so that a small result does not keep a large buffer alive.
 
-When none does, the answer names the operand that came closest and the rule it failed.
+Of several, one in a writable argument's memory goes first: nobody else can use that. When none qualifies, the answer names the
+operand that came closest and the rule it failed.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ class Displacement:
 def find_displacement(
     function: FunctionRecord, op: OpRecord, result: int, places: Places, readers: Readers
 ) -> Displacement:
-    """The first operand of `op` that result number `result` can overwrite (rules in the module docstring)."""
+    """The operand of `op` that result number `result` can overwrite (rules in the module docstring)."""
     wanted = function.values[op.results[result]]
     closest = Displacement(None, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE)
     closest_rank = 0
+    qualified: list[int] = []
     for number, value in enumerate(op.operands):
         if value == NOT_A_TENSOR or number not in op.facts.reads:
             continue
@@ -61,10 +63,14 @@ def find_displacement(
         elif places.place_of(value) is None:
             rank, refusal = 5, Displacement(None, Reason.PARTIAL_VIEW, None, value)
         else:
-            return Displacement(value, Reason.DIES_HERE)
+            qualified.append(value)
+            continue
         if rank > closest_rank:
             closest_rank, closest = rank, refusal
-    return closest
+    if not qualified:
+        return closest
+    owned = {places.find(argument) for argument in function.writable_arguments}
+    return Displacement(next((v for v in qualified if places.place_of(v) in owned), qualified[0]), Reason.DIES_HERE)
 
 
 def _shape_reason(candidate: tuple[object, ...], wanted: tuple[object, ...]) -> Reason:

@@ -53,7 +53,7 @@ func.func @owned(%x1: tensor<8xf32>, %x2: tensor<8xf32>) -> tensor<1xf32> {
 // CHECK-NEXT:    [[X4:%.*]] = linalg.map { arith.addf } ins([[X3]], {{.*}} outs([[E]] :
 // CHECK:         [[X5:%.*]] = linalg.map { math.tanh } {{.*}} outs([[X4]] :
 // CHECK:         linalg.map { arith.mulf } ins([[X5]], [[X3]] : {{.*}} outs([[X5]] :
-// MEM:           decision: result of linalg.map: allocated: read-later, 32 bytes (linalg.map at {{.*}}choose-destinations.mlir:{{[0-9]+}}, linalg.map at {{.*}}choose-destinations.mlir:{{[0-9]+}})
+// MEM:           decision: result of linalg.map: allocated: read-later, 32 bytes (linalg.map at {{.*}}choose-destinations.mlir:{{[0-9:]+}}, linalg.map at {{.*}}choose-destinations.mlir:{{[0-9:]+}})
 func.func @later_reader(%x1: tensor<8xf32>, %x2: tensor<8xf32>) -> tensor<1xf32> {
   %e = tensor.empty() : tensor<8xf32>
   %x3 = linalg.map { math.tanh } ins(%x2 : tensor<8xf32>) outs(%e : tensor<8xf32>)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.displacement import find_displacement
 from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import FunctionRecord, read_function
 from hotdesk.analysis.readers import Readers
+from hotdesk.analysis.takeovers import take_over
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass
@@ -38,13 +38,6 @@ def _choose(function: FunctionRecord) -> None:
     readers = Readers(function)
     places = Places(function, readers)
     for op in function.ops:
-        for operand, result in op.facts.ties:
-            value = op.operands[operand]
-            if readers.root[value] in readers.undefined:
-                found = find_displacement(function, op, result, places, readers)
-                if operand in op.facts.reads or found.value is None:
-                    continue
-                op.operation.operands[operand] = function.values[found.value].value
-                places.join(found.value, op.results[result])
-            elif places.conflict(op, operand, value, result) is None:
-                places.join(value, op.results[result])
+        for taken in take_over(function, op, places, readers):
+            if taken.fresh and taken.value is not None:
+                op.operation.operands[taken.operand] = function.values[taken.value].value

@@ -1,0 +1,63 @@
+"""What becomes of the operands that ops may write into, op by op from the top: what is overwritten, and what is not and why.
+
+An operand with contents is overwritten iff in-place analysis finds nothing that would be lost. One without contents (a
+`tensor.empty`) gives way to an operand that dies there, by the rules of `displacement`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk.analysis.displacement import find_displacement
+from hotdesk.analysis.places import Places
+from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.analysis.readers import Readers
+from hotdesk.explain import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """At op `op`, result number `result` is written over value `value`, or over nothing that exists if that is None.
+
+    `operand` is the operand tied to the result. If `fresh`, it has no contents, and `value` is to take its place; otherwise
+    `value` is the operand itself. `conflict` is the op behind the reason.
+    """
+
+    op: int
+    operand: int
+    result: int
+    value: int | None
+    reason: Reason
+    conflict: int | None = None
+    fresh: bool = False
+
+
+def take_over(function: FunctionRecord, op: OpRecord, places: Places, readers: Readers) -> list[Takeover]:
+    """Decides the tied operands of an op, in order, and puts results where they are to be written."""
+    found: list[Takeover] = []
+    for operand, result in op.facts.ties:
+        if readers.root[op.operands[operand]] in readers.undefined:
+            taken = _displaced(function, op, operand, result, places, readers)
+        else:
+            taken = _overwritten(op, operand, result, places)
+        if taken.value is not None:
+            places.join(taken.value, op.results[result])
+        found.append(taken)
+    return found
+
+
+def _overwritten(op: OpRecord, operand: int, result: int, places: Places) -> Takeover:
+    value = op.operands[operand]
+    conflict = places.conflict(op, operand, value, result)
+    if conflict is not None:
+        return Takeover(op.number, operand, result, None, conflict.reason, conflict.op)
+    return Takeover(op.number, operand, result, value, Reason.DIES_HERE)
+
+
+def _displaced(
+    function: FunctionRecord, op: OpRecord, operand: int, result: int, places: Places, readers: Readers
+) -> Takeover:
+    found = find_displacement(function, op, result, places, readers)
+    if found.value is not None and operand in op.facts.reads:
+        return Takeover(op.number, operand, result, None, Reason.OVERWRITTEN_UNREAD, fresh=True)
+    return Takeover(op.number, operand, result, found.value, found.reason, found.conflict, fresh=True)
