@@ -19,31 +19,16 @@ _DISCREET = ("linalg", "memref", "scf", "cf", "arith", "math", "affine", "vector
 
 
 class Origins:
-    """The origins of each memref by number, as bits."""
+    """The origins of each memref, and what has escaped, by number."""
 
     def __init__(self, program: BufferProgram) -> None:
-        self._program = program
-        self.masks = _masks(program)
-        self.escaped = 0
-        for op in program.ops:
-            for value in kept(program, op):
-                self.escaped |= self.masks[value]
-
-    def of(self, buffer: int) -> tuple[int, ...]:
-        """The numbers of the memrefs that a memref may be a view of."""
-        return tuple(bits(self.masks[buffer]))
+        self.of = _origins(program)
+        self.escaped = frozenset[int]().union(*(self.of[v] for op in program.ops for v in kept(program, op)))
 
 
-def bits(mask: int) -> Iterator[int]:
-    """The positions of the ones in a number."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
-
-
-def _masks(program: BufferProgram) -> list[int]:
-    masks = [0 if buffer.kind in _DERIVED else 1 << buffer.number for buffer in program.buffers]
+def _origins(program: BufferProgram) -> list[frozenset[int]]:
+    nothing = frozenset[int]()
+    found = [nothing if buffer.kind in _DERIVED else frozenset({buffer.number}) for buffer in program.buffers]
     targets: dict[int, list[int]] = {}
     for buffer in program.buffers:
         for source in buffer.sources:
