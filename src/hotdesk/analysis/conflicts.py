@@ -94,6 +94,8 @@ def reads_to_move(function: FunctionRecord, analysis: InPlaceAnalysis, group: in
     found: dict[int, OpRecord] = {}
     reads = analysis.readers.reads.get(group, [])
     for read in reads[bisect_left(reads, writer.number, key=lambda read: read.op) :]:
+        if read.op == writer.number and _in_step(writer, read.operand):
+            continue
         moved = _ancestor(function, read.op, writer.block)
         if moved is None or moved.number == writer.number or moved.end == block.end or _needs(function, moved, writer):
             return []
@@ -101,6 +103,11 @@ def reads_to_move(function: FunctionRecord, analysis: InPlaceAnalysis, group: in
         if len(found) > FEW:
             return []
     return list(found.values())
+
+
+def _in_step(op: OpRecord, operand: int) -> bool:
+    """Whether an op reads an operand before it overwrites it, element by element or because it is the one it writes into."""
+    return operand in op.facts.elementwise or any(operand == tied for tied, _ in op.facts.ties)
 
 
 def _ancestor(function: FunctionRecord, number: int, block: int) -> OpRecord | None:

@@ -34,19 +34,21 @@ class Deciding:
         self.allocations: dict[ir.Value, Decision] = {}
 
     def of_tie(self, op: OpRecord, operand: int, outcome: Outcome) -> Decision:
-        """About a tied operand, as the analysis decided it."""
+        """About a tied operand, or one that is overwritten for the op alone, as the analysis decided it."""
         found = self._analysis.by_operand[op.number, operand]
-        results = dict(op.facts.ties)
-        result = results[operand]
-        subject = f"result of {op.name}" if len(op.results) == 1 else f"result {result} of {op.name}"
         value = op.operands[operand]
+        target, subject = value, f"operand {operand} of {op.name}"
+        result = dict(op.facts.ties).get(operand)
+        if result is not None:
+            target = op.results[result]
+            subject = f"result of {op.name}" if len(op.results) == 1 else f"result {result} of {op.name}"
         size = self._record.values[value].bytes
         if outcome is Outcome.IN_PLACE:
             return self._add(Decision(subject, outcome, found.reason, (op.source,), size))
         candidate = value if found.candidate is None else found.candidate
         because = (op.source, *([self._record.ops[found.conflict].source] if found.conflict is not None else []))
         decision = Decision(subject, outcome, found.reason, because, size)
-        return self._add(self._with_conflict(decision, op, candidate, op.results[result], found.clash, found.fresh))
+        return self._add(self._with_conflict(decision, op, candidate, target, found.clash, found.fresh))
 
     def of_layout(self, op: OpRecord, operand: int) -> Decision:
         """About an operand that is copied because it is not contiguous."""
@@ -108,7 +110,8 @@ class Deciding:
         if decision.reason in _READ_ONLY:
             return self._of_read_only(decision, op, value, fresh)
         if clash is None:
-            told = replace(decision, write=op.source, definition=self.source_of(value))
+            defined = self._analysis.readers.root[value] not in self._analysis.readers.undefined
+            told = replace(decision, write=op.source, definition=self.source_of(value) if defined else None)
             return replace(told, hint=hint(told, Situation(fresh=fresh)))
         writer = op if clash.writer is None else self._record.ops[clash.writer]
         path = self._aliases.path(value_read(self._record, clash), lambda each: each in (value, target))
