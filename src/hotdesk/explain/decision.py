@@ -156,6 +156,12 @@ class Reason(str, Enum):
     MADE_REPEATEDLY = "made-repeatedly", "A loop would make the buffer again and again, and the stack keeps each one."
     KEPT_BY_UNKNOWN = "kept-by-unknown", "It is not known whether an operation keeps the buffer for later."
     ADDRESS_TAKEN = "address-taken", "The function is used otherwise than by calls, so its signature stays as it is."
+    NO_BODY = "no-body", "The function that is called has no body here, so it is not known what it could overwrite."
+    RECURSIVE_CALL = "recursive-call", "The function may call itself, so it is not known what it could overwrite."
+    CALLEE_KEEPS_ARGUMENT = (
+        "callee-keeps-argument",
+        "The function that is called cannot write its result where the argument lies.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

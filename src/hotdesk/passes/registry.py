@@ -29,6 +29,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-split-prepare": "hotdesk.passes.tensor.prepare:SplitPrepare",
     "hotdesk-rematerialize-cheap-ops": "hotdesk.passes.tensor.rematerialize:RematerializeCheapOps",
     "hotdesk-choose-destinations": "hotdesk.passes.tensor.destinations:ChooseDestinations",
+    "hotdesk-use-inplace-calls": "hotdesk.passes.tensor.inplace_calls:UseInPlaceCalls",
     "hotdesk-empty-tensor-to-alloc-tensor": "hotdesk.passes.tensor.alloc_tensors:EmptyTensorToAllocTensor",
     "hotdesk-annotate-in-place": "hotdesk.passes.bufferize.annotate:AnnotateInPlace",
     "hotdesk-one-shot-bufferize": "hotdesk.passes.bufferize.one_shot:OneShotBufferize",
@@ -41,6 +42,9 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-buffer-results-to-out-params": "hotdesk.passes.bufferize.out_params:BufferResultsToOutParams",
     "hotdesk-allocate-workspaces": "hotdesk.passes.buffers.workspaces:AllocateWorkspaces",
     "hotdesk-fuse-buffers": "hotdesk.passes.buffers.fuse_buffers:FuseBuffers",
+    "hotdesk-buffer-hoisting": "hotdesk.passes.buffers.hoist:BufferHoisting",
+    "hotdesk-buffer-loop-hoisting": "hotdesk.passes.buffers.loop_hoist:BufferLoopHoisting",
+    "hotdesk-promote-buffers-to-stack": "hotdesk.passes.buffers.promote:PromoteBuffersToStack",
     "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",
 }
 

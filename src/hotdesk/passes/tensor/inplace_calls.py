@@ -1,0 +1,178 @@
+"""In-place calls: what a call computes is written over an argument that dies there.
+
+    %y1 = linalg.add ins(%x, %x) outs(%e)               %y1 = linalg.add ins(%x, %x) outs(%e)
+    %y2 = linalg.mul ins(%y1, %x) outs(%e)       ->     %y2 = linalg.mul ins(%y1, %x) outs(%y1)
+    %y3 = call @f(%y2)                                  %y3 = call @f_inplace_0(%y2)
+
+    func.func @f(%a) { … }                              func.func @f(%a) { … }
+                                                        func.func private @f_inplace_0(%a {hotdesk.donated}) { … }
+
+1. An op with an undefined destination gets an operand that dies there, by the rules of `analysis.displacement`.
+2. A `func.call` that may overwrite arguments, by the rules of `analysis.inplace_calls`, calls a variant of the function that is
+   given them. Calls that give the same arguments share a variant, whose own calls are treated alike; others keep the function.
+3. Values stay what they are: a variant computes what its function does. Bufferization follows the attribute.
+
+Common subexpressions are eliminated first, unless `cse=false`. Fuse before this pass: an op that overwrites an operand is not
+fused with what makes that. A function that nobody calls any more is left to `symbol-dce`. With `test-analysis-only` nothing is
+changed but attributes, which tell live ranges, alias sets and candidates (`analysis.plain_values`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.inplace_calls import CALL, CallPlans, FunctionPlan, Given, callee_name
+from hotdesk.analysis.plain_values import alias_sets, in_place_candidates, live_ranges
+from hotdesk.analysis.program import FunctionRecord, read_function
+from hotdesk.analysis.takeovers import Takeover
+from hotdesk.explain import Decision, Outcome
+from hotdesk.ir.building import create, replace
+from hotdesk.ir.context import run_mlir_passes
+from hotdesk.ir.functions import signature
+from hotdesk.ir.walking import defined_functions, runs_every_call, symbol_name
+from hotdesk.passes.base import Pass
+
+DONATED = "hotdesk.donated"
+LIVE, ALIASES, EXACT, LARGE = (
+    f"hotdesk.{name}" for name in ("live_ranges", "alias_sets", "exact_candidates", "large_enough_candidates")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UseInPlaceCalls(Pass):
+    """Turns calls into in-place calls (rules in the module docstring).
+
+    Options:
+        cse: whether common subexpressions are eliminated first.
+        test_analysis_only: whether to annotate functions with what is known of their values instead.
+    """
+
+    name: ClassVar[str] = "hotdesk-use-inplace-calls"
+    cse: bool = True
+    test_analysis_only: bool = False
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        if self.cse:
+            run_mlir_passes(module, "cse")
+        if self.test_analysis_only:
+            for function in defined_functions(module):
+                _annotate(function)
+            return ()
+        return _Rewriting(module).run()
+
+
+class _Rewriting:
+    def __init__(self, module: ir.Module) -> None:
+        self._module = module
+        self._plans = CallPlans(module)
+        self._symbols = {str(cast(Any, op).operation.attributes["sym_name"].value) for op in module.body.operations
+                         if "sym_name" in cast(Any, op).operation.attributes}  # fmt: skip
+        self._variants: dict[tuple[str, Given], str] = {}
+
+    def run(self) -> tuple[Decision, ...]:
+        originals = {symbol_name(function): self._plans.plan(symbol_name(function))
+                     for function in defined_functions(self._module)}  # fmt: skip
+        wanted = [key for plan in originals.values() for key in self._called(plan)]
+        for name, given in wanted:  # grows as variants call variants
+            if (name, given) in self._variants:
+                continue
+            self._variants[name, given] = self._unused_name(name, given)
+            wanted.extend(self._called(self._plans.plan(name, given)))
+        made = {key: _clone(self._plans.functions[key[0]], variant, key[1]) for key, variant in self._variants.items()}
+        decisions: list[Decision] = []
+        for name, plan in originals.items():
+            if runs_every_call(self._plans.functions[name]):
+                decisions.extend(_decision(plan.record, taken) for taken in plan.takeovers)
+            self._apply(plan, plan.record)
+        for key, clone in made.items():
+            plan = self._plans.plan(*key)
+            decisions.extend(_decision(plan.record, taken, self._variants[key]) for taken in plan.takeovers)
+            self._apply(plan, read_function(clone))
+        return tuple(decisions)
+
+    def _called(self, plan: FunctionPlan) -> list[tuple[str, Given]]:
+        """The variants that a function calls: those of functions that are not given these arguments already."""
+        calls = [(callee_name(plan.record.ops[number]), given) for number, given in plan.given.items()]
+        return [(name, given) for name, given in calls if not given <= _donated(self._plans.functions[name])]
+
+    def _unused_name(self, name: str, given: Given) -> str:
+        stem = f"{name}_inplace_{'_'.join(map(str, sorted(given)))}"
+        found, count = stem, 0
+        while found in self._symbols:
+            count += 1
+            found = f"{stem}_{count}"
+        self._symbols.add(found)
+        return found
+
+    def _apply(self, plan: FunctionPlan, record: FunctionRecord) -> None:
+        """Carries a plan out on a function that was read as `record`, the planned one or a clone of it."""
+        for taken in plan.takeovers:
+            if taken.fresh and taken.value is not None:
+                record.ops[taken.op].operation.operands[taken.operand] = record.values[taken.value].value
+        for number, given in plan.given.items():
+            op = record.ops[number]
+            variant = self._variants.get((callee_name(op), given))
+            if variant is not None:
+                _call_instead(op.operation, variant)
+
+
+def _call_instead(call: ir.Operation, callee: str) -> None:
+    attributes = {name: call.attributes[name] for name in call.attributes}
+    attributes["callee"] = ir.FlatSymbolRefAttr.get(callee)
+    replace(call, create(CALL, list(call.operands), [r.type for r in call.results], attributes, before=call))
+
+
+def _entries(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
+    """The attributes of each argument."""
+    count = len(signature(function)[0])
+    given = list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
+    return [{named.name: named.attr for named in entry} for entry in given] or [{} for _ in range(count)]
+
+
+def _donated(function: ir.Operation) -> Given:
+    return frozenset(number for number, entry in enumerate(_entries(function)) if DONATED in entry)
+
+
+def _clone(function: ir.Operation, name: str, given: Given) -> ir.Operation:
+    """A private copy of a function behind it, which is given arguments."""
+    clone = function.clone(ir.InsertionPoint.after(function)).operation
+    clone.attributes["sym_name"] = ir.StringAttr.get(name)
+    clone.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    entries = _entries(function)
+    for number in given:
+        entries[number][DONATED] = ir.UnitAttr.get()
+    clone.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])
+    return clone
+
+
+def _decision(record: FunctionRecord, taken: Takeover, variant: str = "") -> Decision:
+    op = record.ops[taken.op]
+    one = len(op.results) == 1
+    subject = f"result of {op.name}" if one else f"result {taken.result} of {op.name}"
+    because = [op.source] if taken.conflict is None else [op.source, record.ops[taken.conflict].source]
+    needs_contents = taken.operand in op.facts.reads or taken.operand not in op.facts.overwrites
+    copied = op.name != CALL and not taken.fresh and needs_contents
+    missed = Outcome.COPIED if copied else Outcome.ALLOCATED
+    return Decision(
+        f"{subject} in @{variant}" if variant else subject,
+        Outcome.IN_PLACE if taken.value is not None else missed,
+        taken.reason,
+        tuple(because),
+        record.values[op.results[taken.result]].bytes,
+    )
+
+
+def _annotate(function: ir.Operation) -> None:
+    ranges = {name: ir.DenseI64ArrayAttr.get(list(each)) for name, each in live_ranges(function).items()}
+    aliases = {name: _strings(sorted(each)) for name, each in alias_sets(function).items()}
+    candidates = in_place_candidates(function)
+    exact = {name: _strings(each.exact) for name, each in candidates.items()}
+    large = {name: _strings(each.large_enough) for name, each in candidates.items()}
+    for name, entries in ((LIVE, ranges), (ALIASES, aliases), (EXACT, exact), (LARGE, large)):
+        function.attributes[name] = ir.DictAttr.get(dict[str, ir.Attribute](entries))
+
+
+def _strings(names: Any) -> ir.Attribute:
+    return ir.ArrayAttr.get([ir.StringAttr.get(name) for name in names])
