@@ -62,6 +62,12 @@ def empty_like(value: ir.Value, before: ir.Operation) -> ir.Value:
     return create("tensor.empty", dynamic_dims(value, before), [value.type], before=before).results[0]
 
 
+def empty_of(kind: ir.Type, sizes_of: ir.Value, before: ir.Operation) -> ir.Value:
+    """A `tensor.empty` of a type, its dynamic sizes those of another tensor."""
+    sizes = [dim(sizes_of, i, before) for i, size in enumerate(shape_of(kind)) if size is None]
+    return create("tensor.empty", sizes, [kind], before=before).results[0]
+
+
 def fill(scalar: ir.Value, destination: ir.Value, before: ir.Operation) -> ir.Value:
     """Sets every element of a destination tensor to a scalar: an elementwise `linalg.generic` without inputs."""
     rank = len(shape_of(destination.type))

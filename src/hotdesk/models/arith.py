@@ -1,4 +1,4 @@
-"""Scalar arithmetic touches no memory; a tensor constant is read-only memory; assertions read scalars."""
+"""Arithmetic on tensors goes element by element, on scalars it touches no memory; a tensor constant is read-only memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor, memref_of
+from hotdesk.models.elementwise import ELEMENTWISE, elementwise_facts, expand_elementwise
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.scf import SELECT
@@ -47,19 +48,19 @@ def _scalar(op: ir.Operation) -> Facts:
     return Facts()
 
 
-_SCALAR_OPS = (
-    *("addi", "subi", "muli", "divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui", "maxsi"),
-    *("minsi", "maxui", "minui", "andi", "ori", "xori", "shli", "shrsi", "shrui", "cmpi", "cmpf"),
-    *("addf", "subf", "mulf", "divf", "remf", "negf", "maximumf", "minimumf", "maxnumf", "minnumf", "extf", "truncf"),
-    *("extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui", "index_cast", "index_castui", "bitcast"),
-)
+def _select_facts(op: ir.Operation) -> Facts:
+    return elementwise_facts(op) if is_tensor(op.operands[0].type) else SELECT.facts(op)
+
+
+def _expand_select(op: ir.Operation) -> list[ir.Value] | None:
+    """Of tensors element by element; one scalar condition chooses one of two tensors and is left as it is."""
+    return expand_elementwise(op) if is_tensor(op.operands[0].type) else None
+
+
 MODELS = {
+    "arith.*": ELEMENTWISE,
+    "math.*": ELEMENTWISE,
     "arith.constant": OpModel(_constant_facts, _bufferize_constant),
-    "arith.select": SELECT,
+    "arith.select": OpModel(_select_facts, SELECT.bufferize, expand=_expand_select),
     "cf.assert": OpModel(_scalar),
-    **{f"arith.{name}": OpModel(_scalar) for name in _SCALAR_OPS},
-    **{
-        f"math.{name}": OpModel(_scalar)
-        for name in ("sqrt", "rsqrt", "exp", "log", "sin", "cos", "tanh", "powf", "fpowi")
-    },
 }

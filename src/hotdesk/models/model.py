@@ -72,6 +72,8 @@ class OpModel:
         flow: how values pass through the operation's regions, each of whose operations is then analysed by its own model; None
             for operations whose regions are payload.
         branches: of a terminator that goes to other blocks, (operand, successor, argument of that block).
+        expand: makes, in front of the operation, operations on tensors that have models, and returns what the results become;
+            they take its place before the analysis. It returns None to leave the operation as it is.
         effects: what the operation does to memrefs, where MLIR's own interfaces do not say it: ops of unregistered dialects.
     """
 
@@ -80,3 +82,4 @@ class OpModel:
     flow: Callable[[ir.Operation], Flow] | None = None
     branches: Callable[[ir.Operation], tuple[tuple[int, int, int], ...]] | None = None
     effects: Callable[[ir.Operation], MemoryEffects] | None = None
+    expand: Callable[[ir.Operation], Sequence[ir.Value] | None] | None = None

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
-from hotdesk.models import tensor_elements, tensor_reshapes, tensor_slices
+from hotdesk.models import (
+    tensor_computed,
+    tensor_elements,
+    tensor_indexed,
+    tensor_parts,
+    tensor_reshapes,
+    tensor_slices,
+)
 
-MODELS = {**tensor_slices.MODELS, **tensor_reshapes.MODELS, **tensor_elements.MODELS}
+MODELS = {
+    **tensor_slices.MODELS,
+    **tensor_reshapes.MODELS,
+    **tensor_elements.MODELS,
+    **tensor_parts.MODELS,
+    **tensor_computed.MODELS,
+    **tensor_indexed.MODELS,
+}

@@ -29,6 +29,7 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import defined_functions, runs_every_call
 from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.expanding import expand_ops
 from hotdesk.passes.bufferize.results import RESULT, place_results
 from hotdesk.passes.bufferize.rewriting import Rewriting
 
@@ -58,6 +59,7 @@ class OneShotBufferize(Pass):
             )
         decisions: list[Decision] = []
         for function in defined_functions(module):
+            expand_ops(function)
             record = read_function(function)
             order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
             rewriting = Rewriting(function, record, analyse_in_place(record, order))

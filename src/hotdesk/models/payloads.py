@@ -1,0 +1,101 @@
+"""Tensors computed element by element: as the payload of a structured op, or in loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.walking import nested_ops
+
+Element = Callable[[list[ir.Value], ir.Operation], ir.Value]
+"""Makes, in front of an op, the element at a position."""
+
+
+def structured(
+    inputs: Sequence[ir.Value], inits: Sequence[ir.Value], before: ir.Operation
+) -> tuple[ir.Operation, ir.Operation]:
+    """A `linalg.generic` with identity maps and parallel loops only, and its yield, which passes on what the inits hold."""
+    rank = len(shape_of(inits[0].type))
+    operands = [*inputs, *inits]
+    attributes: dict[str, ir.Attribute] = {
+        "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))] * len(operands)),
+        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), len(inits)]),
+    }
+    op = create("linalg.generic", operands, [v.type for v in inits], attributes, regions=1, before=before)
+    types = [cast(Any, v.type).element_type for v in operands]
+    block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * len(types))
+    with ir.InsertionPoint(block), before.location:
+        end = ir.Operation.create("linalg.yield", operands=list(block.arguments)[len(inputs) :]).operation
+    return op, end
+
+
+def computed(kind: ir.Type, sizes: Sequence[ir.Value], element: Element, before: ir.Operation) -> ir.Value:
+    """A tensor of a type and dynamic sizes, each of whose elements a payload computes."""
+    empty = create("tensor.empty", sizes, [kind], before=before).results[0]
+    op, end = structured([], [empty], before)
+    index = ir.IndexType.get()
+    i64 = ir.IntegerType.get_signless(64)
+    positions: list[ir.Value] = [
+        create("linalg.index", [], [index], {"dim": ir.IntegerAttr.get(i64, i)}, before=end).results[0]
+        for i in range(len(shape_of(kind)))
+    ]
+    end.operands[0] = element(positions, end)
+    return op.results[0]
+
+
+def computed_in_loops(kind: ir.Type, sizes: Sequence[ir.Value], element: Element, before: ir.Operation) -> ir.Value:
+    """The same in loops, for elements whose computation makes tensors."""
+    empty = create("tensor.empty", sizes, [kind], before=before).results[0]
+
+    def insert(positions: list[ir.Value], into: ir.Value, end: ir.Operation) -> ir.Value:
+        return create("tensor.insert", [element(positions, end), into, *positions], [kind], before=end).results[0]
+
+    extents = [dim(empty, i, before) for i in range(len(shape_of(kind)))]
+    return loops(extents, empty, insert, before)
+
+
+def loops(
+    extents: Sequence[ir.Value],
+    start: ir.Value,
+    step: Callable[[list[ir.Value], ir.Value, ir.Operation], ir.Value],
+    before: ir.Operation,
+) -> ir.Value:
+    """Nested loops over a box that hand a tensor on: `step` makes the next one from a position and the one before."""
+    return _nest(list(extents), [], start, step, before)
+
+
+def _nest(
+    extents: list[ir.Value],
+    positions: list[ir.Value],
+    start: ir.Value,
+    step: Callable[[list[ir.Value], ir.Value, ir.Operation], ir.Value],
+    before: ir.Operation,
+) -> ir.Value:
+    if not extents:
+        return step(positions, start, before)
+    bounds = [index_constant(0, before), extents[0], index_constant(1, before)]
+    loop = create("scf.for", [*bounds, start], [start.type], regions=1, before=before)
+    block = loop.regions[0].blocks.append(ir.IndexType.get(), start.type, arg_locs=[before.location] * 2)
+    with ir.InsertionPoint(block), before.location:
+        end = ir.Operation.create("scf.yield", operands=[block.arguments[1]]).operation
+    end.operands[0] = _nest(extents[1:], [*positions, block.arguments[0]], block.arguments[1], step, end)
+    return loop.results[0]
+
+
+def inlined(block: ir.Block, arguments: Sequence[ir.Value], before: ir.Operation) -> list[ir.Value]:
+    """Moves the ops of a block in front of an op, arguments given; what its terminator, which stays, yields."""
+    for old, new in zip(block.arguments, arguments, strict=True):
+        old.replace_all_uses_with(new)
+    *ops, end = [op.operation for op in block.operations]
+    for op in ops:
+        op.move_before(before)
+    return list(end.operands)
+
+
+def makes_tensors(op: ir.Operation) -> bool:
+    """Whether an op in the regions of `op` has a tensor for a result."""
+    return any(is_tensor(result.type) for inner in nested_ops(op) for result in inner.results)

@@ -1,0 +1,180 @@
+"""Concatenation and padding of tensors: what they do to memory is fills and insertions of parts.
+
+    tensor.concat dim(1) %a, %b   ->   %0 = insert_slice %a into (tensor.empty)[0, 0]; insert_slice %b into %0[0, n]
+    tensor.pad %a low[l] {v}      ->   insert_slice %a into (fill v)[l]
+
+A padding value that depends on the position fills the result by a payload that computes it everywhere; where that could fail
+or has effects, the payload computes it outside of the source only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create, dim, fill, index_constant, integers
+from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops, segment_sizes
+from hotdesk.models.facts import Facts
+from hotdesk.models.layouts import DYNAMIC
+from hotdesk.models.model import OpModel
+from hotdesk.models.payloads import computed, computed_in_loops, inlined, makes_tensors
+
+
+def _facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset(i for i, v in enumerate(op.operands) if is_tensor(v.type)))
+
+
+def _add(a: ir.Value, b: ir.Value, before: ir.Operation) -> ir.Value:
+    x, y = constant_of(a), constant_of(b)
+    if x is not None and y is not None:
+        with ir.InsertionPoint(before), before.location:
+            attribute = ir.IntegerAttr.get(ir.IndexType.get(), int(x + y))
+            return ir.Operation.create("arith.constant", results=[a.type], attributes={"value": attribute}).results[0]
+    return create("arith.addi", [a, b], [a.type], before=before).results[0]
+
+
+def insert_at(source: ir.Value, into: ir.Value, offsets: list[ir.Value], before: ir.Operation) -> ir.Value:
+    """`tensor.insert_slice` of a whole tensor at offsets, unit strides; constants become static.
+
+    Where a type says that there is nothing to insert, the result is `into`: the offset may be its end, which MLIR refuses.
+    """
+    if 0 in shape_of(source.type) or 0 in shape_of(into.type):
+        return into
+    static: list[int] = []
+    dynamic: list[ir.Value] = []
+    for offset in offsets:
+        number = constant_of(offset)
+        static.append(DYNAMIC if number is None else int(number))
+        dynamic.extend([offset] if number is None else [])
+    sizes: list[int] = []
+    dynamic_sizes: list[ir.Value] = []
+    for i, size in enumerate(shape_of(source.type)):
+        sizes.append(DYNAMIC if size is None else size)
+        dynamic_sizes.extend([dim(source, i, before)] if size is None else [])
+    attributes = {
+        "static_offsets": integers(static),
+        "static_sizes": integers(sizes),
+        "static_strides": integers([1] * len(static)),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, len(dynamic), len(dynamic_sizes), 0]),
+    }
+    operands = [source, into, *dynamic, *dynamic_sizes]
+    return create("tensor.insert_slice", operands, [into.type], attributes, before=before).results[0]
+
+
+def expand_concat(op: ir.Operation) -> list[ir.Value]:
+    """The operands, one after the other, inserted into an empty tensor."""
+    axis = int(cast(Any, op.attributes["dim"]).value)
+    kind = op.results[0].type
+    zero = offset = index_constant(0, op)
+    offsets: list[ir.Value] = []
+    for operand in op.operands:
+        offsets.append(offset)
+        offset = _add(offset, dim(operand, axis, op), op)
+    first = op.operands[0]
+    dynamic = [offset if i == axis else dim(first, i, op) for i, size in enumerate(shape_of(kind)) if size is None]
+    into = create("tensor.empty", dynamic, [kind], before=op).results[0]
+    for operand, start in zip(op.operands, offsets, strict=True):
+        into = insert_at(operand, into, [start if i == axis else zero for i in range(len(shape_of(kind)))], op)
+    return [into]
+
+
+def expand_pad(op: ir.Operation) -> list[ir.Value] | None:
+    """The source, inserted into a tensor that the padding value fills. A negative padding is left to the verifier."""
+    counts = segment_sizes(op)
+    low, high = int_array(op.attributes["static_low"]), int_array(op.attributes["static_high"])
+    if any(DYNAMIC < entry < 0 for entry in (*low, *high)):
+        return None
+    source, kind = op.operands[0], op.results[0].type
+    lows = _mixed(low, list(op.operands)[1 : 1 + counts[1]], op)
+    highs = _mixed(high, list(op.operands)[1 + counts[1] :], op)
+    dynamic = [
+        _add(_add(lows[i], dim(source, i, op), op), highs[i], op)
+        for i, size in enumerate(shape_of(kind))
+        if size is None
+    ]
+    scalar = padding_value(op)
+    if scalar is not None:
+        empty = create("tensor.empty", dynamic, [kind], before=op).results[0]
+        return [insert_at(source, fill(scalar, empty, op), lows, op)]
+    block = op.regions[0].blocks[0]
+    if not makes_tensors(op) and _may_run_anywhere(op):
+        padding = computed(kind, dynamic, lambda positions, end: inlined(block, positions, end)[0], op)
+        return [insert_at(source, padding, lows, op)]
+
+    def element(positions: list[ir.Value], end: ir.Operation) -> ir.Value:
+        return _inside_or(source, lows, positions, block, end)
+
+    make = computed_in_loops if makes_tensors(op) else computed
+    return [make(kind, dynamic, element, op)]
+
+
+def padding_value(op: ir.Operation) -> ir.Value | None:
+    """The one padding value of a `tensor.pad`, in front of it; None if it is computed for each position."""
+    block = op.regions[0].blocks[0]
+    scalar = list(block.operations)[-1].operation.operands[0]
+    producer = defining_op(scalar)
+    if producer is None:
+        return None if scalar.owner == block else scalar
+    if producer.block != block:
+        return scalar
+    if constant_of(scalar) is None:
+        return None
+    return create("arith.constant", [], [scalar.type], {"value": producer.attributes["value"]}, before=op).results[0]
+
+
+def _may_run_anywhere(op: ir.Operation) -> bool:
+    """Whether a payload may be computed for positions that it was not asked for: scalar arithmetic that cannot fail."""
+    names = [inner.name for inner in nested_ops(op) if inner.name != "tensor.yield"]
+    return all(
+        (
+            name.split(".")[0] in ("arith", "math", "complex")
+            and not name.split(".")[1].startswith(("div", "rem", "floordiv", "ceildiv", "ipowi"))
+        )
+        or name in ("arith.divf", "arith.remf")
+        for name in names
+    )
+
+
+def _inside_or(
+    source: ir.Value, lows: list[ir.Value], positions: list[ir.Value], block: ir.Block, before: ir.Operation
+) -> ir.Value:
+    """The element of the source at a position of the padded tensor, or else what a payload computes there."""
+    index, truth = ir.IndexType.get(), ir.IntegerType.get_signless(1)
+    i64 = ir.IntegerType.get_signless(64)
+    inside = create("arith.constant", [], [truth], {"value": ir.IntegerAttr.get(truth, 1)}, before=before).results[0]
+    there: list[ir.Value] = []
+    for i, (position, low) in enumerate(zip(positions, lows, strict=True)):
+        there.append(create("arith.subi", [position, low], [index], before=before).results[0])
+        below = {"predicate": ir.IntegerAttr.get(i64, 6)}  # as unsigned numbers, what is negative is large
+        within = create("arith.cmpi", [there[i], dim(source, i, before)], [truth], below, before=before).results[0]
+        inside = create("arith.andi", [inside, within], [truth], before=before).results[0]
+    element = cast(Any, source.type).element_type
+    branch = create("scf.if", [inside], [element], regions=2, before=before)
+    for number, region in enumerate(branch.regions):
+        with ir.InsertionPoint(region.blocks.append()), before.location:
+            end = ir.Operation.create("scf.yield", operands=[inside]).operation
+        if number == 0:
+            end.operands[0] = create("tensor.extract", [source, *there], [element], before=end).results[0]
+        else:
+            end.operands[0] = inlined(block, positions, end)[0]
+    return branch.results[0]
+
+
+def _mixed(static: tuple[int, ...], dynamic: list[ir.Value], before: ir.Operation) -> list[ir.Value]:
+    rest = iter(dynamic)
+    index = ir.IndexType.get()
+    return [
+        next(rest)
+        if entry == DYNAMIC
+        else create("arith.constant", [], [index], {"value": ir.IntegerAttr.get(index, entry)}, before=before).results[
+            0
+        ]
+        for entry in static
+    ]
+
+
+MODELS = {
+    "tensor.concat": OpModel(_facts, expand=expand_concat),
+    "tensor.pad": OpModel(_facts, expand=expand_pad),
+}
