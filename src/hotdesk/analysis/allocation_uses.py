@@ -1,0 +1,124 @@
+"""Each allocation of a function with all that is known about who sees it, read once: aliases, uses, deallocations.
+
+An *alias* of an allocation is a memref that may be a view of it, however control handed it on (`analysis.origins`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.buffer_dominance import Dominance
+from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind, read_buffers
+from hotdesk.analysis.memory_effects import freed
+from hotdesk.analysis.origins import Origins, kept
+from hotdesk.explain import Source
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbolic import Size, SymbolicSizes, product
+from hotdesk.ir.types import element_bytes, element_of, is_memref
+from hotdesk.ir.walking import defining_op
+
+_FREEING = ("memref.realloc", "bufferization.dealloc")
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """An allocation, by the number of its memref. All but `buffer` are op numbers.
+
+    Attributes:
+        op: what allocates it.
+        aliases: the memrefs that may be views of it, itself included.
+        users: the ops that have an alias as an operand, deallocations included, in order.
+        frees: those that free it, or may do so.
+        is_freed_simply: whether each of those is a `memref.dealloc` of the allocation itself.
+        keepers: those that may keep a pointer to it. An op of which nothing is known, a call too, keeps none if it has no regions
+            and makes nothing but numbers.
+    """
+
+    buffer: int
+    op: int
+    aliases: tuple[int, ...]
+    users: tuple[int, ...]
+    frees: tuple[int, ...]
+    is_freed_simply: bool
+    keepers: tuple[int, ...]
+
+
+class Allocations:
+    """The allocations of a function, on the heap and on the stack, in order; the IR must not change meanwhile."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.program: BufferProgram = read_buffers(function)
+        self.dominance = Dominance(self.program)
+        self.origins = Origins(self.program)
+        self.sizes = SymbolicSizes(function)
+        self._aliases = self._reached()
+        self.positions = {op.operation: op.number for op in self.program.ops}
+        self._blocks = {self.program.ops[b.last].operation.block: b.number for b in self.program.blocks if b.last >= 0}
+        kinds = (Kind.ALLOCATION, Kind.STACK)
+        self.all = tuple(self._read(b.number) for b in self.program.buffers if b.kind in kinds)
+
+    def op(self, allocation: Allocation) -> BufferOp:
+        return self.program.ops[allocation.op]
+
+    def value(self, allocation: Allocation) -> ir.Value:
+        return self.program.buffers[allocation.buffer].value
+
+    def is_plain(self, allocation: Allocation, *, stack: bool = False) -> bool:
+        """Whether it is a `memref.alloc`, or on the stack if that counts."""
+        return self.op(allocation).name in (("memref.alloc", "memref.alloca") if stack else ("memref.alloc",))
+
+    def bytes(self, allocation: Allocation) -> Size:
+        """The size, an expression if it is dynamic; 0 for elements that are not numbers."""
+        return bytes_of(self.value(allocation), self.sizes)
+
+    def block_of(self, value: ir.Value) -> int:
+        """The block that defines a value."""
+        op = defining_op(value)
+        return self._blocks[cast(ir.Block, value.owner)] if op is None else self.program.ops[self.positions[op]].block
+
+    def source(self, op: int) -> Source:
+        operation = self.program.ops[op].operation
+        return Source(operation.name, python_line(operation.location))
+
+    def _reached(self) -> dict[int, list[int]]:
+        reached: dict[int, list[int]] = {}
+        for buffer in self.program.buffers:
+            for origin in sorted(self.origins.of[buffer.number]):
+                reached.setdefault(origin, []).append(buffer.number)
+        return reached
+
+    def _read(self, buffer: int) -> Allocation:
+        aliases = tuple(self._aliases.get(buffer, [buffer]))
+        users = sorted({user for alias in aliases for user in self.program.users[alias]})
+        frees = tuple(user for user in users if _may_free(self.program.ops[user], aliases))
+        simply = all(
+            self.program.ops[op].name == "memref.dealloc" and self.program.ops[op].operands[0] == buffer for op in frees
+        )
+        keepers = tuple(user for user in users if self._may_keep(self.program.ops[user], aliases))
+        producer = self.program.buffers[buffer].producer
+        return Allocation(buffer, producer, aliases, tuple(users), frees, simply, keepers)
+
+    def _may_keep(self, op: BufferOp, aliases: Sequence[int]) -> bool:
+        if op.name.split(".")[0] not in ("memref", "bufferization") and not op.regions and _makes_numbers(op.operation):
+            return False
+        return any(value in aliases for value in kept(self.program, op))
+
+
+def bytes_of(value: ir.Value, sizes: SymbolicSizes) -> Size:
+    """The bytes of a contiguous memref; 0 for one whose elements are not numbers."""
+    if not is_memref(value.type):
+        return 0
+    return product([*sizes.shape(value), element_bytes(element_of(value.type))])
+
+
+def _makes_numbers(op: ir.Operation) -> bool:
+    return all(isinstance(result.type, (ir.IntegerType, ir.FloatType, ir.IndexType)) for result in op.results)
+
+
+def _may_free(op: BufferOp, aliases: Sequence[int]) -> bool:
+    if op.name in _FREEING:
+        return True
+    return any(op.operands[i] != NOT_A_BUFFER and op.operands[i] in aliases for i in freed(op.operation))

@@ -1,0 +1,59 @@
+"""Moves allocations up to where every path to one of their uses comes by.
+
+    ^bb0: cf.cond_br %c, ^bb1, ^bb2                               ^bb0: %0 = memref.alloc() : memref<2xf32>
+    ^bb1: cf.br ^bb3(%x)                                                cf.cond_br %c, ^bb1, ^bb2
+    ^bb2: %0 = memref.alloc() : memref<2xf32>             ->      ^bb1: cf.br ^bb3(%x)
+          …                                                       ^bb2: …
+          cf.br ^bb3(%0)                                                cf.br ^bb3(%0)
+    ^bb3(%1):                                                     ^bb3(%1):
+
+So a deallocation pass needs one place and no ownership flag. Legal iff the rules for "above its uses" of `analysis.hoisting`
+hold; what cannot move is reported with the reason. Run it before deallocation. On the paths that did not allocate before, a
+dynamic size is at least 0 (`arith.maxsi`), since nothing there says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.hoisting import Hoisting, Move
+from hotdesk.explain import Decision
+from hotdesk.ir.building import create, index_constant
+from hotdesk.ir.walking import defined_functions
+from hotdesk.passes.base import Pass
+
+
+@dataclass(frozen=True, slots=True)
+class BufferHoisting(Pass):
+    """Moves `memref.alloc` above all its uses (rules in `analysis.hoisting`)."""
+
+    name: ClassVar[str] = "hotdesk-buffer-hoisting"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in defined_functions(module):
+            hoisting = Hoisting(function)
+            plain = [each for each in hoisting.allocations.all if hoisting.allocations.is_plain(each)]
+            decisions.extend(move_all([hoisting.above_uses(each) for each in plain]))
+        return tuple(decisions)
+
+
+def move_all(found: list[Move | Decision | None]) -> list[Decision]:
+    """Moves what may move; returns all decisions."""
+    for each in found:
+        if isinstance(each, Move):
+            _move(each)
+    return [each.decision if isinstance(each, Move) else each for each in found if each is not None]
+
+
+def _move(move: Move) -> None:
+    move.op.move_before(move.before)
+    for position in move.unsure:
+        size = move.op.operands[position]
+        zero = index_constant(0, move.op)
+        move.op.operands[position] = create("arith.maxsi", [size, zero], [size.type], before=move.op).results[0]
+    if move.after is not None:
+        for free in reversed(move.frees):
+            free.move_after(move.after)

@@ -1,0 +1,39 @@
+"""Moves allocations out of loops.
+
+    scf.for %i = … {                                     %0 = memref.alloc() : memref<2xf32>
+      %0 = memref.alloc() : memref<2xf32>                scf.for %i = … {
+      …                                          ->        …
+      memref.dealloc %0                                  }
+    }                                                    memref.dealloc %0
+
+Legal iff the rules for "in front of a loop" of `analysis.hoisting` hold; what a loop keeps is reported with the reason. Buffers
+on the stack move as well. If the loop may run no time at all, a dynamic size is at least 0 (`arith.maxsi`), since nothing else
+says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.hoisting import Hoisting
+from hotdesk.explain import Decision
+from hotdesk.ir.walking import defined_functions
+from hotdesk.passes.base import Pass
+from hotdesk.passes.buffers.hoist import move_all
+
+
+@dataclass(frozen=True, slots=True)
+class BufferLoopHoisting(Pass):
+    """Moves `memref.alloc` and `memref.alloca` in front of loops (rules in `analysis.hoisting`)."""
+
+    name: ClassVar[str] = "hotdesk-buffer-loop-hoisting"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in defined_functions(module):
+            hoisting = Hoisting(function)
+            movable = [each for each in hoisting.allocations.all if hoisting.allocations.is_plain(each, stack=True)]
+            decisions.extend(move_all([hoisting.before_loops(each) for each in movable]))
+        return tuple(decisions)

@@ -1,0 +1,62 @@
+"""Puts small buffers on the stack.
+
+    %a = memref.alloc() : memref<2xf32>   …   memref.dealloc %a     ->     %a = memref.alloca() : memref<2xf32>   …
+
+Legal iff rules 1 to 4 of `analysis.promotion` hold. Alignment, memory space and layout stay as they are. Every allocation that
+stays on the heap is reported with the reason.
+
+`max-alloc-size-in-bytes` is the limit for static sizes; `max-rank-of-allocated-memref` the one for the rank where all dynamic
+sizes are ranks of memrefs. Nothing limits how many buffers go to the stack in all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.promotion import Promotion, Promotions
+from hotdesk.errors import OptionError
+from hotdesk.explain import Decision
+from hotdesk.ir.building import create, replace
+from hotdesk.ir.walking import defined_functions
+from hotdesk.passes.base import Pass
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteBuffersToStack(Pass):
+    """Turns `memref.alloc` into `memref.alloca` (rules in `analysis.promotion`)."""
+
+    name: ClassVar[str] = "hotdesk-promote-buffers-to-stack"
+    max_alloc_size_in_bytes: int = 1024
+    max_rank_of_allocated_memref: int = 1
+
+    def __post_init__(self) -> None:
+        for option, value in (
+            ("max-alloc-size-in-bytes", self.max_alloc_size_in_bytes),
+            ("max-rank-of-allocated-memref", self.max_rank_of_allocated_memref),
+        ):
+            if value < 0:
+                raise OptionError(f"option '{option}' of '{self.name}'", expected="0 or more", got=str(value))
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in defined_functions(module):
+            promotions = Promotions(function, self.max_alloc_size_in_bytes, self.max_rank_of_allocated_memref)
+            found = [
+                promotions.find(each) for each in promotions.allocations.all if promotions.allocations.is_plain(each)
+            ]
+            for each in found:
+                if isinstance(each, Promotion):
+                    _promote(each)
+                decisions.append(each.decision if isinstance(each, Promotion) else each)
+        return tuple(decisions)
+
+
+def _promote(promotion: Promotion) -> None:
+    old = promotion.op
+    for free in promotion.frees:
+        free.erase()
+    attributes = {name: old.attributes[name] for name in old.attributes}
+    types = [result.type for result in old.results]
+    replace(old, create("memref.alloca", list(old.operands), types, attributes, before=old))
