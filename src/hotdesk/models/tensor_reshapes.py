@@ -25,7 +25,7 @@ def _bufferize_expand(op: ir.Operation, buffers: Buffers) -> None:
     source = buffers.buffer(op.operands[0])
     sizes = shape_of(op.results[0].type)
     groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
-    if has_identity_layout(source):
+    if has_identity_layout(source) and (groups or "strided" not in str(source.type)):  # `strided<[]>` stays strided
         dynamic = ir.ShapedType.get_dynamic_size()
         element = cast(Any, source.type).element_type
         result: ir.Type = ir.MemRefType.get([dynamic if s is None else s for s in sizes], element)
