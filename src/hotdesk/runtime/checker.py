@@ -1,0 +1,187 @@
+"""The memory checker: runs a program on memrefs and tells everything it does wrong with memory.
+
+    report = check_module(module, "main", [x, y])
+
+It walks the IR and trusts no analysis: each allocation is a block of its own, each byte knows whether somebody has written it,
+and each view is held against the block that it is cut out of. docs/checker.md lists what is told, and what is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hotdesk._bindings import PassManager, ir
+from hotdesk.errors import OptionError, PassError
+from hotdesk.explain import Source
+from hotdesk.ir.context import entered
+from hotdesk.ir.walking import nested_ops, symbol_name
+from hotdesk.runtime.checking import (
+    branches,
+    control,
+    deallocation,
+    memrefs,
+    own,
+    scalars,
+    structured,
+    vectors,
+    views,
+)
+from hotdesk.runtime.checking.arguments import drawn, empty, parameters, passed
+from hotdesk.runtime.checking.blocks import View
+from hotdesk.runtime.checking.code import Meaning
+from hotdesk.runtime.checking.elements import Unwritten, Value, plain
+from hotdesk.runtime.checking.findings import StopError
+from hotdesk.runtime.checking.machine import Machine, Settings, deep
+from hotdesk.runtime.checking.report import BufferRecord, CheckReport, Fault, FaultKind, Result, Traffic
+
+__all__ = [
+    "BufferRecord",
+    "CheckReport",
+    "Fault",
+    "FaultKind",
+    "Result",
+    "Settings",
+    "Traffic",
+    "check_module",
+]
+
+_MEANINGS: dict[str, Meaning] = {
+    **branches.MEANINGS,
+    **control.MEANINGS,
+    **deallocation.MEANINGS,
+    **memrefs.MEANINGS,
+    **own.MEANINGS,
+    **scalars.MEANINGS,
+    **structured.MEANINGS,
+    **vectors.MEANINGS,
+    **views.MEANINGS,
+}
+_PREPARE = "func.func(linalg-generalize-named-ops),lower-affine"
+_PREPARED = ("linalg", "affine")
+_AS_THEY_ARE = ("linalg.generic", "linalg.index", "linalg.yield")
+
+
+def check_module(
+    module: ir.Module,
+    function: str = "main",
+    arguments: Sequence[Any] | None = None,
+    *,
+    result_shapes: Mapping[int, Sequence[int]] | None = None,
+    sizes: Sequence[int] = (),
+    seed: int = 0,
+    read_only: bool = False,
+    settings: Settings | None = None,
+) -> CheckReport:
+    """Runs a function of a module on memrefs under the checker. The module is left as it is.
+
+    Args:
+        module: IR on memrefs.
+        function: which function to call.
+        arguments: an array for each memref and a NumPy scalar for each scalar, without the arguments that are results. Drawn at
+            random from `seed` when left out; `sizes` are then the dynamic sizes and the scalar integers, in order.
+        result_shapes: sizes of the results that are arguments, by number, where their types leave them open.
+        read_only: whether arguments that do not say otherwise may only be read.
+        settings: see `Settings`.
+
+    Raises:
+        OptionError: the module has no such function.
+        CallError: the arguments are not those of the function.
+        LoweringError: the program uses an op that the checker does not know.
+        ExecutionError: the program does not end.
+    """
+    with entered(module.operation):
+        prepared, names = _prepared(module)
+        entry = _function(prepared, function)
+        found = parameters(entry, read_only)
+        values = drawn(found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
+        machine = Machine(prepared, _MEANINGS, names, settings or Settings())
+        given = passed(machine, entry, found, values)
+        return run(
+            machine, function, given, {p.result: v for p, v in zip(found, given, strict=True) if p.result is not None}
+        )
+
+
+def run(machine: Machine, function: str, given: Sequence[Value], slots: Mapping[int, View]) -> CheckReport:
+    """Calls a function and looks at what it leaves behind; `slots` are the results that are memory of the caller's."""
+    results: tuple[Result, ...] = ()
+    stopped = False
+    with np.errstate(all="ignore"), deep():
+        try:
+            returned = machine.call(function, given)
+            results = _results(machine, returned, slots)
+            _find_leaks(machine, returned)
+        except StopError:
+            stopped = True
+    return CheckReport(machine.findings.faults, results, stopped, machine.memory.traffic)
+
+
+def _prepared(module: ir.Module) -> tuple[ir.Operation, dict[str, str]]:
+    """The module with structured ops as `linalg.generic` and without `affine`, and the names of the ops that were rewritten."""
+    ops = list(nested_ops(module.operation))
+    named = {str(op.location): op.name for op in ops if op.name.startswith("linalg.")}
+    if not any(op.name.split(".")[0] in _PREPARED and op.name not in _AS_THEY_ARE for op in ops):
+        return module.operation, named
+    copy = module.operation.clone()
+    try:
+        PassManager.parse(f"builtin.module({_PREPARE})").run(copy)
+    except ir.MLIRError as error:
+        raise PassError("preparing a module for the memory checker", got=str(error)) from error
+    return copy, named
+
+
+def _function(module: ir.Operation, name: str) -> ir.Operation:
+    ops = [op.operation for op in module.regions[0].blocks[0].operations]
+    found = {symbol_name(op): op for op in ops if op.name == "func.func" and len(op.regions[0].blocks)}
+    if name not in found:
+        expected = f"one of {', '.join(found)}" if found else "a function with a body"
+        raise OptionError(f"function '{name}'", expected=expected, got="no such function")
+    return found[name]
+
+
+def _results(machine: Machine, returned: Sequence[Value], slots: Mapping[int, View]) -> tuple[Result, ...]:
+    """The results in order: those in memory of the caller's by their number, and between them what was returned."""
+    at, rest = machine.returned, list(returned)
+    if machine.settings.deallocated:
+        _check_owners(machine, returned, at)
+    found: list[Result] = []
+    for number in range(len(slots) + len(rest)):
+        value = slots[number] if number in slots else rest.pop(0)
+        if isinstance(value, View):
+            value = machine.memory.read(value, at)
+        if type(value) is Unwritten and machine.settings.undefined == "refuse":
+            missing = int(np.sum(value.where))
+            message = f"result {number} has {missing} element{'' if missing == 1 else 's'} that nobody wrote"
+            machine.findings.add(FaultKind.UNWRITTEN, at, message, value.buffer)
+        values = np.array(plain(value))
+        where = value.where if type(value) is Unwritten else np.False_
+        found.append(Result(values, ~np.broadcast_to(where, values.shape)))
+    return tuple(found)
+
+
+def _check_owners(machine: Machine, returned: Sequence[Value], at: Source) -> None:
+    """Whoever calls a function owns each memref that it returns: an allocation that nobody else owns."""
+    seen: set[int] = set()
+    for number, view in enumerate(returned):
+        if not isinstance(view, View) or view.block.death() is not None:
+            continue
+        block = view.block
+        if block.kind != "heap":
+            message = f"result {number} is memory of {block.name}, which the caller of a function does not get to free"
+            machine.findings.add(FaultKind.OWNERSHIP, at, message, block)
+        elif block.number in seen:
+            message = f"result {number} is in the same allocation as another result"
+            machine.findings.add(FaultKind.OWNERSHIP, at, message, block)
+        seen.add(block.number)
+
+
+def _find_leaks(machine: Machine, returned: Sequence[Value]) -> None:
+    if not machine.settings.deallocated:
+        return
+    kept = {view.block.number for view in returned if isinstance(view, View)}
+    for block in machine.memory.live():
+        if block.number not in kept:
+            message = f"{block.name} is never freed"
+            machine.findings.add(FaultKind.LEAK, block.made, message, block)

@@ -1,0 +1,173 @@
+"""What a function under check is called with, and whether it may write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from hotdesk._bindings import ir
+from hotdesk.errors import ArgumentCountError, ArgumentTypeError, DtypeError, ShapeError
+from hotdesk.explain import Source
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import entry_block
+from hotdesk.passes.bufferize.one_shot import RESULT
+from hotdesk.passes.tensor.prepare import KIND
+from hotdesk.runtime.checking.blocks import View
+from hotdesk.runtime.checking.elements import Array, dtype_of, xp
+from hotdesk.runtime.checking.machine import Machine
+
+_DONATED = "hotdesk.donated"
+_ARENA = "hotdesk.arena"
+_DEFAULT_SIZE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument of a function, as its type and attributes state it.
+
+    Attributes:
+        type: its MLIR type.
+        result: which result it is the memory of, or None.
+        writable: whether the function may write it.
+        arena: whether it is memory that the function carves its buffers out of.
+    """
+
+    number: int
+    type: Any
+    result: int | None
+    writable: bool
+    arena: bool
+
+    @property
+    def is_memref(self) -> bool:
+        return hasattr(self.type, "element_type")
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        return tuple(
+            None if self.type.is_dynamic_dim(i) else int(self.type.get_dim_size(i)) for i in range(self.type.rank)
+        )
+
+
+def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
+    """The arguments of a function.
+
+    One may be written if it is the memory of a result (`bufferize.result`) or donated (`hotdesk.donated`). Any other may only be
+    read if `read_only` is set, if some argument is a result or has a kind (then the function is of Hotdesk's making), or if an
+    attribute of MLIR's says so.
+    """
+    arguments = list(entry_block(function).arguments)
+    given: list[Any] = [{}] * len(arguments)
+    if "arg_attrs" in function.attributes:
+        given = list(cast(Any, function.attributes["arg_attrs"]))
+    ours = read_only or any(RESULT in entry or KIND in entry for entry in given)
+    return [
+        Parameter(
+            number,
+            argument.type,
+            int(entry[RESULT].value) if RESULT in entry else None,
+            RESULT in entry or _DONATED in entry or _ARENA in entry or not (ours or _only_read(entry)),
+            _ARENA in entry,
+        )
+        for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
+    ]
+
+
+def _only_read(entry: Any) -> bool:
+    if "llvm.readonly" in entry or "llvm.readnone" in entry:
+        return True
+    if "bufferization.access" in entry:
+        return str(entry["bufferization.access"].value) in ("read", "none")
+    return "bufferization.writable" in entry and not entry["bufferization.writable"].value
+
+
+def drawn(found: Sequence[Parameter], sizes: Sequence[int], seed: int) -> list[Any]:
+    """Random values for each argument: small whole numbers for integers, so that they may be indices.
+
+    `sizes` are for dynamic sizes and scalar integers, in order; 4 where there are no more. A result or an arena is an array
+    of its sizes that nobody has written.
+    """
+    generator, rest = np.random.default_rng(seed), iter(sizes)
+    return [_drawn(parameter, rest, generator) for parameter in found]
+
+
+def _drawn(parameter: Parameter, rest: Iterator[int], generator: np.random.Generator) -> Any:
+    dtype = dtype_of(parameter.type)
+    if not parameter.is_memref:
+        if dtype.kind in "iu":
+            return dtype.type(next(rest, _DEFAULT_SIZE))
+        return _numbers(generator, (), dtype)[()]
+    shape = tuple(next(rest, _DEFAULT_SIZE) if size is None else size for size in parameter.shape)
+    return _numbers(generator, shape, dtype)
+
+
+def _numbers(generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    if dtype.kind == "b":
+        return generator.integers(0, 2, shape).astype(dtype)
+    if dtype.kind in "iu":
+        return generator.integers(0, _DEFAULT_SIZE, shape).astype(dtype)
+    return np.asarray(generator.standard_normal(shape)).astype(dtype)
+
+
+def passed(machine: Machine, function: ir.Operation, found: Sequence[Parameter], values: Sequence[Any]) -> list[Any]:
+    """A view for each memref, of memory that the caller owns; scalars as they are.
+
+    Raises:
+        CallError: the number, the type or the sizes of the values are not those of the arguments.
+    """
+    if len(values) != len(found):
+        raise ArgumentCountError("arguments", expected=str(len(found)), got=str(len(values)))
+    at = Source("func.func", python_line(function.location))
+    return [_passed(machine, parameter, value, at) for parameter, value in zip(found, values, strict=True)]
+
+
+def _passed(machine: Machine, parameter: Parameter, value: Any, at: Source) -> Any:
+    what, dtype = f"argument {parameter.number}", dtype_of(parameter.type)
+    if not parameter.is_memref:
+        return dtype.type(value)
+    if not isinstance(value, np.ndarray):
+        raise ArgumentTypeError(what, expected="a numpy.ndarray", got=type(value).__name__)
+    array = cast(Array, value)
+    if array.dtype != dtype:
+        raise DtypeError(what, expected=str(dtype), got=str(array.dtype))
+    fits = len(array.shape) == len(parameter.shape) and all(
+        want in (None, size) for want, size in zip(parameter.shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise ShapeError(what, expected=str(parameter.type), got=str(array.shape))
+    rows = xp.ascontiguousarray(array).reshape(-1)
+    data = (rows.copy() if parameter.writable else rows).view(np.uint8)
+    unwritten = parameter.result is not None or parameter.arena
+    kind = "argument" if parameter.result is None else "result"
+    name = what if parameter.result is None else f"result {parameter.result}"
+    block = machine.memory.hold(data, kind, name, at, written=not unwritten, writable=parameter.writable)
+    if parameter.arena:
+        machine.carve(block)
+    return View.of(block, array.shape, dtype)
+
+
+def empty(found: Sequence[Parameter], inputs: Sequence[Any], shapes: Mapping[int, Sequence[int]]) -> list[Any]:
+    """`inputs` for the arguments that are no results, and arrays of the shapes of the results for those that are."""
+    rest = iter(inputs)
+    values: list[Any] = []
+    for parameter in found:
+        if parameter.result is None:
+            values.append(next(rest, None))
+            continue
+        stated = shapes.get(parameter.result)
+        shape = tuple(stated if stated is not None else [_known(size, parameter) for size in parameter.shape])
+        values.append(np.zeros(shape, dtype_of(parameter.type)))
+    left = sum(1 for _ in rest)
+    if left or any(value is None for value in values):
+        count = sum(parameter.result is None for parameter in found)
+        raise ArgumentCountError("arguments", expected=str(count), got=str(len(inputs)))
+    return values
+
+
+def _known(size: int | None, parameter: Parameter) -> int:
+    if size is None:
+        raise ShapeError(f"result {parameter.result}", expected="its sizes", got=str(parameter.type))
+    return size

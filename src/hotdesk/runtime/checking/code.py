@@ -1,0 +1,246 @@
+"""Programs made ready to run: each op becomes a function of a frame, once, so that a loop does not read IR again.
+
+A frame has a slot for each SSA value of a function; a call gets a frame of its own, so recursion works. What an op means is a
+*meaning*: a function that reads the op (`Reading`) and returns its step. A region runs from its first block to a terminator that
+leaves it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import LoweringError
+from hotdesk.explain import Source
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import segment_sizes
+from hotdesk.runtime.checking.elements import Value
+
+if TYPE_CHECKING:
+    from hotdesk.runtime.checking.machine import Machine
+
+Frame: TypeAlias = "list[Value]"
+Step: TypeAlias = Callable[[Frame], None]
+LEAVE = -1
+"""The block number of a terminator that leaves its region."""
+End: TypeAlias = "Callable[[Frame], tuple[int, list[Value]]]"
+"""Which block comes next, and what it is given."""
+Meaning: TypeAlias = "Callable[[Reading], Step]"
+_DYNAMIC = -(2**63)
+
+
+@dataclass(slots=True)
+class _Block:
+    arguments: tuple[int, ...]
+    steps: tuple[Step, ...]
+    end: End
+
+
+@dataclass(slots=True)
+class Region:
+    """Blocks ready to run; `arguments` are the slots of the first one's."""
+
+    machine: Machine
+    blocks: tuple[_Block, ...]
+
+    @property
+    def arguments(self) -> tuple[int, ...]:
+        return self.blocks[0].arguments
+
+    def run(self, frame: Frame, given: Sequence[Value] = ()) -> list[Value]:
+        """Runs the region; returns the operands of the terminator that leaves it."""
+        if not self.blocks:
+            return []
+        block, values = self.blocks[0], list(given)
+        while True:
+            self.machine.count()
+            for slot, value in zip(block.arguments, values, strict=True):
+                frame[slot] = value
+            for step in block.steps:
+                step(frame)
+            following, values = block.end(frame)
+            if following == LEAVE:
+                return values
+            block = self.blocks[following]
+
+
+class Reading:
+    """One op, while it is made ready."""
+
+    __slots__ = ("at", "code", "name", "op", "operands", "results")
+
+    def __init__(self, op: ir.Operation, code: Code, name: str) -> None:
+        self.op = op
+        self.code = code
+        self.name = name
+        self.at = Source(name, python_line(op.location))
+        self.operands = tuple(code.slot(v) for v in op.operands)
+        self.results = tuple(code.slot(v) for v in op.results)
+
+    @property
+    def machine(self) -> Machine:
+        return self.code.machine
+
+    def region(self, number: int) -> Region:
+        return self.code.region(self.op.regions[number])
+
+    def regions(self) -> tuple[Region, ...]:
+        return tuple(self.code.region(region) for region in self.op.regions)
+
+    def operand_type(self, number: int) -> Any:
+        return self.op.operands[number].type
+
+    def result_type(self, number: int = 0) -> Any:
+        return self.op.results[number].type
+
+    def has(self, attribute: str) -> bool:
+        return attribute in self.op.attributes
+
+    def attribute(self, name: str) -> Any:
+        return self.op.attributes[name]
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        return integers(self.op.attributes[name])
+
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The slots of the operands by `operandSegmentSizes`."""
+        return split(self.operands, segment_sizes(self.op))
+
+    def mixed(self, name: str, slots: Sequence[int]) -> Callable[[Frame], list[int]]:
+        """Numbers of which some are in an attribute and the others in slots."""
+        static, rest = self.integers(name), iter(slots)
+        parts = [(False, next(rest)) if number == _DYNAMIC else (True, number) for number in static]
+        if all(known for known, _ in parts):
+            return lambda frame: list(static)
+        defined, at = self.machine.defined, self.at
+
+        def values(frame: Frame) -> list[int]:
+            return [part if known else int(defined(frame[part], at)) for known, part in parts]
+
+        return values
+
+    def dynamic_sizes(self, value_type: Any, slots: Sequence[int]) -> Callable[[Frame], list[int]]:
+        """The sizes of a memref of a type, those it leaves open from slots."""
+        rest = iter(slots)
+        parts = [
+            (False, next(rest)) if value_type.is_dynamic_dim(i) else (True, int(value_type.get_dim_size(i)))
+            for i in range(value_type.rank)
+        ]
+        defined, at = self.machine.defined, self.at
+
+        def values(frame: Frame) -> list[int]:
+            return [part if known else int(defined(frame[part], at)) for known, part in parts]
+
+        return values
+
+
+class Code:
+    """One function, while it is made ready."""
+
+    def __init__(self, machine: Machine, meanings: Mapping[str, Meaning], names: Mapping[str, str]) -> None:
+        """`names` are the names of ops that were rewritten, by location."""
+        self.machine = machine
+        self._meanings = meanings
+        self._names = names
+        self._slots: dict[ir.Value, int] = {}
+
+    @property
+    def size(self) -> int:
+        """How many slots a frame has."""
+        return len(self._slots)
+
+    def slot(self, value: ir.Value) -> int:
+        return self._slots.setdefault(value, len(self._slots))
+
+    def region(self, region: ir.Region) -> Region:
+        numbers = {block: number for number, block in enumerate(region.blocks)}
+        return Region(self.machine, tuple(self._block(block, numbers) for block in region.blocks))
+
+    def _block(self, block: ir.Block, numbers: Mapping[ir.Block, int]) -> _Block:
+        arguments = tuple(self.slot(argument) for argument in block.arguments)
+        ops = [op.operation for op in block.operations]
+        if not ops or not _ends(ops[-1]):
+            return _Block(arguments, tuple(map(self._step, ops)), _leave_with_nothing)
+        return _Block(arguments, tuple(map(self._step, ops[:-1])), self._end(ops[-1], numbers))
+
+    def _step(self, op: ir.Operation) -> Step:
+        name = op.name
+        if name == "linalg.generic":
+            name = self._names.get(str(op.location), name)
+        reading = Reading(op, self, name)
+        meaning = self._meanings.get(op.name)
+        if meaning is None:
+            return _unknown(reading)
+        return meaning(reading)
+
+    def _end(self, op: ir.Operation, numbers: Mapping[ir.Block, int]) -> End:
+        from hotdesk.runtime.checking.branches import BRANCHES
+
+        reading = Reading(op, self, op.name)
+        if op.name in BRANCHES:
+            return BRANCHES[op.name](reading, [numbers[block] for block in op.successors])
+        slots = reading.operands
+        if op.name == "func.return":
+            return _returning(reading)
+        return lambda frame: (LEAVE, [frame[slot] for slot in slots])
+
+
+def _returning(reading: Reading) -> End:
+    machine, slots, at = reading.machine, reading.operands, reading.at
+
+    def end(frame: Frame) -> tuple[int, list[Value]]:
+        machine.returned = at
+        return LEAVE, [frame[slot] for slot in slots]
+
+    return end
+
+
+def _leave_with_nothing(frame: Frame) -> tuple[int, list[Value]]:
+    return LEAVE, []
+
+
+def _ends(op: ir.Operation) -> bool:
+    """Whether an op ends a block. The bindings do not tell traits, so the names are listed."""
+    return op.name in _TERMINATORS or len(op.successors) > 0
+
+
+_TERMINATORS = frozenset(
+    {
+        "func.return", "scf.yield", "scf.condition", "scf.reduce", "scf.reduce.return", "scf.forall.in_parallel",
+        "linalg.yield", "memref.alloca_scope.return", "memref.atomic_yield", "tm_tensor.yield", "vector.yield",
+    }
+)  # fmt: skip
+
+
+def _unknown(reading: Reading) -> Step:
+    """Runs only if the program comes there."""
+    at = reading.at
+
+    def step(frame: Frame) -> None:
+        raise LoweringError(
+            f"the memory checker does not know op `{at.op}`",
+            expected="ops on memrefs and scalars",
+            got=at.op,
+            where=at.location or None,
+        )
+
+    return step
+
+
+def integers(attribute: Any) -> tuple[int, ...]:
+    """The integers of an array attribute of any kind."""
+    if isinstance(attribute, ir.DenseIntElementsAttr):
+        return tuple(int(cast(Any, attribute)[i]) for i in range(len(attribute)))
+    return tuple(int(getattr(item, "value", item)) for item in attribute)
+
+
+def split(slots: Sequence[int], counts: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Slots in groups of these lengths."""
+    found: list[tuple[int, ...]] = []
+    start = 0
+    for count in counts:
+        found.append(tuple(slots[start : start + count]))
+        start += count
+    return tuple(found)

@@ -1,0 +1,48 @@
+"""Attributes as NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hotdesk.errors import LoweringError
+from hotdesk.explain import Source
+from hotdesk.runtime.checking.elements import Array, xp
+
+
+def dense(attribute: Any, dtype: np.dtype[Any], shape: Sequence[int], at: Source) -> Array:
+    """The values of a dense attribute. Raises LoweringError for a resource, which the bindings cannot read."""
+    try:
+        if attribute.is_splat:
+            return np.full(shape, number(attribute.get_splat_value(), dtype), dtype)
+        if dtype.kind in "biuf" and str(dtype) != "bfloat16":
+            values = xp.array(attribute)
+            return values.astype(dtype) if dtype.kind == "f" else _same_bits(values, dtype).reshape(shape)
+        values = [attribute[i] for i in range(len(attribute))]
+    except (AttributeError, TypeError, ValueError) as error:
+        raise LoweringError(
+            "the values of a constant", expected="a dense attribute", got=str(attribute)[:60], where=at.location or None
+        ) from error
+    return xp.array([convert(value, dtype) for value in values], dtype).reshape(shape)
+
+
+def _same_bits(values: Any, dtype: np.dtype[Any]) -> Array:
+    return values if values.dtype == dtype else xp.ascontiguousarray(values).view(dtype)
+
+
+def number(attribute: Any, dtype: np.dtype[Any]) -> Any:
+    """The value of an integer, float or complex attribute as a NumPy scalar."""
+    value = attribute.value if hasattr(attribute, "value") else attribute
+    return convert(value, dtype)
+
+
+def convert(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A Python number as a NumPy scalar; integers modulo two to the bits of the type."""
+    if dtype.kind in "iu":
+        bits = dtype.itemsize * 8
+        return xp.array(int(value) & ((1 << bits) - 1), np.dtype(f"u{dtype.itemsize}")).view(dtype)[()]
+    if dtype.kind == "b":
+        return np.bool_(int(value) & 1)
+    return dtype.type(value)

@@ -1,0 +1,74 @@
+"""Whether two views of one block share elements, told exactly: by their addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hotdesk.runtime.checking.blocks import View
+from hotdesk.runtime.checking.elements import Array, xp
+
+_MOST = 1 << 25  # elements; of more, views whose extents meet count as sharing
+
+
+def same_place(a: View, b: View) -> bool:
+    """Whether two views have the same elements in the same order."""
+    steps_a = [stride for size, stride in zip(a.sizes, a.strides, strict=True) if size != 1]
+    steps_b = [stride for size, stride in zip(b.sizes, b.strides, strict=True) if size != 1]
+    same = a.first_byte == b.first_byte and a.dtype.itemsize == b.dtype.itemsize and steps_a == steps_b
+    return same and a.sizes == b.sizes
+
+
+def meet(a: View, b: View) -> bool:
+    """Whether there is a byte between the first and the last one of both."""
+    if a.block is not b.block:
+        return False
+    (low, high), (start, end) = a.extent, b.extent
+    return max(low, start) < min(high, end)
+
+
+def overlapping(a: View, b: View) -> bool:
+    """Whether two views that are not the same share a byte."""
+    if not meet(a, b) or same_place(a, b):
+        return False
+    if a.elements + b.elements > _MOST:
+        return True
+    return bool(np.isin(_bytes(a), _bytes(b)).any())
+
+
+def sharing(a: View, b: View) -> bool:
+    """Whether two views share a byte, be they the same or not."""
+    return meet(a, b) and (same_place(a, b) or overlapping(a, b))
+
+
+def _bytes(view: View) -> Array:
+    """The address of every byte, in no order."""
+    return xp.unique(addresses(view).reshape(-1, 1) + np.arange(view.dtype.itemsize))
+
+
+def addresses(view: View) -> Array:
+    """The byte in the block where each element begins, in the shape of the view."""
+    result: Any = np.array(view.first_byte, np.int64)
+    for number, (size, stride) in enumerate(zip(view.sizes, view.strides, strict=True)):
+        steps: Any = np.arange(size, dtype=np.int64) * (stride * view.dtype.itemsize)
+        result = result + steps.reshape([size if i == number else 1 for i in range(len(view.sizes))])
+    return np.broadcast_to(result, view.sizes)
+
+
+def disturbed(reads: View, writes: View) -> bool:
+    """Whether an op that reads one view and writes the other, point by point of the same domain, reads at one point what it
+    writes at another. Both views have the sizes of the domain."""
+    if not meet(reads, writes):
+        return False
+    item = reads.dtype.itemsize
+    if reads.elements > _MOST or item != writes.dtype.itemsize or (reads.first_byte - writes.first_byte) % item:
+        return True
+    read, written = addresses(reads).reshape(-1), addresses(writes).reshape(-1)
+    order = np.argsort(written, kind="stable")
+    ordered = written[order]
+    first = xp.searchsorted(ordered, read, "left")
+    last = xp.searchsorted(ordered, read, "right")
+    found = first < last
+    own = order[first[found]] == np.arange(len(read))[found]
+    return not bool(np.all(own & (last[found] == first[found] + 1)))

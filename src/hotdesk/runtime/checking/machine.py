@@ -1,0 +1,195 @@
+"""One run of a module: its functions and globals, its memory, the stack, and what is wrong with it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from hotdesk._bindings import ir
+from hotdesk.errors import ExecutionError, LoweringError
+from hotdesk.explain import Source
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import symbol_name
+from hotdesk.runtime.checking.blocks import Arena, Block, View
+from hotdesk.runtime.checking.code import Code, Meaning, Region
+from hotdesk.runtime.checking.constants import dense
+from hotdesk.runtime.checking.elements import Unwritten, Value, dtype_of, xp
+from hotdesk.runtime.checking.findings import Findings
+from hotdesk.runtime.checking.memory import Memory
+from hotdesk.runtime.checking.report import FaultKind
+
+_DEPTH = 20_000  # Python frames; a call of the program takes about six
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How strict the checker is.
+
+    Attributes:
+        deallocated: whether the program is to free what it allocates and to own what it returns; off for a program whose
+            deallocations are still to be inserted.
+        undefined: `refuse` tells of every computation on memory that nobody wrote and of results that nobody wrote; `carry`
+            lets them pass as long as no branch, index or size depends on them.
+        steps: blocks that run before the program counts as one that does not end.
+    """
+
+    deallocated: bool = True
+    undefined: str = "refuse"
+    steps: int = 50_000_000
+
+
+@dataclass(slots=True)
+class _Function:
+    body: Region
+    code: Code
+
+
+class Machine:
+    """Runs functions of a module."""
+
+    def __init__(
+        self, module: ir.Operation, meanings: Mapping[str, Meaning], names: Mapping[str, str], settings: Settings
+    ) -> None:
+        self.settings = settings
+        self.findings = Findings()
+        self.memory = Memory(self.findings)
+        self.returned = Source("func.return")
+        self.homes: Mapping[ir.Operation, tuple[Arena, int]] = {}
+        self.counters: list[Sequence[Any]] = []
+        self._meanings = meanings
+        self._names = names
+        self._symbols = {
+            symbol_name(op.operation): op.operation
+            for op in module.regions[0].blocks[0].operations
+            if "sym_name" in op.operation.attributes
+        }
+        self._functions: dict[str, _Function] = {}
+        self._globals: dict[str, View] = {}
+        self._scopes: list[list[Block]] = []
+        self._steps = 0
+
+    def count(self) -> None:
+        """One more block runs."""
+        self._steps += 1
+        if self._steps > self.settings.steps:
+            raise ExecutionError(
+                "the program does not end",
+                expected=f"at most {self.settings.steps} blocks to run",
+                hint="Raise the limit (`--steps` of `hotdesk check`) if it only takes long.",
+            )
+
+    # Values
+
+    def defined(self, value: Value, at: Source) -> Any:
+        """A value that control, an index or a size depends on."""
+        if type(value) is not Unwritten:
+            return value
+        self.tell(value, at)
+        return value.values
+
+    def tell(self, value: Unwritten, at: Source) -> None:
+        """Notes that a value was used which nobody has written."""
+        count = int(np.sum(value.where))
+        what = "an element" if count == 1 else f"{count} elements"
+        owner = f" of {value.buffer.name}" if value.buffer is not None else ""
+        user = f", for {at.op} at {at.location}" if at is not value.reader else ""
+        self.findings.add(
+            FaultKind.UNWRITTEN, value.reader, f"reads {what}{owner} that nobody wrote{user}", value.buffer
+        )
+
+    # Functions
+
+    def function(self, name: str, at: Source | None = None) -> Region:
+        """The body of a function, made ready when it is first asked for. Raises LoweringError for a declaration."""
+        return self._ready(name, at).body
+
+    def call(self, name: str, arguments: Sequence[Value], at: Source | None = None) -> list[Value]:
+        """Runs a function with a frame and a stack of its own; what it returns."""
+        function = self._ready(name, at)
+        frame: list[Value] = [None] * function.code.size
+        with self.scope(at or Source("func.func")):
+            return function.body.run(frame, arguments)
+
+    def _ready(self, name: str, at: Source | None) -> _Function:
+        if name not in self._functions:
+            op = self._symbols.get(name)
+            if op is None or op.name != "func.func" or not len(op.regions[0].blocks):
+                raise LoweringError(
+                    f"function @{name}", expected="a function with a body", got="none",
+                    where=at.location or None if at is not None else None,
+                    hint="The memory checker runs programs; give it the whole one.",
+                )  # fmt: skip
+            code = Code(self, self._meanings, self._names)
+            self._functions[name] = _Function(code.region(op.regions[0]), code)
+        return self._functions[name]
+
+    # Stack
+
+    @contextmanager
+    def scope(self, at: Source) -> Generator[None]:
+        """What `memref.alloca` makes in here is gone afterwards."""
+        self._scopes.append([])
+        try:
+            yield
+        finally:
+            for block in self._scopes.pop():
+                self.memory.bury(block, at)
+
+    def scoped(self, run: Callable[[], list[Value]], at: Source) -> list[Value]:
+        """`run` in a scope, without the cost of a context manager."""
+        self._scopes.append([])
+        try:
+            return run()
+        finally:
+            left = self._scopes.pop()
+            for block in left:
+                self.memory.bury(block, at)
+
+    def on_stack(self, block: Block) -> None:
+        """The block goes with the innermost scope."""
+        self._scopes[-1].append(block)
+
+    def carve(self, block: Block) -> None:
+        """Makes a block an arena: each `memref.view` of it is a buffer of its own."""
+        block.carved = Arena(block.name, np.zeros(block.size, np.int32))
+
+    # Globals
+
+    def global_view(self, name: str, at: Source) -> View:
+        """The memory of a `memref.global`; there is one of each."""
+        if name not in self._globals:
+            self._globals[name] = self._make_global(self._symbols[name], at)
+        return self._globals[name]
+
+    def _make_global(self, op: ir.Operation, at: Source) -> View:
+        memref = cast(Any, op.attributes["type"]).value
+        sizes, dtype = [int(size) for size in memref.shape], dtype_of(memref)
+        source = Source("memref.global", python_line(op.location))
+        value = op.attributes.get("initial_value", None)
+        written = value is not None and not isinstance(value, ir.UnitAttr)
+        values = dense(value, dtype, sizes, source) if written else np.zeros(sizes, dtype)
+        data = xp.ascontiguousarray(values).reshape(-1).view(np.uint8)
+        name = f"@{symbol_name(op)}"
+        constant = "constant" in op.attributes
+        block = self.memory.hold(data, "global", name, source, written=written, writable=not constant)
+        return View.of(block, sizes, dtype)
+
+
+@contextmanager
+def deep() -> Generator[None]:
+    """Lets programs recurse deeper than Python does by itself."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEPTH))
+    try:
+        yield
+    except RecursionError as error:
+        raise ExecutionError(
+            "the program", expected="calls that come to an end", got="a recursion without one"
+        ) from error
+    finally:
+        sys.setrecursionlimit(before)

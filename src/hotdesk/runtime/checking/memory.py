@@ -1,0 +1,235 @@
+"""Allocating, freeing, reading and writing, with every fault noted.
+
+A read or write
+
+1. of a block that is freed is a *use after free*; it goes on with what was there;
+2. that leaves the view or the block is *out of bounds*, and ends the run;
+3. of memory that nobody has written gives a value that is `Unwritten`;
+4. of bytes that another block of the arena has written since is an *overlap*;
+5. to a block that may not be written is a *write to read-only memory*, and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hotdesk.explain import Source
+from hotdesk.runtime.checking.blocks import Arena, Block, View, complete
+from hotdesk.runtime.checking.elements import Array, Unwritten, Value, plain, xp
+from hotdesk.runtime.checking.findings import Findings
+from hotdesk.runtime.checking.report import FaultKind, Traffic
+
+_POISON = 0xFF
+_ALIGNMENT = 64
+_GUARD = 1 << 12  # bytes between the addresses of two blocks
+
+
+class Memory:
+    """All memory of one run."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._address = 1 << 20
+        self._count = 0
+        self._live: dict[int, Block] = {}
+        self._live_bytes = 0
+        self.traffic = Traffic()
+
+    def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Block:
+        """A block of `size` bytes that nobody has written."""
+        data = np.full(size, _POISON, np.uint8)
+        block = self._enter(data, np.zeros(size, np.uint8), kind, name, at, max(alignment, 1))
+        self._live[block.number] = block
+        self._live_bytes += size
+        old = self.traffic
+        self.traffic = Traffic(old.allocations + 1, old.bytes + size, max(old.peak, self._live_bytes))
+        return block
+
+    def hold(
+        self, data: Array, kind: str, name: str, at: Source, *, written: bool = True, writable: bool = True
+    ) -> Block:
+        """A block that is not the program's to free. `data` are its bytes, not copied; unless `written`, nobody wrote them."""
+        block = self._enter(data, None if written else np.zeros(len(data), np.uint8), kind, name, at, _ALIGNMENT)
+        block.writable = writable
+        return block
+
+    def carve(self, view: View, name: str, at: Source) -> Block:
+        """The bytes of a view as a block of its own, in the arena that the block of the view is."""
+        low, high = view.extent
+        data = np.full(high - low, _POISON, np.uint8)
+        block = self._enter(data, np.zeros(high - low, np.uint8), view.block.kind, name, at, 1)
+        block.whole, block.address = view.block, view.block.address + low
+        assert view.block.carved is not None
+        settle(block, view.block.carved, low)
+        return block
+
+    def _enter(self, data: Array, written: Array | None, kind: str, name: str, at: Source, alignment: int) -> Block:
+        self._count += 1
+        step = max(alignment, _ALIGNMENT)
+        address = -(-self._address // step) * step
+        if alignment < _ALIGNMENT:
+            address += alignment  # aligned to nothing more than was asked for
+        self._address = address + len(data) + _GUARD
+        return Block(self._count, data, written, kind, name, at, address)
+
+    def live(self) -> tuple[Block, ...]:
+        """The blocks that the program has allocated and not freed."""
+        return tuple(self._live.values())
+
+    def free(self, view: View, at: Source) -> None:
+        """What `memref.dealloc` does."""
+        block = view.block
+        if block.kind != "heap" or block.whole is not None:
+            what = f"memory of a {block.kind}" if block.whole is None else "a part of an arena"
+            self._findings.add(FaultKind.INVALID_FREE, at, f"{what} is not the program's to free", block)
+        elif block.freed is not None:
+            self._findings.add(FaultKind.DOUBLE_FREE, at, f"{block.name} was freed before", block)
+        elif view.first_byte != 0:
+            message = f"a view that begins {view.first_byte} bytes into its allocation is freed"
+            self._findings.add(FaultKind.INVALID_FREE, at, message, block)
+        else:
+            self.bury(block, at)
+
+    def bury(self, block: Block, at: Source) -> None:
+        """The block is no more. What was in it stays there for whoever uses it wrongly."""
+        block.freed = at
+        if self._live.pop(block.number, None) is not None:
+            self._live_bytes -= block.size
+
+    # Elements
+
+    def load(self, view: View, position: Sequence[Any], at: Source) -> Value:
+        """One element; or an array of them, if the indices are arrays."""
+        view, place = self._element(view, position, at)
+        self._alive(view, at, "read")
+        value = view.array[place]
+        if view.block.home is not None:
+            self._own(view, place, at)
+        if view.block.written is None:
+            return value
+        missing = view.shadow[place] != complete(view.dtype)
+        return Unwritten(_settled(value), missing, at, view.block) if np.any(missing) else value
+
+    def store(self, view: View, position: Sequence[Any], value: Value, at: Source) -> None:
+        """Writes one element."""
+        view, place = self._element(view, position, at)
+        if self._may_write(view, at):
+            self._put(view, place, value)
+
+    def _element(self, view: View, position: Sequence[Any], at: Source) -> tuple[View, tuple[Any, ...]]:
+        """A view inside its block, and the place of an element in it."""
+        for number, (index, size) in enumerate(zip(position, view.sizes, strict=True)):
+            inside = 0 <= index < size if np.ndim(index) == 0 else bool(np.all((index >= 0) & (index < size)))
+            if not inside:
+                outside = index if np.ndim(index) == 0 else index[(index < 0) | (index >= size)].flat[0]
+                message = f"index {int(outside)} in dimension {number}, which has {size} elements"
+                self._findings.stop(FaultKind.OUT_OF_BOUNDS, at, message, view.block)
+        if view.inside:
+            return view, tuple(position)
+        steps: Any = sum(index * stride for index, stride in zip(position, view.strides, strict=True))
+        if np.ndim(steps) != 0:
+            self._bounds(view, at)
+        single = view.at(view.offset + int(steps), (), ())
+        self._bounds(single, at)
+        return single, ()
+
+    # Whole views
+
+    def read(self, view: View, at: Source) -> Value:
+        """The elements of a view, where they lie: whoever keeps them must copy."""
+        self._bounds(view, at)
+        self._alive(view, at, "read")
+        values = view.array
+        if view.block.home is not None:
+            self._own(view, ..., at)
+        if view.block.written is None:
+            return values
+        missing = view.shadow != complete(view.dtype)
+        return Unwritten(_settled(values), missing, at, view.block) if missing.any() else values
+
+    def write(self, view: View, value: Value, at: Source) -> None:
+        """Writes all elements of a view; `value` is broadcast to its sizes."""
+        self._bounds(view, at)
+        if self._may_write(view, at):
+            self._put(view, ..., value)
+
+    def forget(self, view: View) -> None:
+        """What a view holds is not defined any more."""
+        view.shadow[...] = np.zeros_like(complete(view.dtype))
+
+    def _put(self, view: View, place: Any, value: Value) -> None:
+        block = view.block
+        view.array[place] = plain(value)
+        if type(value) is Unwritten:
+            ones = complete(view.dtype)
+            view.shadow[place] = np.where(value.where, np.zeros_like(ones), ones)
+        elif block.written is not None:
+            if place is ... and view.covers():
+                block.written = None
+            else:
+                view.shadow[place] = complete(view.dtype)
+        if block.home is not None:
+            arena, offset = block.home
+            view.owners(arena, offset)[place] = block.number
+
+    def _own(self, view: View, place: Any, at: Source) -> None:
+        """Notes an overlap if another block has written what this one wants to read."""
+        block = view.block
+        arena, offset = block.home or (None, 0)
+        assert arena is not None
+        owners = view.owners(arena, offset)[place]
+        foreign = owners != block.number
+        if not foreign.any():
+            return
+        if block.written is not None:
+            foreign &= view.shadow_bytes()[place] != 0
+        else:
+            foreign &= owners != 0  # what was there from the start, nobody has overwritten
+        if foreign.any():
+            other = arena.tenants[int(owners[foreign].flat[0])]
+            message = (
+                f"{int(foreign.sum())} bytes that are wanted here were overwritten by {other.name}, in {arena.name}"
+            )
+            self._findings.add(FaultKind.OVERLAP, at, message, block, other=other)
+
+    def _alive(self, view: View, at: Source, what: str) -> None:
+        if view.block.freed is not None or (view.block.whole is not None and view.block.death() is not None):
+            left = "freed" if view.block.kind != "stack" else "left"
+            message = f"{what}s {view.block.name} after it was {left}"
+            self._findings.add(FaultKind.USE_AFTER_FREE, at, message, view.block, part=_part(view))
+
+    def _may_write(self, view: View, at: Source) -> bool:
+        self._alive(view, at, "write")
+        if not view.block.writable:
+            message = f"writes {view.block.name}, which may only be read"
+            self._findings.add(FaultKind.READ_ONLY, at, message, view.block, part=_part(view))
+        return view.block.writable
+
+    def _bounds(self, view: View, at: Source) -> None:
+        if not view.inside:
+            low, high = view.extent
+            message = f"bytes {low} to {high} of {view.block.name}, which has {view.block.size}"
+            self._findings.stop(FaultKind.OUT_OF_BOUNDS, at, message, view.block)
+
+
+def settle(block: Block, arena: Arena, offset: int) -> None:
+    """Puts a block where a plan wants it. What it already holds is its own."""
+    block.home = (arena, offset)
+    arena.tenants[block.number] = block
+    if block.written is None:
+        arena.owner[offset : offset + block.size] = block.number
+
+
+def _part(view: View) -> tuple[int, int]:
+    low, high = view.extent
+    return low, high - low
+
+
+def _settled(values: Any) -> Any:
+    """Truth values from memory that may hold any byte."""
+    if values.dtype != np.bool_:
+        return values
+    return xp.asarray(values).view(np.uint8) != 0 if np.ndim(values) else np.bool_(False)

@@ -1,0 +1,156 @@
+"""Hotdesk's ops: contractions, convolutions and poolings, each in the plainest way NumPy has."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hotdesk.explain import Source
+from hotdesk.runtime.checking.blocks import View
+from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
+from hotdesk.runtime.checking.elements import Array
+from hotdesk.runtime.checking.hazards import sharing
+from hotdesk.runtime.checking.machine import Machine
+from hotdesk.runtime.checking.report import FaultKind
+
+
+def _contract(reading: Reading) -> Step:
+    a, b, init = reading.operands
+    equation, accumulates = str(reading.attribute("equation").value), bool(reading.attribute("accumulate").value)
+    machine, at = reading.machine, reading.at
+    left, result = equation.split("->")
+    names = [*left.split(","), result]
+
+    def step(frame: Frame) -> None:
+        views: list[View] = [frame[slot] for slot in (a, b, init)]
+        letters: dict[str, int] = {}
+        for group, view in zip(names, views, strict=True):
+            for letter, size in zip(group, view.sizes, strict=True):
+                if letters.setdefault(letter, size) != size:
+                    machine.findings.stop(
+                        FaultKind.SHAPE, at, f"{letter} of {equation} is {letters[letter]} and {size}"
+                    )
+        x, y = _inputs(machine, views, at)
+        kind = _sums(views[2].dtype)
+        total = np.einsum(equation, x.astype(kind), y.astype(kind), optimize=True)
+        _finish(machine, views[2], total, np.add, accumulates, at)
+
+    return step
+
+
+def _convolution(reading: Reading) -> Step:
+    a, b, init, *scratch = reading.operands
+    steps, dilations, low, high, spread = (
+        reading.integers(n) for n in ("strides", "dilations", "pad_low", "pad_high", "input_dilations")
+    )
+    groups, accumulates = int(reading.attribute("groups").value), bool(reading.attribute("accumulate").value)
+    machine, at = reading.machine, reading.at
+
+    def step(frame: Frame) -> None:
+        views: list[View] = [frame[slot] for slot in (a, b, init)]
+        x, w = _inputs(machine, views, at)
+        kind = _sums(views[2].dtype)
+        wide = [(s - 1) * d + 1 if s else 0 for s, d in zip(x.shape[2:], spread, strict=True)]
+        padded = np.zeros([*x.shape[:2], *(p + s + q for p, s, q in zip(low, wide, high, strict=True))], kind)
+        inside = tuple(slice(p, p + s, d) for p, s, d in zip(low, wide, spread, strict=True))
+        padded[(slice(None), slice(None), *inside)] = x
+        out = views[2].sizes
+        total = np.zeros(out, kind)
+        filters, channels = w.shape[0] // max(groups, 1), w.shape[1]
+        for tap in itertools.product(*map(range, w.shape[2:])):
+            window = _window(machine, padded, out[2:], tap, steps, dilations, at)
+            for group in range(groups):
+                f = slice(group * filters, (group + 1) * filters)
+                part = window[:, group * channels : (group + 1) * channels]
+                total[:, f] += np.einsum("nc...,fc->nf...", part, w[(f, slice(None), *tap)].astype(kind), optimize=True)
+        for slot in scratch:  # whatever the kernel leaves in its scratch memory
+            view: View = frame[slot]
+            machine.memory.write(view, np.zeros((), view.dtype), at)
+            machine.memory.forget(view)
+        _finish(machine, views[2], total, np.add, accumulates, at)
+
+    return step
+
+
+def _pooling(reading: Reading) -> Step:
+    a, init = reading.operands
+    window, steps, dilations, low, high = (
+        reading.integers(n) for n in ("window", "strides", "dilations", "pad_low", "pad_high")
+    )
+    kind, accumulates = str(reading.attribute("kind").value), bool(reading.attribute("accumulate").value)
+    machine, at = reading.machine, reading.at
+
+    def step(frame: Frame) -> None:
+        views: list[View] = [frame[slot] for slot in (a, init)]
+        (x,) = _inputs(machine, views, at)
+        dtype = views[1].dtype
+        sums = _sums(dtype) if kind == "sum" else dtype
+        neutral = sums.type(0) if kind == "sum" else _least(dtype)
+        around = [(0, 0)] * (x.ndim - len(window)) + list(zip(low, high, strict=True))
+        padded = np.pad(x.astype(sums), around, constant_values=neutral)
+        total = np.full(views[1].sizes, neutral, sums)
+        combine = np.add if kind == "sum" else np.maximum
+        for tap in itertools.product(*map(range, window)):
+            out = views[1].sizes[len(views[1].sizes) - len(window) :]
+            total = combine(total, _window(machine, padded, out, tap, steps, dilations, at))
+        _finish(machine, views[1], total, combine, accumulates, at)
+
+    return step
+
+
+def _window(
+    machine: Machine,
+    padded: Array,
+    out: Sequence[int],
+    tap: Sequence[int],
+    steps: Sequence[int],
+    dilations: Sequence[int],
+    at: Source,
+) -> Array:
+    """The element under one tap of the window, for each place of the window."""
+    leading = padded.ndim - len(out)
+    parts = [slice(None)] * leading
+    for size, place, stride, dilation, whole in zip(out, tap, steps, dilations, padded.shape[leading:], strict=True):
+        first = place * dilation
+        if size and first + (size - 1) * stride >= whole:
+            message = f"a window reaches element {first + (size - 1) * stride} of {whole}, padding included"
+            machine.findings.stop(FaultKind.OUT_OF_BOUNDS, at, message)
+        parts.append(slice(first, first + size * stride, stride) if size else slice(0, 0))
+    return padded[tuple(parts)]
+
+
+def _inputs(machine: Machine, views: Sequence[View], at: Source) -> list[Array]:
+    """What is in all views but the last, which is the destination and must not share bytes with them."""
+    *sources, target = views
+    for view in sources:
+        if sharing(view, target):
+            message = f"reads {view.block.name} while it writes it"
+            machine.findings.add(FaultKind.OVERLAP, at, message, view.block)
+    return [np.array(machine.defined(machine.memory.read(view, at), at)) for view in sources]
+
+
+def _finish(machine: Machine, target: View, total: Any, combine: Any, accumulates: bool, at: Source) -> None:
+    if accumulates:
+        total = combine(machine.defined(machine.memory.read(target, at), at).astype(total.dtype), total)
+    machine.memory.write(target, np.asarray(total).astype(target.dtype), at)
+
+
+def _sums(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """What sums of a type are kept in: 16-bit floats are rounded once."""
+    return np.dtype(np.float32) if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
+
+
+def _least(dtype: np.dtype[Any]) -> Any:
+    if dtype.kind == "b":
+        return np.bool_(False)
+    return np.iinfo(dtype).min if dtype.kind in "iu" else dtype.type(-np.inf)
+
+
+MEANINGS: dict[str, Meaning] = {
+    "hotdesk.contract": _contract,
+    "hotdesk.conv": _convolution,
+    "hotdesk.pool": _pooling,
+}

@@ -1,0 +1,260 @@
+"""`linalg.generic`, which all structured ops are turned into: by whole arrays where the body allows it, else point by point.
+
+1. Loops that are all parallel: the body runs once on arrays, over parts of the domain that fit in memory.
+2. Reductions by a known function (a sum, a product, a maximum …): what is reduced is computed as in 1 and then folded; a sum of
+   products is left to `numpy.einsum`. Sums are rounded in another order than the loops would.
+3. Other reductions: the body runs on arrays over the parallel loops, once for each point of the others, in order.
+4. A body with ops that take no arrays, an index that is no sum of multiples, or a body that loads from what the op writes: point
+   by point.
+
+That an op reads an element which it writes at another point is an *overlap*: the loops may run in any order.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hotdesk._bindings import ir
+from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.runtime.checking.blocks import View
+from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Region, Step
+from hotdesk.runtime.checking.domains import Access, access_of, counters, domain_of
+from hotdesk.runtime.checking.elements import Array, Unwritten, Value, xp
+from hotdesk.runtime.checking.folding import Fold, find_fold
+from hotdesk.runtime.checking.hazards import disturbed, sharing
+from hotdesk.runtime.checking.machine import Machine
+from hotdesk.runtime.checking.report import FaultKind
+from hotdesk.runtime.checking.scalars import VECTORISED
+
+_PART = 1 << 21  # points of the domain that are computed at once
+_ARRAYS = VECTORISED | {"linalg.index", "linalg.yield", "memref.load", "memref.dim", "cf.assert"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    slot: int
+    argument: int
+    used: bool
+    access: Access
+
+
+class _Generic:
+    """One op, ready to run."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._at = reading.at
+        self._machine: Machine = reading.machine
+        body = reading.op.regions[0].blocks[0]
+        accesses = [access_of(attribute.value) for attribute in reading.attribute("indexing_maps")]
+        self._body: Region = reading.region(0)
+        used = [next(iter(a.uses), None) is not None for a in body.arguments]
+        pairs = zip(reading.operands, self._body.arguments, used, accesses, strict=True)
+        operands = [_Operand(*each) for each in pairs]
+        inputs = len(reading.groups()[0])
+        self._inputs, self._outputs = operands[:inputs], operands[inputs:]
+        self._operands = operands
+        self._parallel = [str(i) == "#linalg.iterator_type<parallel>" for i in reading.attribute("iterator_types")]
+        names = {op.name for op in nested_ops(reading.op)}
+        linear = all(operand.access.expressions is not None for operand in operands)
+        self._arrays = names <= _ARRAYS and linear and all(self._writes_once(operand) for operand in self._outputs)
+        self._gathers = [
+            reading.code.slot(value)
+            for op, i, value in captured_operands(reading.op)
+            if op.name == "memref.load" and i == 0
+        ]
+        self._folds: list[Fold] | None = None if all(self._parallel) else self._find_folds(reading, body)
+
+    def _find_folds(self, reading: Reading, body: ir.Block) -> list[Fold] | None:
+        last = list(body.operations)[-1].operation
+        count = len(self._inputs)
+        found = [find_fold(reading.code, body, count, i, value) for i, value in enumerate(last.operands)]
+        folds = [fold for fold in found if fold is not None]
+        return folds if len(folds) == len(found) else None
+
+    def _writes_once(self, operand: _Operand) -> bool:
+        """Whether an output has an element of its own for each point of the parallel loops, as it should."""
+        expressions = operand.access.expressions or ()
+        loops = [[i for i, multiple in enumerate(e.multiples) if multiple] for e in expressions]
+        used = [loop for each in loops for loop in each]
+        return all(len(each) < 2 for each in loops) and sorted(used) == [i for i, p in enumerate(self._parallel) if p]
+
+    def run(self, frame: Frame) -> None:
+        held = [frame[operand.slot] for operand in self._operands]
+        shapes = [x.sizes if isinstance(x, View) else () for x in held]
+        accesses = [operand.access for operand in self._operands]
+        domain = domain_of(accesses, shapes, held, self._machine.findings, self._at)
+        if 0 in domain:
+            return
+        written = [view.block for view in held[len(self._inputs) :]]
+        if not self._arrays or any(frame[slot].block in written for slot in self._gathers):
+            self._by_points(frame, held, domain)
+            return
+        self._check_overlap(held, domain)
+        if self._folds is None:
+            self._in_order(frame, held, [0] * len(domain), domain)
+            return
+        for starts, sizes in _parts(domain, self._parallel):
+            if not self._fold(frame, held, starts, sizes, self._folds):
+                self._in_order(frame, held, starts, sizes)
+
+    # By whole arrays
+
+    def _in_order(self, frame: Frame, held: Sequence[Any], first: Sequence[int], domain: Sequence[int]) -> None:
+        """Rules 1 and 3, for the part of the domain that begins at `first`."""
+        fixed = [1 if parallel else size for size, parallel in zip(domain, self._parallel, strict=True)]
+        rest = [size if parallel else 1 for size, parallel in zip(domain, self._parallel, strict=True)]
+        for point in itertools.product(*map(range, fixed)):
+            for starts, sizes in _parts(rest, self._parallel):
+                at = [a + b + c for a, b, c in zip(first, point, starts, strict=True)]
+                self._compute(frame, held, at, sizes)
+
+    def _compute(self, frame: Frame, held: Sequence[Any], starts: Sequence[int], sizes: Sequence[int]) -> None:
+        given = [self._read(operand, x, starts, sizes) for operand, x in zip(self._operands, held, strict=True)]
+        values = self._run_body(frame, given, starts, sizes)
+        outputs = zip(self._outputs, held[len(self._inputs) :], values, strict=True)
+        for operand, view, value in outputs:
+            self._machine.memory.write(operand.access.over(view, starts, sizes), _shaped(value, len(sizes)), self._at)
+
+    def _fold(
+        self, frame: Frame, held: Sequence[Any], starts: Sequence[int], sizes: Sequence[int], folds: Sequence[Fold]
+    ) -> bool:
+        """Rule 2. False, with nothing done, if some value was never written."""
+        count = len(self._inputs)
+        given = [self._read(operand, x, starts, sizes) for operand, x in zip(self._inputs, held, strict=False)]
+        targets = [o.access.over(v, starts, sizes) for o, v in zip(self._outputs, held[count:], strict=True)]
+        before = [self._machine.memory.read(target, self._at) for target in targets]
+        if any(type(x) is Unwritten for x in (*given, *before)):
+            return False
+        loops = tuple(i for i, parallel in enumerate(self._parallel) if not parallel)
+        product = folds[0].product if len(folds) == 1 else None
+        if product is None:
+            self._run_body(frame, [*given, *(target.dtype.type(0) for target in targets)], starts, sizes)
+            values = [frame[fold.operand] for fold in folds]
+            if any(type(x) is Unwritten for x in values):
+                return False
+            whole = [np.broadcast_to(_shaped(value, len(sizes)), sizes) for value in values]
+            totals = [fold.reduced(value, loops) for fold, value in zip(folds, whole, strict=True)]
+        else:
+            totals = [_summed(product, given, sizes, loops, targets[0].dtype)]
+        for fold, target, old, total in zip(folds, targets, before, totals, strict=True):
+            self._machine.memory.write(target, fold.combined(old, total).astype(target.dtype), self._at)
+        return True
+
+    def _read(self, operand: _Operand, x: Any, starts: Sequence[int], sizes: Sequence[int]) -> Value:
+        """The operand over a part of the domain; nothing of one that the body does not use."""
+        if not operand.used:
+            return None
+        if not isinstance(x, View):
+            return x
+        return self._machine.memory.read(operand.access.over(x, starts, sizes), self._at)
+
+    def _run_body(self, frame: Frame, given: list[Value], starts: Sequence[int], sizes: Sequence[int]) -> list[Value]:
+        self._machine.counters.append(counters(starts, sizes))
+        try:
+            return self._body.run(frame, given)
+        finally:
+            self._machine.counters.pop()
+
+    def _check_overlap(self, held: Sequence[Any], domain: Sequence[int]) -> None:
+        """Each input against each output, and outputs against one another."""
+        count = len(self._inputs)
+        starts = [0] * len(domain)
+        for number, (operand, view) in enumerate(zip(self._outputs, held[count:], strict=True)):
+            for other in held[count + number + 1 :]:
+                if sharing(view, other):
+                    self._machine.findings.add(FaultKind.OVERLAP, self._at, "two outputs share bytes", view.block)
+            for source, x in zip(self._inputs, held, strict=False):
+                if not source.used or not isinstance(x, View) or x.block is not view.block:
+                    continue
+                reads, writes = (
+                    _widened(o.access.over(v, starts, domain), domain) for o, v in ((source, x), (operand, view))
+                )
+                if disturbed(reads, writes):
+                    message = f"reads elements of {view.block.name} that it overwrites at another point of its loops"
+                    self._machine.findings.add(FaultKind.OVERLAP, self._at, message, view.block)
+
+    # Point by point
+
+    def _by_points(self, frame: Frame, held: Sequence[Any], domain: Sequence[int]) -> None:
+        memory, count = self._machine.memory, len(self._inputs)
+        for point in itertools.product(*map(range, domain)):
+            given = [
+                None if not o.used else memory.load(x, o.access.at(point), self._at) if isinstance(x, View) else x
+                for o, x in zip(self._operands, held, strict=True)
+            ]
+            self._machine.counters.append([np.int64(i) for i in point])
+            try:
+                values = self._body.run(frame, given)
+            finally:
+                self._machine.counters.pop()
+            for operand, view, value in zip(self._outputs, held[count:], values, strict=True):
+                memory.store(view, operand.access.at(point), value, self._at)
+
+
+def _parts(domain: Sequence[int], parallel: Sequence[bool]) -> list[tuple[list[int], list[int]]]:
+    """The domain in parts of about `_PART` points, cut along its longest parallel loop."""
+    total, loops = int(np.prod(domain, dtype=np.int64)), [i for i, yes in enumerate(parallel) if yes]
+    if total <= _PART or not loops:
+        return [([0] * len(domain), list(domain))]
+    longest = max(loops, key=lambda i: domain[i])
+    step = max(1, domain[longest] * _PART // total)
+    found: list[tuple[list[int], list[int]]] = []
+    for start in range(0, domain[longest], step):
+        starts, sizes = [0] * len(domain), list(domain)
+        starts[longest], sizes[longest] = start, min(step, domain[longest] - start)
+        found.append((starts, sizes))
+    return found
+
+
+def _shaped(value: Value, rank: int) -> Value:
+    """A scalar with as many dimensions as there are loops."""
+    if type(value) is Unwritten:
+        return Unwritten(_shaped(value.values, rank), value.where, value.reader, value.buffer)
+    return xp.asarray(value).reshape((1,) * rank) if np.ndim(value) == 0 else value
+
+
+def _widened(view: View, domain: Sequence[int]) -> View:
+    """The view with an element for each point of the domain."""
+    strides = [
+        stride if size == whole else 0 for size, stride, whole in zip(view.sizes, view.strides, domain, strict=True)
+    ]
+    return view.at(view.offset, domain, strides)
+
+
+def _summed(
+    product: tuple[int, int], given: Sequence[Value], sizes: Sequence[int], loops: Sequence[int], dtype: np.dtype[Any]
+) -> Array:
+    """The sum of products of two operands over some loops; every loop keeps a dimension."""
+    factors = [_shaped(np.asarray(given[i]), len(sizes)).astype(dtype, copy=False) for i in product]
+    terms: list[Any] = []
+    for factor in factors:
+        letters = [i for i, size in enumerate(factor.shape) if size != 1]
+        terms += [factor.reshape([factor.shape[i] for i in letters]), letters]
+    present = set(terms[1]) | set(terms[3])
+    kept = [i for i in sorted(present) if i not in loops]
+    total = np.einsum(*terms, kept, optimize=True)
+    for i in loops:  # a loop on which neither depends repeats its sum
+        if i not in present:
+            total = total * dtype.type(sizes[i])
+    return xp.asarray(total, dtype).reshape([sizes[i] if i in kept else 1 for i in range(len(sizes))])
+
+
+def _generic(reading: Reading) -> Step:
+    return _Generic(reading).run
+
+
+def _index(reading: Reading) -> Step:
+    loop, machine, (result,) = int(reading.attribute("dim").value), reading.machine, reading.results
+
+    def step(frame: Frame) -> None:
+        frame[result] = machine.counters[-1][loop]
+
+    return step
+
+
+MEANINGS: dict[str, Meaning] = {"linalg.generic": _generic, "linalg.index": _index}
