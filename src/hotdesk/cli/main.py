@@ -34,6 +34,7 @@ class Verb:
 
 
 VERBS = {
+    "check": Verb("hotdesk.cli.check:main", "run a program on memrefs and report each wrong use of memory"),
     "plan": Verb("hotdesk.cli.plan:main", "place buffers with given live ranges and sizes in one arena"),
 }
 

@@ -1,0 +1,125 @@
+"""`hotdesk check`: runs a program on memrefs under the memory checker.
+
+    hotdesk check model.mlir --function main --sizes 8,3
+    model.mlir:7:3: error: use after free: reads memref<4xf32> after it was freed
+
+Exit codes: 0 for a program without faults, 1 with a diagnostic for each fault, 2 if it could not be checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hotdesk._bindings import ir
+from hotdesk.cli.diagnostics import Diagnostic, Input
+from hotdesk.errors import HotdeskError
+from hotdesk.ir.context import make_context
+from hotdesk.runtime.checker import CheckReport, Fault, Settings, check_module
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `hotdesk check` and returns its exit code."""
+    options = _parser().parse_args(arguments)
+    file = "<stdin>" if options.file == "-" else options.file
+    try:
+        text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+        return _check(options, Input.of(file, text), text)
+    except OSError as error:
+        print(f"error: {error.filename or file}: {error.strerror or error}", file=sys.stderr)
+    except UnicodeDecodeError as error:
+        print(f"error: {file} is not text in UTF-8: {error}", file=sys.stderr)
+    return 2
+
+
+def _check(options: argparse.Namespace, source: Input, text: str) -> int:
+    context = make_context()
+    context.allow_unregistered_dialects = options.allow_unregistered_dialect
+    settings = Settings(
+        deallocated=not options.no_leaks,
+        undefined="carry" if options.carry_undefined else "refuse",
+        steps=options.steps,
+    )
+    try:
+        with context, ir.Location.unknown():
+            try:
+                module = ir.Module.parse(text)
+            except ir.MLIRError as error:
+                for found in error.error_diagnostics:
+                    _show(source, source.of_mlir(found))
+                return 2
+            report = check_module(
+                module,
+                options.function,
+                sizes=options.sizes,
+                seed=options.seed,
+                read_only=options.read_only_arguments,
+                settings=settings,
+            )
+    except HotdeskError as error:
+        _show(source, source.of_error(error))
+        return 2
+    return _tell(report, source, options.quiet)
+
+
+def _tell(report: CheckReport, source: Input, quiet: bool) -> int:
+    for fault in report.faults:
+        _show(source, _diagnostic(fault, source))
+    if report.stopped:
+        print("the run ended at the last fault; what comes behind it was not checked", file=sys.stderr)
+    if report.clean and not quiet:
+        print(f"{source.file}: {report}")
+    return 0 if report.clean else 1
+
+
+def _diagnostic(fault: Fault, source: Input) -> Diagnostic:
+    notes = tuple(Diagnostic("note", source.at(at.location), text) for at, text in fault.notes())
+    times = f" ({fault.times} times)" if fault.times > 1 else ""
+    return Diagnostic("error", source.at(fault.at.location), f"{fault.kind.value}: {fault.message}{times}", notes)
+
+
+def _show(source: Input, diagnostic: Diagnostic) -> None:
+    print(source.show(diagnostic), file=sys.stderr)
+
+
+def _sizes(text: str) -> list[int]:
+    numbers = [int(part) for part in text.split(",") if part.strip()]
+    if any(number < 0 for number in numbers):
+        raise ValueError(text)
+    return numbers
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hotdesk check",
+        description="Runs a function of a program on memrefs with random arguments and reports each wrong use of memory.",
+        epilog="Exit codes: 0 no faults, 1 faults, 2 the program could not be checked.",
+    )
+    parser.add_argument("file", help="MLIR text; '-' reads stdin")
+    parser.add_argument("--function", default="main", metavar="NAME", help="which function to call (main)")
+    parser.add_argument(
+        "--sizes",
+        type=_sizes,
+        default=[],
+        metavar="N,N,…",
+        help="dynamic sizes and integer scalars of the arguments, in order",
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="for the random values of the arguments (0)")
+    parser.add_argument(
+        "--read-only-arguments",
+        action="store_true",
+        help="arguments may only be read, but for results and donated ones",
+    )
+    parser.add_argument(
+        "--no-leaks", action="store_true", help="the program is not deallocated yet: no leaks, results may be anybody's"
+    )
+    parser.add_argument(
+        "--carry-undefined", action="store_true", help="allow computing with memory that nobody wrote, and returning it"
+    )
+    parser.add_argument("--steps", type=int, default=Settings().steps, metavar="N", help="blocks that may run at most")
+    parser.add_argument("--allow-unregistered-dialect", action="store_true", help="for IR with ops that are never run")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing of a program without faults")
+    parser.add_argument("--debug", action="store_true", help=argparse.SUPPRESS)
+    return parser
