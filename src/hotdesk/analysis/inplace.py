@@ -1,7 +1,8 @@
 """Which results overwrite their operands, and where what control flow passes on is copied.
 
 1. A value that a branch yields, that is selected, or that a loop hands to its results is passed on as it lies: no copy.
-2. Every tied operand is decided once, in the order a heuristic gives: its op writes in place iff the operand's memory may be
+2. What an op overwrites for itself alone is decided first: it gets a copy if anybody wants the contents later. Then
+   every tied operand is decided once, in the order a heuristic gives: its op writes in place iff the operand's memory may be
    written and `Places` finds nothing that would be lost. An operand without contents gives no memory: its result has a place of
    its own.
 3. What a loop yields to its next iteration lies where the argument lies, if nothing is lost by it. Arguments that change places
@@ -64,10 +65,20 @@ def analyse_in_place(
     passing = Passing(function, places)
     passing.pass_forward()
     ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
-    found = [_decide(function, places, readers, *tie) for tie in order(ties)]
+    found = [_overwrite(places, readers, op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]
+    found.extend(_decide(function, places, readers, *tie) for tie in order(ties))
     found.sort(key=lambda decision: (decision.op, decision.operand))
     passing.pass_around()
     return InPlaceAnalysis(tuple(found), {(d.op, d.operand): d for d in found}, passing.decisions, places, readers)
+
+
+def _overwrite(places: Places, readers: Readers, op: OpRecord, operand: int) -> OperandDecision:
+    """Whether an op that overwrites an operand for itself alone gets the operand, or a copy."""
+    conflict = places.clobber(op, operand)
+    if conflict is None:
+        return OperandDecision(op.number, operand, True, Reason.DIES_HERE)
+    fresh = readers.root[op.operands[operand]] in readers.undefined
+    return OperandDecision(op.number, operand, False, conflict.reason, conflict.op, fresh, clash=conflict.clash)
 
 
 def _decide(

@@ -185,6 +185,8 @@ class Places:
         reason = self.why_read_only(value)
         if reason is not None:
             return Conflict(reason)
+        if operand in op.facts.contiguous and self.place_of(value) is None:
+            return Conflict(Reason.PARTIAL_VIEW)
         locations = self.locations(value)
         mine = self._resolved(group, WHOLE)
         if len(mine) == 1 and mine == locations:
@@ -269,6 +271,32 @@ class Places:
         for place, _ in self.locations(target):
             self._insert(place, Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number, WHOLE, WHOLE))
 
+    def clobber(self, op: OpRecord, operand: int) -> Conflict | None:
+        """Lets `op` overwrite the memory of an operand without a result; why it must not, or None if it does."""
+        value = op.operands[operand]
+        reason = self.why_read_only(value)
+        if reason is not None:
+            return Conflict(reason)
+        place = self.place_of(value)
+        if place is None:
+            return Conflict(Reason.PARTIAL_VIEW)
+        if any(self._uses(op, other, place) for other in range(len(op.operands)) if other != operand):
+            return Conflict(Reason.READ_BY_SAME_OP, op.number)
+        written = Occupant(NOT_A_TENSOR, 2 * op.number + 1, op.block, op.end, WHOLE, WHOLE)
+        found = self._against(written, self._occupants[place])
+        if found is not None:
+            return Conflict(Reason.READ_LATER, found.read, found)
+        self._insert(place, written)
+        return None
+
+    def _uses(self, op: OpRecord, operand: int, place: int) -> bool:
+        """Whether an op uses, through an operand, what lies in a place."""
+        value = op.operands[operand]
+        if value == NOT_A_TENSOR or all(place != other for other, _ in self.locations(value)):
+            return False
+        tied = any(operand == other for other, _ in (*op.facts.ties, *op.facts.views))
+        return tied or operand in op.facts.reads or operand in op.facts.clobbers
+
     def may_meet(self, a: int, b: int) -> bool:
         """Whether what lies with `a` and what lies with `b` could be in one place."""
         first, second = self.place_of(a), self.place_of(b)
@@ -291,6 +319,10 @@ class Places:
                 if read is not None:
                     return Conflict(Reason.READ_LATER, read.op, Clash(occupant.group, read.op, read.operand, op.number))
         return None
+
+    def is_written(self, value: int) -> bool:
+        """Whether anything is written, or copied, into memory that a value lies in."""
+        return any(o.written is not None for place, _ in self.locations(value) for o in self._occupants[place])
 
     def occupants(self, place: int) -> tuple[Occupant, ...]:
         return tuple(self._occupants.get(self.find(place), ()))

@@ -105,18 +105,19 @@ class FunctionRecord:
     scalars: dict[ir.Value, int]
 
 
-def read_function(function: ir.Operation) -> FunctionRecord:
-    """Reads a function.
+def read_function(function: ir.Operation, *, owned: bool = False) -> FunctionRecord:
+    """Reads a function; `owned` if it may overwrite all of its arguments.
 
     Raises:
         BufferizationError: an op has tensors but no model.
     """
-    return _Reader(function).run()
+    return _Reader(function, owned).run()
 
 
 class _Reader:
-    def __init__(self, function: ir.Operation) -> None:
+    def __init__(self, function: ir.Operation, owned: bool) -> None:
         self._function = function
+        self._owned = owned
         self._sizes = SymbolicSizes(function)
         self._values: list[TensorValue] = []
         self._numbers: dict[ir.Value, int] = {}
@@ -131,7 +132,8 @@ class _Reader:
         ops = tuple(cast("list[OpRecord]", self._ops))
         blocks = tuple(cast("list[BlockRecord]", self._blocks))
         arguments = blocks[0].arguments
-        kinds, writable = _argument_attributes(self._function, len(arguments))
+        kinds, donated = _argument_attributes(self._function, len(arguments))
+        writable = range(len(arguments)) if self._owned else donated
         return FunctionRecord(
             ops,
             tuple(self._values),

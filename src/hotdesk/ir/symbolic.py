@@ -160,8 +160,8 @@ class SymbolicSizes:
         match op.name:
             case "bufferization.alloc_tensor" if segment_sizes(op)[1]:
                 return self.shape(operands[segment_sizes(op)[0]])
-            case "tensor.empty" | "memref.alloc" | "bufferization.alloc_tensor":
-                rest = iter(operands)
+            case "tensor.empty" | "memref.alloc" | "bufferization.alloc_tensor" | "tensor.splat" | "tensor.generate":
+                rest = iter(operands[1:] if op.name == "tensor.splat" else operands)
                 return tuple(self.value(next(rest)) if s is None else s for s in shape_of(value.type))
             case "tensor.cast" | "memref.cast" | "bufferization.to_tensor" | "bufferization.to_buffer":
                 return self.shape(operands[0])

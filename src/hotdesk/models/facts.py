@@ -41,6 +41,8 @@ class Facts:
         constants: results that are read-only memory.
         choices: (operand, result) pairs where the result is one of several operands' memory, which one is seen at run time.
         part: the slice that an extraction sees or an insertion writes.
+        clobbers: operands whose memory the op overwrites without a result that lies there.
+        contiguous: tied or clobbered operands that it overwrites only if they are whole buffers, not parts.
     """
 
     reads: frozenset[int] = frozenset()
@@ -53,3 +55,5 @@ class Facts:
     constants: frozenset[int] = frozenset()
     choices: tuple[tuple[int, int], ...] = ()
     part: Slice | None = None
+    clobbers: frozenset[int] = frozenset()
+    contiguous: frozenset[int] = frozenset()

@@ -1,6 +1,7 @@
-"""`func.return` reads what it returns; a call reads its arguments and writes its results into memory that the caller gives it.
+"""`func.return` reads what it returns; a call uses its operands as its callee does.
 
-Callees are bufferized on their own: their arguments are only read, and their results become arguments at the end.
+A result that lies in an argument's memory is tied to that operand if the callee writes there, and a view of it if not. Other
+results are new memory: the caller's, which the callee writes into, or what the callee made and returns.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_tensor, memref_of, shape_of
-from hotdesk.ir.walking import defined_functions, symbol_name
+from hotdesk.ir.types import is_tensor, memref_of
+from hotdesk.models.callee import Callee, callee_of, returned
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
 
@@ -21,52 +22,84 @@ def _return_facts(op: ir.Operation) -> Facts:
     return Facts(reads=frozenset(range(len(op.operands))))
 
 
+def _call_facts(op: ir.Operation) -> Facts:
+    if not any(is_tensor(v.type) for v in op.operands):
+        return Facts()
+    callee = _callee(op)
+    tensors = frozenset(i for i, v in enumerate(op.operands) if is_tensor(v.type))
+    ties = tuple((argument, result) for result, argument in callee.held.items() if argument in callee.writes)
+    views = tuple((argument, result) for result, argument in callee.held.items() if argument not in callee.writes)
+    tied = frozenset(operand for operand, _ in ties)
+    return Facts(
+        reads=callee.reads & tensors,
+        ties=ties,
+        overwrites=tied - callee.reads,
+        views=views,
+        whole_views=frozenset(views),
+        clobbers=(callee.writes & tensors) - tied,
+        contiguous=callee.writes & tensors,
+    )
+
+
 def _bufferize_call(op: ir.Operation, buffers: Buffers) -> None:
     if not any(is_tensor(v.type) for v in (*op.operands, *op.results)):
         return
-    _refuse(op)
-    arguments = [_argument(op, i, buffers) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
-    results = {i: buffers.result(op, i, []) for i, v in enumerate(op.results) if is_tensor(v.type)}
-    kept = [v for v in op.results if not is_tensor(v.type)]
-    attributes = {"callee": op.attributes["callee"]}
-    new = create("func.call", [*arguments, *results.values()], [v.type for v in kept], attributes, before=op)
-    for before, after in zip(kept, new.results, strict=True):
-        before.replace_all_uses_with(after)
+    callee = _callee(op)
+    arguments = [_argument(op, i, callee, buffers) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
+    results = {i: buffers.result(op, i, _sizes(op, sizes, buffers)) for i, sizes in callee.arguments.items()}
+    kept = returned(op, callee)
+    types = [memref_of(op.results[i].type) if is_tensor(op.results[i].type) else op.results[i].type for i in kept]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    new = create("func.call", [*arguments, *results.values()], types, attributes, before=op)
+    for number, after in zip(kept, new.results, strict=True):
+        if is_tensor(op.results[number].type):
+            buffers.assign(op.results[number], after)
+        else:
+            op.results[number].replace_all_uses_with(after)
     for number, memref in results.items():
+        buffers.assign(op.results[number], memref)
+    for number, argument in callee.held.items():
+        written = argument in callee.writes
+        memref = arguments[argument] if written else buffers.buffer(op.operands[argument])
         buffers.assign(op.results[number], memref)
 
 
-def _argument(op: ir.Operation, operand: int, buffers: Buffers) -> ir.Value:
+def _argument(op: ir.Operation, operand: int, callee: Callee, buffers: Buffers) -> ir.Value:
     """The memref in the type that the callee has for it, without a layout."""
+    if operand in callee.writes:
+        return buffers.destination(op, operand)
     memref, kind = buffers.buffer(op.operands[operand]), memref_of(op.operands[operand].type)
     if memref.type == kind:
         return memref
     return buffers.seen_as(buffers.contiguous(memref, op, operand), kind, op)
 
 
-def _refuse(op: ir.Operation) -> None:
-    """Raises BufferizationError for a callee without a body, and for results whose sizes only the callee knows."""
-    where = python_line(op.location) or None
-    name = cast(Any, op.attributes["callee"]).value
-    module = op
-    while module.name != "builtin.module":
-        module = cast(Any, module.parent).operation
-    if name not in {symbol_name(function) for function in defined_functions(cast(Any, module).opview)}:
+def _sizes(op: ir.Operation, sizes: tuple[tuple[int, int], ...], buffers: Buffers) -> list[ir.Value]:
+    """The dynamic sizes of a result, as the callee's signature says."""
+    found: list[ir.Value] = []
+    for argument, position in sizes:
+        if argument < 0:
+            found.append(index_constant(position, op))
+        elif position < 0:
+            found.append(op.operands[argument])
+        else:
+            found.append(dim(buffers.buffer(op.operands[argument]), position, op))
+    return found
+
+
+def _callee(op: ir.Operation) -> Callee:
+    callee = callee_of(op)
+    if callee is None:
         raise BufferizationError(
-            f"call of `@{name}`", expected="a function with a body", got="tensors for a declaration", where=where
+            f"call of `@{cast(Any, op.attributes['callee']).value}`",
+            expected="a function of the module",
+            got="no function of that name",
+            where=python_line(op.location) or None,
         )
-    for value in op.results:
-        if is_tensor(value.type) and None in shape_of(value.type):
-            raise BufferizationError(
-                f"call of `@{name}`",
-                expected="results of static sizes",
-                got=str(value.type),
-                where=where,
-                hint="inline the call first: `--inline`",
-            )
+    return callee
 
 
 MODELS = {
     "func.return": OpModel(_return_facts),
-    "func.call": OpModel(_return_facts, _bufferize_call),
+    "func.call": OpModel(_call_facts, _bufferize_call),
 }

@@ -22,12 +22,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.inplace import analyse_in_place
 from hotdesk.analysis.orders import HEURISTICS, heuristic
 from hotdesk.analysis.program import read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
-from hotdesk.ir.walking import defined_functions, runs_every_call
+from hotdesk.ir.walking import is_declaration, runs_every_call
+from hotdesk.models.callee import retype_declaration
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.expanding import expand_ops
 from hotdesk.passes.bufferize.results import RESULT, place_results
@@ -58,11 +60,14 @@ class OneShotBufferize(Pass):
                 got=repr(self.analysis_heuristic),
             )
         decisions: list[Decision] = []
-        for function in defined_functions(module):
-            expand_ops(function)
-            record = read_function(function)
+        for node in bottom_up(module):
+            expand_ops(node.function)
+            record = read_function(node.function, owned=node.owned)
             order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
-            rewriting = Rewriting(function, record, analyse_in_place(record, order))
-            place_results(function, record, rewriting, rewriting.run())
-            decisions.extend(rewriting.deciding.decisions if runs_every_call(function) else ())
+            rewriting = Rewriting(node.function, record, analyse_in_place(record, order))
+            place_results(node, record, rewriting, rewriting.run())
+            decisions.extend(rewriting.deciding.decisions if runs_every_call(node.function) else ())
+        for function in module.body.operations:
+            if is_declaration(function.operation):
+                retype_declaration(function.operation)
         return tuple(decisions)

@@ -1,105 +1,216 @@
-"""Results of a function as its last arguments: memory of the caller's, in which they are computed where that is possible."""
+"""Where the results of a function are: in an argument's memory, in memory of the caller's, or in new memory that it returns.
+
+1. A result that lies entirely in the memory of an argument stays there, if every caller is known: it is no result any more.
+2. Else it becomes the next argument, memory of the caller's in which it is computed where that is possible, if callers can tell
+   its sizes, or nobody calls the function.
+3. Else it is returned, as new memory that the caller owns.
+
+Callers find it in the signature (`models.callee`).
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.access import argument_access
+from hotdesk.analysis.call_graph import Callable
 from hotdesk.analysis.program import FunctionRecord
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome, Reason
-from hotdesk.ir.building import create, elementwise_copy, integers
+from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
+from hotdesk.ir.functions import is_private
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_memref, is_tensor, memref_of, row_major, shape_of
+from hotdesk.ir.types import is_tensor, memref_of, row_major, shape_of
 from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES
 from hotdesk.passes.bufferize.rewriting import Rewriting
 
-RESULT = "bufferize.result"
-_VIEWS = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
+__all__ = ["RESULT", "place_results"]
+
+Sizes = tuple[tuple[int, int], ...]
 
 
-def place_results(
-    function: ir.Operation, record: FunctionRecord, rewriting: Rewriting, buffers: list[ir.Value]
-) -> None:
+@dataclass(slots=True)
+class _Boundary:
+    """Where each tensor result is, by number: `held` in an argument, `added` as one with its sizes, or `returned`."""
+
+    held: dict[int, int] = field(default_factory=dict[int, int])
+    added: dict[int, Sizes | None] = field(default_factory=dict[int, "Sizes | None"])
+    returned: list[int] = field(default_factory=list[int])
+
+
+def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
     """Replaces the return by one without tensors, and the allocations that results cover by arguments.
 
     Raises:
         BufferizationError: a result is no tensor, or a tensor is left.
     """
-    returned = record.ops[-1]
-    values = list(returned.operation.operands)
+    last = record.ops[-1]
+    values = list(last.operation.operands)
     for number, value in enumerate(values):
-        if not is_tensor(value.type) and not _is_private(function):
-            where = python_line(returned.operation.location) or None
+        if not is_tensor(value.type) and not is_private(node.function):
+            where = python_line(last.operation.location) or None
             raise BufferizationError(f"result {number}", expected="a tensor", got=str(value.type), where=where)
-    kept = [value for value in buffers if not is_memref(value.type)]
-    types: dict[int, ir.Type] = {
-        number: memref_of(value.type) for number, value in enumerate(values) if is_tensor(value.type)
-    }
-    last = create("func.return", kept, [], before=returned.operation)
-    returned.operation.erase()
-    _place(function, record, rewriting, buffers, types, last)
+    boundary = _boundary(node, record, rewriting)
+    end = create("func.return", [], [], before=last.operation)
+    places = _Placing(node.function, record, rewriting, buffers, end)
+    for number, argument in boundary.held.items():
+        places.hold(number, argument)
+    for number in boundary.added:
+        places.add(number)
+    for number in boundary.returned:
+        places.give_back(number)
+    in_arguments = {*boundary.held, *boundary.added}
+    kept = [places.buffers[number] for number in range(len(values)) if number not in in_arguments]
+    create("func.return", kept, [], before=end)
+    end.erase()
+    last.operation.erase()
     rewriting.finish()
-    _set_type(function, record, types, kept)
+    _set_type(node, record, boundary, [value.type for value in kept])
+    if node.called:
+        _tell_callers(node.function, record, rewriting, boundary)
 
 
-def _is_private(function: ir.Operation) -> bool:
-    return (
-        "sym_visibility" in function.attributes and cast(Any, function.attributes["sym_visibility"]).value == "private"
-    )
+def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _Boundary:
+    found = _Boundary()
+    written: set[int] = set()
+    for number, value in enumerate(record.ops[-1].operands):
+        if value < 0:
+            continue
+        argument = rewriting.holding_argument(value) if node.owned else None
+        if argument is not None and argument not in written:
+            found.held[number] = argument
+            if rewriting.is_written(value):
+                written.add(argument)
+            continue
+        sizes = None if node.recursive else _sizes(record, value)
+        static = None not in shape_of(record.values[value].value.type)
+        if sizes is None and node.called and not static:
+            found.returned.append(number)
+        else:
+            found.added[number] = () if static else sizes
+    return found
 
 
-def _place(
-    function: ir.Operation,
-    record: FunctionRecord,
-    rewriting: Rewriting,
-    buffers: list[ir.Value],
-    types: dict[int, ir.Type],
-    last: ir.Operation,
-) -> None:
-    taken: set[ir.Value] = set()
-    deciding = rewriting.deciding
-    block = entry_block(function)
-    for number, result_type in types.items():
-        buffer, value = buffers[number], record.ops[-1].operands[number]
-        argument = block.add_argument(result_type, last.location)
-        allocation, reason = rewriting.covered_allocation(value, buffer, taken)
-        if allocation is not None and allocation.type != result_type and None in row_major(shape_of(allocation.type)):
+def _sizes(record: FunctionRecord, value: int) -> Sizes | None:
+    """Where a caller finds each dynamic size of a result, as `models.callee` writes it; None if it cannot find one."""
+    found: list[tuple[int, int]] = []
+    sources: dict[object, tuple[int, int]] = {}
+    for number, argument in enumerate(record.ops[0].operation.block.arguments if record.ops else ()):
+        if is_tensor(argument.type):
+            sources.update((size, (number, i)) for i, size in enumerate(record.sizes.shape(argument)))
+        elif isinstance(argument.type, ir.IndexType):
+            sources[record.sizes.value(argument)] = (number, -1)
+    static = shape_of(record.values[value].value.type)
+    for size, known in zip(record.values[value].shape, static, strict=True):
+        if known is None:
+            source = (-1, size) if isinstance(size, int) else sources.get(size)
+            if source is None:
+                return None
+            found.append(source)
+    return tuple(found)
+
+
+class _Placing:
+    """Puts the results of one function where they belong, in front of its end."""
+
+    def __init__(
+        self,
+        function: ir.Operation,
+        record: FunctionRecord,
+        rewriting: Rewriting,
+        buffers: list[ir.Value],
+        end: ir.Operation,
+    ) -> None:
+        self.buffers = buffers
+        self._block = entry_block(function)
+        self._record = record
+        self._rewriting = rewriting
+        self._deciding = rewriting.deciding
+        self._end = end
+        self._taken: set[ir.Value] = set()
+
+    def hold(self, number: int, argument: int) -> None:
+        value = self._record.ops[-1].operands[number]
+        reason = Reason.DONATED if self._rewriting.is_written(value) else Reason.EQUALS_ARGUMENT
+        self._deciding.of_result(number, value, Outcome.LENT, reason)
+
+    def add(self, number: int) -> None:
+        value = self._record.ops[-1].operands[number]
+        kind = memref_of(self._record.values[value].value.type)
+        argument = self._block.add_argument(kind, self._end.location)
+        allocation, reason = self._rewriting.covered_allocation(value, self.buffers[number], self._taken)
+        if allocation is not None and allocation.type != kind and None in row_major(shape_of(allocation.type)):
             allocation, reason = None, Reason.SIZE_NOT_PROVEN_EQUAL
         if allocation is None:
-            elementwise_copy([buffer], argument, None, len(shape_of(result_type)), last)
-            deciding.of_result(number, value, Outcome.COPIED, reason)
-            continue
-        deciding.of_result(number, value, Outcome.LENT, Reason.RESULT_SLOT)
-        if allocation in deciding.allocations:
-            deciding.decisions.remove(deciding.allocations[allocation])
+            elementwise_copy([self.buffers[number]], argument, None, len(shape_of(kind)), self._end)
+            self._deciding.of_result(number, value, Outcome.COPIED, reason)
+            return
+        self._deciding.of_result(number, value, Outcome.LENT, Reason.RESULT_SLOT)
+        if allocation in self._deciding.allocations:
+            self._deciding.decisions.remove(self._deciding.allocations[allocation])
         op = cast(ir.Operation, defining_op(allocation))
         replacement = argument if allocation.type == argument.type else _seen_as(argument, allocation, op)
         allocation.replace_all_uses_with(replacement)
-        buffers[:] = [replacement if other == allocation else other for other in buffers]
+        self.buffers[:] = [replacement if other == allocation else other for other in self.buffers]
         op.erase()
-        taken.update((replacement, argument, allocation))
+        self._taken.update((replacement, argument, allocation))
+
+    def give_back(self, number: int) -> None:
+        value = self._record.ops[-1].operands[number]
+        kind = memref_of(self._record.values[value].value.type)
+        allocation, reason = self._rewriting.covered_allocation(value, self.buffers[number], self._taken)
+        if allocation is not None and allocation.type == kind:
+            self.buffers[number] = allocation
+            self._taken.add(allocation)
+            return
+        old = self.buffers[number]
+        self.buffers[number] = alloc(kind, dynamic_dims(old, self._end), self._end)
+        elementwise_copy([old], self.buffers[number], None, len(shape_of(kind)), self._end)
+        self._deciding.of_result(number, value, Outcome.COPIED, reason)
 
 
-def _set_type(function: ir.Operation, record: FunctionRecord, types: dict[int, ir.Type], kept: list[ir.Value]) -> None:
+def _set_type(node: Callable, record: FunctionRecord, boundary: _Boundary, kept: list[ir.Type]) -> None:
+    function = node.function
     block = entry_block(function)
-    function_type = ir.FunctionType.get([a.type for a in block.arguments], [value.type for value in kept])
+    function_type = ir.FunctionType.get([a.type for a in block.arguments], kept)
     function.attributes["function_type"] = ir.TypeAttr.get(function_type)
-    given = "arg_attrs" in function.attributes
-    empty = [ir.DictAttr.get({})] * (len(block.arguments) - len(types))
-    attributes = list(cast(Any, function.attributes["arg_attrs"])) if given else empty
+    attributes = _entries(function, len(block.arguments) - len(boundary.added))
     i64 = ir.IntegerType.get_signless(64)
-    for number in types:
+    for number, sizes in boundary.added.items():
         operand = record.ops[-1].operands[number]
         shape = [ir.StringAttr.get(str(size)) for size in record.values[operand].shape]
         entry: dict[str, ir.Attribute] = {
             RESULT: ir.IntegerAttr.get(i64, number),
             "hotdesk.shape": ir.ArrayAttr.get(shape),
         }
-        attributes.append(ir.DictAttr.get(entry))
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        if sizes and node.called:
+            entry[SIZES] = integers([each for pair in sizes for each in pair])
+        attributes.append(entry)
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in attributes])
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
+
+
+def _tell_callers(function: ir.Operation, record: FunctionRecord, rewriting: Rewriting, boundary: _Boundary) -> None:
+    entries = _entries(function, len(entry_block(function).arguments))
+    for number, access in enumerate(argument_access(record, rewriting.analysis)):
+        if access is None:
+            continue
+        entries[number][ACCESS] = ir.StringAttr.get(access.value)
+        held = [result for result, argument in boundary.held.items() if argument == number]
+        if held:
+            entries[number][HOLDS] = integers(held)
+    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])
+
+
+def _entries(function: ir.Operation, count: int) -> list[dict[str, ir.Attribute]]:
+    if "arg_attrs" not in function.attributes:
+        return [{} for _ in range(count)]
+    given = cast(Any, function.attributes["arg_attrs"])
+    return [{named.name: named.attr for named in entry} for entry in given]
 
 
 def _seen_as(argument: ir.Value, allocation: ir.Value, op: ir.Operation) -> ir.Value:

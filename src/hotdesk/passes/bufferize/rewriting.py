@@ -49,7 +49,7 @@ class Rewriting:
         self._refuse_branches(function, record)
         self._function = function
         self._record = record
-        self._analysis = analysis
+        self.analysis = analysis
         self._places = analysis.places
         self._readers = analysis.readers
         self._numbers = {value.value: value.number for value in record.values}
@@ -133,6 +133,19 @@ class Rewriting:
             [self._record.values[number].value for number in record.captured] if len(record.operation.regions) else []
         )
 
+    def holding_argument(self, value: int) -> int | None:
+        """The number of the argument in whose memory a value lies entirely, in the same form; None if there is none."""
+        place = self._places.place_of(value)
+        for number, argument in enumerate(self._record.arguments):
+            if argument >= 0 and place is not None and self._places.find(argument) == place:
+                alike = self._record.values[argument].value.type == self._record.values[value].value.type
+                return number if alike else None
+        return None
+
+    def is_written(self, value: int) -> bool:
+        """Whether anything is written into the memory that a value lies in."""
+        return self._places.is_written(value)
+
     def covered_allocation(self, value: int, buffer: ir.Value, taken: set[ir.Value]) -> tuple[ir.Value | None, Reason]:
         """The allocation that a result covers entirely, or why there is none."""
         place = self._places.place_of(value)
@@ -176,12 +189,14 @@ class Rewriting:
     def destination(self, op: ir.Operation, operand: int) -> ir.Value:
         value = op.operands[operand]
         record = self._current
-        decision = self._analysis.by_operand[(record.number, operand)]
+        decision = self.analysis.by_operand[(record.number, operand)]
         if decision.in_place and not decision.fresh:
             self.deciding.of_tie(record, operand, Outcome.IN_PLACE)
             return self.buffer(value)
-        result = record.results[dict(record.facts.ties)[operand]]
-        new = self._new(result, value, self._sizes(value))
+        sizes = self._sizes(value)
+        result = dict(record.facts.ties).get(operand)
+        kind = memref_of(value.type)
+        new = alloc(kind, sizes, op) if result is None else self._new(record.results[result], value, sizes)
         contents = operand in record.facts.reads or operand not in record.facts.overwrites
         if not decision.in_place and contents and not self._is_undefined(value):
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)

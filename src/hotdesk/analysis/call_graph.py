@@ -1,0 +1,109 @@
+"""Functions of a module, callees before their callers, and what each may assume about the arguments it is called with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.functions import is_private
+from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
+
+_NAME_NO_FUNCTION = frozenset(
+    (
+        *("affine", "arith", "bufferization", "cf", "complex", "index", "linalg", "math", "memref", "ml_program"),
+        *("scf", "tensor", "tm_tensor", "vector"),
+    )
+)
+"""Dialects none of whose ops names a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callable:
+    """A function with a body.
+
+    Attributes:
+        called: whether an op of the module calls it.
+        recursive: whether it may call itself, directly or through others.
+        owned: whether all who call it are known and follow: it is private, not recursive and only called, so that it may
+            overwrite its arguments, and its callers copy what they still want.
+    """
+
+    function: ir.Operation
+    called: bool
+    recursive: bool
+    owned: bool
+
+
+def bottom_up(module: ir.Module) -> list[Callable]:
+    """The functions of a module that have bodies, each after those it calls, otherwise in order.
+
+    Source: strongly connected components after Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972).
+    """
+    functions = {symbol_name(function): function for function in defined_functions(module)}
+    calls, named = _uses(functions)
+    called = {callee for callees in calls.values() for callee in callees}
+    found: list[Callable] = []
+    for component in _components(calls):
+        for name in component:
+            recursive = len(component) > 1 or name in calls[name]
+            owned = is_private(functions[name]) and name in called and name not in named and not recursive
+            found.append(Callable(functions[name], name in called, recursive, owned))
+    return found
+
+
+def _uses(functions: dict[str, ir.Operation]) -> tuple[dict[str, dict[str, None]], frozenset[str]]:
+    """The functions that each one calls, and those that are named otherwise than as callees."""
+    calls: dict[str, dict[str, None]] = {name: {} for name in functions}
+    named: set[str] = set()
+    for name, function in functions.items():
+        for op in nested_ops(function):
+            if op.name == "func.call":
+                callee = str(cast(Any, op.attributes["callee"]).value)
+                if callee in functions:
+                    calls[name][callee] = None
+            elif op.name.partition(".")[0] not in _NAME_NO_FUNCTION:
+                named.update(_symbols(op))
+    return calls, frozenset(named)
+
+
+def _symbols(op: ir.Operation) -> list[str]:
+    attributes = [op.attributes[name] for name in op.attributes]
+    return [a.value for a in attributes if isinstance(a, ir.FlatSymbolRefAttr)]
+
+
+def _components(calls: dict[str, dict[str, None]]) -> list[list[str]]:
+    """Strongly connected components, callees first; iterative, since call chains may be long."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    on_stack: set[str] = set()
+    found: list[list[str]] = []
+    for start in calls:
+        if start in index:
+            continue
+        work = [(start, iter(calls[start]))]
+        index[start] = low[start] = len(index)
+        stack.append(start)
+        on_stack.add(start)
+        while work:
+            name, rest = work[-1]
+            callee = next(rest, None)
+            if callee is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[name])
+                if low[name] == index[name]:
+                    component: list[str] = []
+                    while not component or component[-1] != name:
+                        component.append(stack.pop())
+                        on_stack.discard(component[-1])
+                    found.append(component[::-1])
+            elif callee not in index:
+                index[callee] = low[callee] = len(index)
+                stack.append(callee)
+                on_stack.add(callee)
+                work.append((callee, iter(calls[callee])))
+            elif callee in on_stack:
+                low[name] = min(low[name], index[callee])
+    return found

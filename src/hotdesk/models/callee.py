@@ -1,0 +1,107 @@
+"""What a call knows about the function it names: how each tensor argument is used, and where each tensor result comes back.
+
+Bufferization writes this onto a function as it rewrites it, and callers, which are rewritten after it, read it:
+
+    func private @f(%x: memref<4xf32> {hotdesk.access = "read-write", hotdesk.holds = [0]})    result 0 lies where %x lies
+    func @g(%x: memref<4xf32>, %r: memref<?xf32> {bufferize.result = 0, hotdesk.sizes = [0, 0]})    result 0 goes into %r
+
+`hotdesk.sizes` has a pair for each dynamic size of such a result: an argument and a dim of it; an argument and -1, for its value;
+-1 and a number. A tensor result that is neither held nor an argument is returned as a memref, new memory that the caller owns.
+
+A function that is not rewritten yet calls the caller, directly or not: it overwrites what is `hotdesk.donated`, holds nothing,
+returns what has dynamic sizes and takes arguments for the rest. A declaration reads and writes what its `bufferization.access`
+says, everything without it, and returns new memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.functions import signature
+from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
+from hotdesk.ir.walking import is_declaration
+
+ACCESS = "hotdesk.access"
+HOLDS = "hotdesk.holds"
+RESULT = "bufferize.result"
+SIZES = "hotdesk.sizes"
+DONATED = "hotdesk.donated"
+_DECLARED = "bufferization.access"
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """How a function takes tensors. Numbers are of arguments and results as on tensors.
+
+    Attributes:
+        reads, writes: arguments whose contents it reads, and whose memory it overwrites.
+        held: the argument in whose memory a result lies afterwards.
+        arguments: results that it writes into memory of the caller's, each with its dynamic sizes.
+    """
+
+    reads: frozenset[int]
+    writes: frozenset[int]
+    held: Mapping[int, int] = field(default_factory=dict[int, int])
+    arguments: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict[int, tuple[tuple[int, int], ...]])
+
+
+def callee_of(call: ir.Operation) -> Callee | None:
+    """What is known of the function that a `func.call` names; None if the module has none of that name."""
+    module = call
+    while module.name != "builtin.module":
+        module = cast(Any, module.parent).operation
+    name = cast(Any, call.attributes["callee"]).value
+    symbols = ir.SymbolTable(module)
+    return read_callee(symbols[name].operation) if name in symbols else None
+
+
+def read_callee(function: ir.Operation) -> Callee:
+    """What is known of a function, as far as it is rewritten."""
+    inputs, results = signature(function)
+    entries = _entries(function, len(inputs))
+    if is_declaration(function):
+        access = [str(entry[_DECLARED].value) if _DECLARED in entry else "read-write" for entry in entries]
+        return Callee(_numbered(access, "read"), _numbered(access, "write"))
+    if any(is_tensor(each) for each in (*inputs, *results)):
+        donated = frozenset(i for i, entry in enumerate(entries) if DONATED in entry)
+        static = {i: () for i, each in enumerate(results) if is_tensor(each) and None not in shape_of(each)}
+        return Callee(frozenset(range(len(inputs))), donated, {}, static)
+    own = [entry for entry in entries if RESULT not in entry]
+    access = [str(entry[ACCESS].value) if ACCESS in entry else "read" for entry in own]
+    held = {int(result): i for i, entry in enumerate(own) if HOLDS in entry for result in entry[HOLDS]}
+    arguments = {int(entry[RESULT].value): _sizes(entry) for entry in entries if RESULT in entry}
+    return Callee(_numbered(access, "read"), _numbered(access, "write"), held, arguments)
+
+
+def _entries(function: ir.Operation, count: int) -> list[Any]:
+    if "arg_attrs" not in function.attributes:
+        return [{}] * count
+    return list(cast(Any, function.attributes["arg_attrs"]))
+
+
+def _numbered(access: list[str], word: str) -> frozenset[int]:
+    return frozenset(i for i, each in enumerate(access) if word in each)
+
+
+def _sizes(entry: Any) -> tuple[tuple[int, int], ...]:
+    flat = [int(each) for each in entry[SIZES]] if SIZES in entry else []
+    return tuple(zip(flat[::2], flat[1::2], strict=True))
+
+
+def returned(call: ir.Operation, callee: Callee) -> list[int]:
+    """The results of a call that are still results on memrefs: scalars, and memory that the callee made."""
+    return [
+        i
+        for i, value in enumerate(call.results)
+        if not (is_tensor(value.type) or is_memref(value.type)) or (i not in callee.held and i not in callee.arguments)
+    ]
+
+
+def retype_declaration(function: ir.Operation) -> None:
+    """Makes a declaration on tensors one on memrefs: contiguous arguments, and results that are new memory."""
+    inputs, results = signature(function)
+    takes, gives = ([memref_of(each) if is_tensor(each) else each for each in types] for types in (inputs, results))
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(takes, gives))
