@@ -1,11 +1,23 @@
-"""Op models by operation name, or by dialect. Other packages add theirs with `register`."""
+"""Op models by operation name, or by dialect. Other packages add theirs with `register`, or with an entry point:
+
+    [project.entry-points."hotdesk.models"]
+    my-dialect = "my_package.my_module:MODELS"
+
+where `MODELS` maps names to models, or is a function that returns such a mapping. Hotdesk's own models go before those of entry
+points; `register` replaces any.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import cast
 
+from hotdesk.errors import PassError
 from hotdesk.models.model import OpModel
 
+GROUP = "hotdesk.models"
 _MODELS: dict[str, OpModel] = {}
 
 
@@ -27,7 +39,23 @@ def model_of(name: str) -> OpModel | None:
 
 @cache
 def _built_in() -> None:
-    from hotdesk.models import arith, bufferization, func, hotdesk, linalg, scf, tensor, tm_tensor
+    from hotdesk.models import arith, bufferization, cf, func, hotdesk, linalg, scf, tensor, tm_tensor
 
-    for module in (arith, bufferization, func, hotdesk, linalg, scf, tensor, tm_tensor):
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        _MODELS.update(_loaded(point))
+    for module in (arith, bufferization, cf, func, hotdesk, linalg, scf, tensor, tm_tensor):
         _MODELS.update(module.MODELS)
+
+
+def _loaded(point: EntryPoint) -> Mapping[str, OpModel]:
+    """The models of an entry point. Raises PassError if it has none."""
+    what, expected = f"entry point '{point.name}' of {GROUP}", f"models by name at {point.value}"
+    try:
+        found: object = point.load()
+        found = found() if callable(found) else found
+    except Exception as error:
+        raise PassError(what, expected=expected, got=f"{type(error).__name__}: {error}") from error
+    models = cast("Mapping[object, object]", found) if isinstance(found, Mapping) else None
+    if models is None or not all(isinstance(k, str) and isinstance(m, OpModel) for k, m in models.items()):
+        raise PassError(what, expected=expected, got=type(cast(object, found)).__name__)
+    return cast("Mapping[str, OpModel]", models)

@@ -10,6 +10,7 @@ from hotdesk.ir.types import is_tensor
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.regions import bufferize_region_op, bufferize_terminator
 
 _LOOP = frozenset({(0, 0)})
 
@@ -51,32 +52,13 @@ def _branch_flow(op: ir.Operation) -> Flow:
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
-    """The op with buffers in the place of tensors; its regions move over, and what is in them is bufferized after it."""
     flow = MODELS[op.name].flow
     assert flow is not None
-    entering = {operand for operand, *_ in flow(op).entries}
-    operands = [
-        (buffers.entering(op, i) if i in entering else buffers.buffer(v)) if is_tensor(v.type) else v
-        for i, v in enumerate(op.operands)
-    ]
-    results = [buffers.passed_type(v) if is_tensor(v.type) else v.type for v in op.results]
-    attributes = {name: op.attributes[name] for name in op.attributes}
-    new = create(op.name, operands, results, attributes, regions=len(op.regions), before=op)
-    for old_region, new_region in zip(op.regions, new.regions, strict=True):
-        for block in list(old_region.blocks):
-            block.append_to(new_region)
-            buffers.rebuild_arguments(block)
-    for before, after in zip(op.results, new.results, strict=True):
-        if is_tensor(before.type):
-            buffers.assign(before, after)
-        else:
-            before.replace_all_uses_with(after)
+    bufferize_region_op(op, flow(op), buffers)
 
 
 def _bufferize_terminator(op: ir.Operation, buffers: Buffers) -> None:
-    operands = [buffers.leaving(op, i) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
-    attributes = {name: op.attributes[name] for name in op.attributes}
-    create(op.name, operands, [], attributes, before=op)
+    bufferize_terminator(op, buffers)
 
 
 def _model(flow: Callable[[ir.Operation], Flow]) -> OpModel:
