@@ -35,6 +35,7 @@ from hotdesk.runtime.checking.code import Meaning
 from hotdesk.runtime.checking.elements import Unwritten, Value, plain
 from hotdesk.runtime.checking.findings import StopError
 from hotdesk.runtime.checking.machine import Machine, Settings, deep
+from hotdesk.runtime.checking.named import Generics, generalized
 from hotdesk.runtime.checking.report import BufferRecord, CheckReport, Fault, FaultKind, Result, Traffic
 
 __all__ = [
@@ -59,9 +60,6 @@ _MEANINGS: dict[str, Meaning] = {
     **vectors.MEANINGS,
     **views.MEANINGS,
 }
-_PREPARE = "func.func(linalg-generalize-named-ops),lower-affine"
-_PREPARED = ("linalg", "affine")
-_AS_THEY_ARE = ("linalg.generic", "linalg.index", "linalg.yield")
 
 
 def check_module(
@@ -93,11 +91,11 @@ def check_module(
         ExecutionError: the program does not end.
     """
     with entered(module.operation):
-        prepared, names = _prepared(module)
+        prepared, generics = _prepared(module)
         entry = _function(prepared, function)
         found = parameters(entry, read_only)
         values = drawn(found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
-        machine = Machine(prepared, _MEANINGS, names, settings or Settings())
+        machine = Machine(prepared, _MEANINGS, generics, settings or Settings())
         given = passed(machine, entry, found, values)
         return run(
             machine, function, given, {p.result: v for p, v in zip(found, given, strict=True) if p.result is not None}
@@ -118,18 +116,17 @@ def run(machine: Machine, function: str, given: Sequence[Value], slots: Mapping[
     return CheckReport(machine.findings.faults, results, stopped, machine.memory.traffic)
 
 
-def _prepared(module: ir.Module) -> tuple[ir.Operation, dict[str, str]]:
-    """The module with structured ops as `linalg.generic` and without `affine`, and the names of the ops that were rewritten."""
-    ops = list(nested_ops(module.operation))
-    named = {str(op.location): op.name for op in ops if op.name.startswith("linalg.")}
-    if not any(op.name.split(".")[0] in _PREPARED and op.name not in _AS_THEY_ARE for op in ops):
-        return module.operation, named
-    copy = module.operation.clone()
-    try:
-        PassManager.parse(f"builtin.module({_PREPARE})").run(copy)
-    except ir.MLIRError as error:
-        raise PassError("preparing a module for the memory checker", got=str(error)) from error
-    return copy, named
+def _prepared(module: ir.Module) -> tuple[ir.Operation, Generics]:
+    """The module without `affine`, and what its structured ops are as `linalg.generic`."""
+    root, ops = module.operation, list(nested_ops(module.operation))
+    if any(op.name.startswith("affine.") for op in ops):
+        root = module.operation.clone()
+        try:
+            PassManager.parse("builtin.module(lower-affine)").run(root)
+        except ir.MLIRError as error:
+            raise PassError("preparing a module for the memory checker", got=str(error)) from error
+        ops = list(nested_ops(root))
+    return root, generalized(ops)
 
 
 def _function(module: ir.Operation, name: str) -> ir.Operation:

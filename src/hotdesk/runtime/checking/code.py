@@ -20,6 +20,7 @@ from hotdesk.runtime.checking.elements import Value
 
 if TYPE_CHECKING:
     from hotdesk.runtime.checking.machine import Machine
+    from hotdesk.runtime.checking.named import Generic
 
 Frame: TypeAlias = "list[Value]"
 Step: TypeAlias = Callable[[Frame], None]
@@ -71,11 +72,12 @@ class Reading:
 
     __slots__ = ("at", "code", "name", "op", "operands", "results")
 
-    def __init__(self, op: ir.Operation, code: Code, name: str) -> None:
+    def __init__(self, op: ir.Operation, code: Code, at: Source | None = None) -> None:
+        """`at` is where the op comes from, if it stands for another one."""
         self.op = op
         self.code = code
-        self.name = name
-        self.at = Source(name, python_line(op.location))
+        self.name = op.name
+        self.at = at or Source(op.name, python_line(op.location))
         self.operands = tuple(code.slot(v) for v in op.operands)
         self.results = tuple(code.slot(v) for v in op.results)
 
@@ -139,20 +141,27 @@ class Reading:
 class Code:
     """One function, while it is made ready."""
 
-    def __init__(self, machine: Machine, meanings: Mapping[str, Meaning], names: Mapping[str, str]) -> None:
-        """`names` are the names of ops that were rewritten, by location."""
+    def __init__(
+        self, machine: Machine, meanings: Mapping[str, Meaning], generics: Mapping[ir.Operation, Generic]
+    ) -> None:
+        """`generics` are what structured ops of the program were turned into."""
         self.machine = machine
         self._meanings = meanings
-        self._names = names
+        self._generics = generics
         self._slots: dict[ir.Value, int] = {}
+        self._count = 0
 
     @property
     def size(self) -> int:
         """How many slots a frame has."""
-        return len(self._slots)
+        return self._count
 
     def slot(self, value: ir.Value) -> int:
-        return self._slots.setdefault(value, len(self._slots))
+        slot = self._slots.get(value)
+        if slot is None:
+            slot = self._slots[value] = self._count
+            self._count += 1
+        return slot
 
     def region(self, region: ir.Region) -> Region:
         numbers = {block: number for number, block in enumerate(region.blocks)}
@@ -166,19 +175,19 @@ class Code:
         return _Block(arguments, tuple(map(self._step, ops[:-1])), self._end(ops[-1], numbers))
 
     def _step(self, op: ir.Operation) -> Step:
-        name = op.name
-        if name == "linalg.generic":
-            name = self._names.get(str(op.location), name)
-        reading = Reading(op, self, name)
+        generic, at = self._generics.get(op), Source(op.name, python_line(op.location))
+        if generic is not None:
+            op = generic.op
+            for argument, value in generic.values:
+                self._slots[argument] = self.slot(value)
+        reading = Reading(op, self, at)
         meaning = self._meanings.get(op.name)
-        if meaning is None:
-            return _unknown(reading)
-        return meaning(reading)
+        return _unknown(reading) if meaning is None else meaning(reading)
 
     def _end(self, op: ir.Operation, numbers: Mapping[ir.Block, int]) -> End:
         from hotdesk.runtime.checking.branches import BRANCHES
 
-        reading = Reading(op, self, op.name)
+        reading = Reading(op, self)
         if op.name in BRANCHES:
             return BRANCHES[op.name](reading, [numbers[block] for block in op.successors])
         slots = reading.operands

@@ -36,6 +36,7 @@ class Findings:
         block: Block | None = None,
         *,
         other: Block | None = None,
+        used: Source | None = None,
         part: tuple[int, int] | None = None,
     ) -> None:
         """Notes a fault. Raises StopError when there are so many that more would tell nothing."""
@@ -45,7 +46,7 @@ class Findings:
             self._found[key] = replace(self._found[key], times=self._found[key].times + 1)
             return
         rival = other.record() if other is not None else None
-        self._found[key] = Fault(kind, at, message, buffer, rival, part)
+        self._found[key] = Fault(kind, at, message, buffer, rival, used, part)
         if len(self._found) >= _MOST:
             raise StopError
 

@@ -21,6 +21,7 @@ from hotdesk.runtime.checking.constants import dense
 from hotdesk.runtime.checking.elements import Unwritten, Value, dtype_of, xp
 from hotdesk.runtime.checking.findings import Findings
 from hotdesk.runtime.checking.memory import Memory
+from hotdesk.runtime.checking.named import Generics
 from hotdesk.runtime.checking.report import FaultKind
 
 _DEPTH = 20_000  # Python frames; a call of the program takes about six
@@ -53,7 +54,7 @@ class Machine:
     """Runs functions of a module."""
 
     def __init__(
-        self, module: ir.Operation, meanings: Mapping[str, Meaning], names: Mapping[str, str], settings: Settings
+        self, module: ir.Operation, meanings: Mapping[str, Meaning], generics: Generics, settings: Settings
     ) -> None:
         self.settings = settings
         self.findings = Findings()
@@ -62,7 +63,7 @@ class Machine:
         self.homes: Mapping[ir.Operation, tuple[Arena, int]] = {}
         self.counters: list[Sequence[Any]] = []
         self._meanings = meanings
-        self._names = names
+        self._generics = generics
         self._symbols = {
             symbol_name(op.operation): op.operation
             for op in module.regions[0].blocks[0].operations
@@ -97,9 +98,9 @@ class Machine:
         count = int(np.sum(value.where))
         what = "an element" if count == 1 else f"{count} elements"
         owner = f" of {value.buffer.name}" if value.buffer is not None else ""
-        user = f", for {at.op} at {at.location}" if at is not value.reader else ""
+        used = at if at is not value.reader and at.location else None
         self.findings.add(
-            FaultKind.UNWRITTEN, value.reader, f"reads {what}{owner} that nobody wrote{user}", value.buffer
+            FaultKind.UNWRITTEN, value.reader, f"reads {what}{owner} that nobody wrote", value.buffer, used=used
         )
 
     # Functions
@@ -124,7 +125,7 @@ class Machine:
                     where=at.location or None if at is not None else None,
                     hint="The memory checker runs programs; give it the whole one.",
                 )  # fmt: skip
-            code = Code(self, self._meanings, self._names)
+            code = Code(self, self._meanings, self._generics.found)
             self._functions[name] = _Function(code.region(op.regions[0]), code)
         return self._functions[name]
 

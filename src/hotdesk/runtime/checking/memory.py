@@ -68,10 +68,8 @@ class Memory:
 
     def _enter(self, data: Array, written: Array | None, kind: str, name: str, at: Source, alignment: int) -> Block:
         self._count += 1
-        step = max(alignment, _ALIGNMENT)
-        address = -(-self._address // step) * step
-        if alignment < _ALIGNMENT:
-            address += alignment  # aligned to nothing more than was asked for
+        step = 2 * max(alignment, _ALIGNMENT)
+        address = -(-self._address // step) * step + alignment  # aligned to nothing more than was asked for
         self._address = address + len(data) + _GUARD
         return Block(self._count, data, written, kind, name, at, address)
 

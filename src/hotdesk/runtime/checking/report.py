@@ -51,6 +51,7 @@ class Fault:
         message: how, in a sentence.
         buffer: whose memory it was.
         other: for an overlap, the buffer that has taken the bytes.
+        used: the op that computed with what was read, where that is another one.
         bytes: first byte and number of bytes within `buffer`, where the fault is about a part of it.
         times: how often the op did it.
     """
@@ -60,6 +61,7 @@ class Fault:
     message: str
     buffer: BufferRecord | None = None
     other: BufferRecord | None = None
+    used: Source | None = None
     bytes: tuple[int, int] | None = None
     times: int = 1
 
@@ -72,6 +74,8 @@ class Fault:
     def notes(self) -> tuple[tuple[Source, str], ...]:
         """Places that belong to the fault, each with what happened there."""
         found: list[tuple[Source, str]] = []
+        if self.used is not None:
+            found.append((self.used, f"used by {self.used.op}"))
         for buffer in (self.buffer, self.other):
             if buffer is not None:
                 found.append((buffer.allocated, f"{buffer} ({buffer.kind}), comes from {buffer.allocated.op}"))

@@ -1,0 +1,76 @@
+"""Structured ops as `linalg.generic`, each turned into one in a function of its own.
+
+MLIR's pass that does so also folds and erases what has no use, which a checker may not: a load that nobody needs may still read
+memory that was freed. So the program stays as it is, and only copies of its structured ops go through the pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import PassManager, ir
+from hotdesk.errors import PassError
+from hotdesk.ir.walking import captured_operands, entry_block, nested_ops
+
+_AS_THEY_ARE = frozenset({"linalg.generic", "linalg.index", "linalg.yield"})
+
+
+@dataclass(frozen=True, slots=True)
+class Generic:
+    """A `linalg.generic`, and the value in the program that each argument of the function around it stands for."""
+
+    op: ir.Operation
+    values: tuple[tuple[ir.Value, ir.Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generics:
+    """What the structured ops of a module became. Keeps the module alive that they are in."""
+
+    found: Mapping[ir.Operation, Generic]
+    module: ir.Module
+
+
+def generalized(ops: Sequence[ir.Operation]) -> Generics:
+    """Turns each op on memrefs of the `linalg` dialect into a generic; what MLIR has no generic for is not among the results."""
+    scratch = ir.Module.create()
+    named = [op for op in ops if op.name.startswith("linalg.") and op.name not in _AS_THEY_ARE and not len(op.results)]
+    made = [(op, _alone(op, scratch, number)) for number, op in enumerate(named)]
+    if made:
+        try:
+            PassManager.parse("builtin.module(func.func(linalg-generalize-named-ops))").run(scratch.operation)
+        except ir.MLIRError as error:
+            raise PassError("preparing a module for the memory checker", got=str(error)) from error
+    found: dict[ir.Operation, Generic] = {}
+    for op, (function, values) in made:
+        generic = next((each for each in nested_ops(function) if each.name == "linalg.generic"), None)
+        if generic is not None:
+            found[op] = Generic(generic, tuple(zip(entry_block(function).arguments, values, strict=True)))
+    return Generics(found, scratch)
+
+
+def _alone(op: ir.Operation, module: ir.Module, number: int) -> tuple[ir.Operation, list[ir.Value]]:
+    """A function that holds a copy of an op, and the values that its arguments stand for: each operand has its own."""
+    captured = captured_operands(op)
+    values = [*op.operands, *(value for _, _, value in captured)]
+    kind = ir.FunctionType.get([value.type for value in values], [])
+    attributes: dict[str, ir.Attribute] = {
+        "sym_name": ir.StringAttr.get(f"op{number}"),
+        "function_type": ir.TypeAttr.get(kind),
+    }
+    with ir.InsertionPoint(module.body):
+        function = ir.Operation.create("func.func", attributes=attributes, regions=1).operation
+    block = function.regions[0].blocks.append(*kind.inputs, arg_locs=[op.location] * len(values))
+    copy = cast(Any, op).clone(ir.InsertionPoint(block))
+    with ir.InsertionPoint(block):
+        ir.Operation.create("func.return")
+    arguments = list(block.arguments)
+    for i in range(len(op.operands)):
+        copy.operands[i] = arguments[i]
+    inner = zip(nested_ops(op), nested_ops(copy.operation), strict=True)
+    copies = dict(inner) if captured else {}
+    for argument, (user, position, _) in zip(arguments[len(op.operands) :], captured, strict=True):
+        copies[user].operands[position] = argument
+    return function, values

@@ -1,0 +1,6 @@
+// The caller would free one allocation twice.
+func.func @main(%x: memref<4xf32>) -> (memref<4xf32>, memref<4xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  return %a, %a : memref<4xf32>, memref<4xf32> // expected-error {{wrong owner}}
+}
