@@ -117,7 +117,7 @@ def bufferize(module: ir.Module, log: Log) -> None:
             _run(OneShotBufferize(), module, log)
         with log.stage("buffers"):
             _run(AllocateWorkspaces(), module, log)
-            _run(DeallocateAfterLastUse(), module, log)
+            _run(DeallocateAfterLastUse(reload_scalars=True), module, log)  # kernels load scalars again
 
 
 def lower(module: ir.Module, log: Log) -> Lowered:

@@ -123,6 +123,7 @@ class Breaking(Pass):
     """Gives a function a type that its body contradicts."""
 
     name: ClassVar[str] = "breaking"
+    reload_scalars: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         main = module.body.operations[0].operation

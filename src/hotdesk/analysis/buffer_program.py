@@ -11,6 +11,8 @@ What a memref is:
 4. a *choice* of two operands, by `arith.select`;
 5. *passed*: a block argument or a result of an op with regions, of which the flow is known;
 6. *unknown*: a call's result, or what any other op makes. It may be memory of the op's operands.
+
+What is no memref may hide one: a pointer read from it, or a tensor made of it. Ops that use those use the memref.
 """
 
 from __future__ import annotations
@@ -31,6 +33,10 @@ from hotdesk.models.registry import model_of
 NOT_A_BUFFER = -1
 FUNCTION = -1
 """In the place of the number of the op around a block: the function."""
+
+
+_POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
+_NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
 
 
 class Kind(Enum):
@@ -142,14 +148,16 @@ class BufferProgram:
                     yield from _pairs(leaving, edge.passed, targets, number)
 
 
-def read_buffers(function: ir.Operation) -> BufferProgram:
-    """Reads a function."""
-    return _Reader(function).run()
+def read_buffers(function: ir.Operation, scalars: bool = False) -> BufferProgram:
+    """Reads a function. With `scalars`, an op that uses a scalar uses the memrefs that the scalar is computed from."""
+    return _Reader(function, scalars).run()
 
 
 class _Reader:
-    def __init__(self, function: ir.Operation) -> None:
+    def __init__(self, function: ir.Operation, scalars: bool) -> None:
         self._function = function
+        self._scalars = scalars
+        self._behind: dict[ir.Value, tuple[int, ...]] = {}  # the memrefs behind what is no memref
         self._ops: list[BufferOp | None] = []
         self._blocks: list[BufferBlock | None] = []
         self._buffers: list[Buffer] = []
@@ -203,7 +211,7 @@ class _Reader:
     def _operation(self, operation: ir.Operation, block: int) -> int:
         number, name = len(self._ops), operation.name
         operands = tuple(self._numbers.get(v, NOT_A_BUFFER) for v in operation.operands)
-        for buffer in dict.fromkeys(operands):
+        for buffer in dict.fromkeys((*operands, *self._hidden(operation))):
             if buffer != NOT_A_BUFFER:
                 self._users[buffer].append(number)
         self._ops.append(None)
@@ -219,11 +227,28 @@ class _Reader:
             self._result(operation, name, v, i, (number, block), operands, flow is not None)
             for i, v in enumerate(operation.results)
         )
+        if (self._scalars and name not in _NOT_READING) or self._behind or name in _POINTING:
+            self._remember(operation, operands, number)
         control = flow is not None
         self._ops[number] = BufferOp(
             number, operation, name, block, len(self._ops), operands, results, regions, edges, control
         )
         return number
+
+    def _hidden(self, operation: ir.Operation) -> list[int]:
+        """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are."""
+        if not self._behind or operation.name == "func.return":
+            return []
+        return [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
+
+    def _remember(self, operation: ir.Operation, operands: tuple[int, ...], number: int) -> None:
+        """Notes what is behind the results of an op: its own memrefs, and those used in its regions."""
+        inside = [op for op in self._ops[number + 1 :] if op is not None]
+        used = [*operands, *self._hidden(operation), *(v for op in inside for v in op.operands)]
+        used += (v for op in inside for v in self._hidden(op.operation))
+        buffers = tuple(dict.fromkeys(v for v in used if v != NOT_A_BUFFER))
+        if buffers:
+            self._behind.update((v, buffers) for v in operation.results if not is_buffer(v.type))
 
     def _result(
         self, op: ir.Operation, name: str, value: ir.Value, index: int, place: tuple[int, int],

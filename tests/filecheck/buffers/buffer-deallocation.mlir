@@ -101,11 +101,12 @@ func.func @captured(%at: memref<4xindex>, %x: memref<16xf32>, %out: memref<4xf32
 
 // -----
 
-// An op that uses a scalar touches what it is loaded from: its kernel does the loading.
+// A scalar is a value: once it is loaded, the buffer is not needed for it.
 // CHECK-LABEL: func.func @scalar(
-// CHECK:         linalg.map { math.exp }
-// CHECK-NEXT:    linalg.fill
+// CHECK:         memref.load
 // CHECK-NEXT:    memref.dealloc
+// CHECK-NEXT:    linalg.map { math.exp }
+// CHECK-NEXT:    linalg.fill
 func.func @scalar(%x: memref<8xf32>, %out: memref<8xf32>) {
   %i = arith.constant 0 : index
   %a = memref.alloc() : memref<8xf32>

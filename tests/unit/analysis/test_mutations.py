@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from hotdesk.analysis import buffers, inplace, places, program, readers
+from hotdesk.analysis.buffer_program import BufferProgram, read_buffers
 from hotdesk.analysis.buffers import BufferUse
 from hotdesk.explain import Reason
 from hotdesk.models import linalg
@@ -122,12 +123,24 @@ def everything_overwritten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(linalg, "_payload_facts", generous)
 
 
-def live_ranges_changed(change: Callable[[Any], tuple[BufferUse, ...]]) -> Patch:
+def live_ranges_changed(
+    change: Callable[[Any], tuple[BufferUse, ...]], read: Callable[[BufferProgram], BufferProgram]
+) -> Patch:
+    """A fault of the plan, and the same one of deallocation."""
+
     def apply(patch: pytest.MonkeyPatch) -> None:
-        for module in (lowering, deallocate):
-            patch.setattr(module, "find_buffers", change)
+        patch.setattr(lowering, "find_buffers", change)
+        patch.setattr(deallocate, "read_buffers", lambda *given: read(read_buffers(*given)))
 
     return apply
+
+
+def _last_use_lost(program: BufferProgram) -> BufferProgram:
+    return replace(program, users=tuple(users[:-1] if len(users) > 1 else users for users in program.users))
+
+
+def _views_apart(program: BufferProgram) -> BufferProgram:
+    return replace(program, buffers=tuple(replace(buffer, sources=()) for buffer in program.buffers))
 
 
 def _one_op_early(function: Any) -> tuple[BufferUse, ...]:
@@ -255,12 +268,12 @@ CASES = {
         (SQUARE, SQUARE),
     ),
     "buffers are given away one op early": Case(
-        live_ranges_changed(_one_op_early),
+        live_ranges_changed(_one_op_early, _last_use_lost),
         main(f"%x: {S}, %y: {S}", S, ZERO, *CHAIN, "%r"),
         (SQUARE, SQUARE),
     ),
     "live ranges end with the last direct use": Case(
-        live_ranges_changed(_without_views),
+        live_ranges_changed(_without_views, _views_apart),
         main(f"%x: {S}, %y: {S}", S, *THROUGH_A_VIEW, "%r"),
         (SQUARE, SQUARE + 1),
     ),

@@ -1,74 +1,212 @@
-"""Frees each allocation right after the last op that touches any alias of it.
+"""Frees each allocation right after the last op that touches any alias of it, on every path.
 
     %a = memref.alloc; use %a; %v = subview %a; use %v; other   ->   … use %v; memref.dealloc %a; other
 
-1. A view keeps its buffer alive: the last use of any alias counts.
+1. A view keeps its buffer alive, and so does whatever control flow makes of it: the last use of any alias counts.
 2. An allocation that nothing touches is erased with its views instead.
-3. Arguments, results and globals are never freed: they belong to someone else, and so does an allocation that is returned.
-4. Deallocations that are there already are dropped first, so running the pass twice changes nothing.
+3. Arguments and globals are never freed: they belong to somebody else. A function owns what it calls for and returns what its
+   caller will own: a result that it does not own is copied.
+4. Deallocations that are there already are dropped first, so that a buffer is freed once.
+5. Who frees is decided by `analysis.ownership`, where by `analysis.releases`. Only where paths differ a flag tells at run time.
 
-Covers functions of one block.
+Options:
+    mode: `ownership`, or `copies`: what would need a flag gets memory of its own on all paths, as buffer deallocation did before
+        there was ownership. Copies see no later writes to the original.
+    placement: `last-use`, or `end-of-block`, for comparison: at the end of the block with the last use.
+    reload-scalars: an op that uses a scalar counts as a use of the memory the scalar was loaded from, for code generators that
+        compute scalars again where they are used.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffers import VIEW_OPS, find_buffers
+from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind, read_buffers
+from hotdesk.analysis.memory_effects import freed
+from hotdesk.analysis.memref_views import view_source
+from hotdesk.analysis.ownership import EXTERNAL, Ownership, solve
+from hotdesk.analysis.releases import Place
+from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.building import create, index_constant
+from hotdesk.ir.building import index_constant
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, top_level_ops, users
+from hotdesk.ir.symbolic import SymbolicSizes, product
+from hotdesk.ir.types import element_bytes, element_of, shape_of
+from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, users
 from hotdesk.passes.base import Pass
+from hotdesk.passes.buffers.branch_edges import split_edge
+from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases
+from hotdesk.passes.buffers.ownership_flags import OwnershipFlags, ReturnedCopy
+from hotdesk.passes.buffers.reallocs import expand_reallocs
+
+_MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
 
 
 @dataclass(frozen=True, slots=True)
 class DeallocateAfterLastUse(Pass):
-    """Inserts `memref.dealloc` at last uses (rules in the module docstring)."""
+    """Inserts `memref.dealloc` at last uses (rules and options in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-buffer-deallocation"
+    mode: str = "ownership"
+    placement: str = "last-use"
+    reload_scalars: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        for option, value, known in (("mode", self.mode, _MODES), ("placement", self.placement, _PLACEMENTS)):
+            if value not in known:
+                raise OptionError(
+                    f"option '{option}' of pass '{self.name}'", expected=" or ".join(known), got=repr(value)
+                )
         decisions: list[Decision] = []
         for function in defined_functions(module):
-            freed = _deallocate(function)
-            decisions.extend(freed if runs_every_call(function) else ())
+            expand_reallocs(function)
+            done = _Deallocation(function, self).run()
+            decisions.extend(done if runs_every_call(function) else ())
         return tuple(decisions)
 
 
-def _deallocate(function: ir.Operation) -> list[Decision]:
-    for op in top_level_ops(function):
-        if op.name == "memref.dealloc":
-            op.erase()
-    ops = top_level_ops(function)
-    decisions: list[Decision] = []
-    for buffer in find_buffers(function):
-        if buffer.kind != "alloc":
-            continue
-        if not buffer.users:
-            _erase_unused(buffer.base)
-            continue
-        last = ops[buffer.users[-1]]
-        if last.name == "func.return":
-            continue
-        create("memref.dealloc", [buffer.base], [], before=ops[buffer.users[-1] + 1])
-        source = Source(last.name, python_line(last.location))
-        decisions.append(Decision("allocation", Outcome.FREED, Reason.LIVE_RANGE_ENDED, (source,), buffer.bytes))
-    return decisions
+class _Deallocation:
+    """The rewrite of one function."""
+
+    def __init__(self, function: ir.Operation, options: DeallocateAfterLastUse) -> None:
+        self._function, self._options = function, options
+        self._sizes = SymbolicSizes(function)
+
+    def run(self) -> list[Decision]:
+        program, ownership = self._solved()
+        flags = OwnershipFlags(program, ownership)
+        dropped = [flags.op(op.number) for op in program.ops if _frees(program, op, ownership)]
+        flags.run()
+        decisions = [*self._insert(program, ownership, flags), *map(self._copied, flags.copied)]
+        for op in dropped:
+            _drop(op)
+        return decisions
+
+    def _solved(self) -> tuple[BufferProgram, Ownership]:
+        if self._options.mode == "copies":
+            copy_critical_aliases(self._function)
+        while True:
+            program = read_buffers(self._function, self._options.reload_scalars)
+            ownership = solve(program)
+            unclear = _unclear_edges(program, ownership)
+            if not unclear:
+                return program, ownership
+            for number, edges in unclear.items():
+                branch = program.ops[number].operation
+                for edge in sorted(edges):
+                    branch, _ = split_edge(branch, edge)
+
+    def _insert(self, program: BufferProgram, ownership: Ownership, flags: OwnershipFlags) -> list[Decision]:
+        decisions: list[Decision] = []
+        placed: list[tuple[Place, int]] = []
+        for owner, places in ownership.places.items():
+            last = ownership.last_uses[owner]
+            if (
+                last < 0
+                and program.buffers[owner].kind is Kind.ALLOCATION
+                and _erased_unused(program.buffers[owner].value)
+            ):
+                continue
+            placed += ((place, owner) for place in places)
+            if places and program.buffers[owner].kind is Kind.ALLOCATION:
+                decisions.append(self._decision(program, owner, last))
+        points = _Points(program, flags, self._options.placement == "end-of-block")
+        for place, owner in sorted(placed, key=lambda pair: -pair[1]):
+            flags.free(owner, *points.of(place))
+        return decisions
+
+    def _decision(self, program: BufferProgram, owner: int, last: int) -> Decision:
+        op = program.ops[last]
+        value = program.buffers[owner].value
+        size = product([*self._sizes.shape(value), element_bytes(element_of(value.type))])
+        source = Source(op.name, python_line(op.operation.location))
+        return Decision("allocation", Outcome.FREED, Reason.LIVE_RANGE_ENDED, (source,), size)
+
+    def _copied(self, copied: ReturnedCopy) -> Decision:
+        size = product([*self._sizes.shape(copied.value), element_bytes(element_of(copied.value.type))])
+        reason = Reason.RETURNED_TWICE if copied.twice else Reason.RETURNED_INPUT
+        return Decision("result", Outcome.COPIED, reason, (Source("func.return", copied.location),), size)
 
 
-def _erase_unused(value: ir.Value) -> None:
+class _Points:
+    """Places as points of the IR."""
+
+    def __init__(self, program: BufferProgram, flags: OwnershipFlags, at_end: bool) -> None:
+        self._program, self._flags, self._at_end = program, flags, at_end
+        self._branches: dict[int, ir.Operation] = {}
+        self._between: dict[tuple[int, int], ir.Operation] = {}
+
+    def of(self, place: Place) -> tuple[ir.InsertionPoint, ir.Location]:
+        if place.successor >= 0:
+            forward = self._way(place.block, place.successor)
+            return ir.InsertionPoint.at_block_begin(forward.block), forward.location
+        block = place.block if place.after < 0 else self._program.ops[place.after].block
+        if self._at_end:
+            end = self._end(block)
+            return ir.InsertionPoint(end), end.location
+        if place.after >= 0:
+            op = self._flags.op(place.after)
+            return ir.InsertionPoint.after(op), op.location
+        end = self._end(block)
+        return ir.InsertionPoint.at_block_begin(end.block), end.location
+
+    def _end(self, block: int) -> ir.Operation:
+        return self._branches.get(block) or self._flags.op(self._program.blocks[block].last)
+
+    def _way(self, block: int, successor: int) -> ir.Operation:
+        if (block, successor) not in self._between:
+            self._branches[block], forward = split_edge(self._end(block), successor)
+            self._between[block, successor] = forward
+        return self._between[block, successor]
+
+
+def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, set[int]]:
+    """Edges of branches on which something is freed that no other edge may free: what a handover does not take."""
+    found: dict[int, set[int]] = {}
+    for handover in ownership.handovers.values():
+        op = program.ops[handover.key[0]]
+        if len(program.blocks[op.block].branches) > 1 and handover.moved and len(handover.candidates) > 1:
+            found.setdefault(op.number, set()).update(ownership.slots.edges(handover.key))
+    return found
+
+
+def _frees(program: BufferProgram, op: BufferOp, ownership: Ownership) -> bool:
+    """Whether an op frees memory that this function or its caller frees anyway."""
+    operands = sorted(freed(op.operation)) if not op.results else []
+    values = [op.operands[i] for i in operands if op.operands[i] != NOT_A_BUFFER]
+    return bool(values) and all(_is_known(program, value, ownership) for value in values)
+
+
+def _is_known(program: BufferProgram, value: int, ownership: Ownership) -> bool:
+    return bool(ownership.candidates[value] - {EXTERNAL}) or program.buffers[value].kind is not Kind.UNKNOWN
+
+
+def _drop(op: ir.Operation) -> None:
+    """Erases an op, and a condition around it that has nothing else."""
+    around = cast(Any, op.parent).operation
+    op.erase()
+    if around.name == "scf.if" and not len(around.results):
+        rest = [list(block.operations) for region in around.regions for block in region.blocks]
+        if all(len(ops) == 1 for ops in rest):
+            around.erase()
+
+
+def _erased_unused(value: ir.Value) -> bool:
+    """Erases an allocation and its views if nothing else uses them; questions about its sizes are answered."""
     for user in users(value):
-        if user.name in VIEW_OPS:
-            _erase_unused(user.results[0])
+        if view_source(user.name, 0) == 0 and len(user.results) == 1:
+            _erased_unused(user.results[0])
         elif user.name == "memref.dim":
             _replace_dim(user)
+        elif user.name == "memref.dealloc":
+            user.erase()
     op = defining_op(value)
-    if op is not None and next(iter(value.uses), None) is None:
-        op.erase()
+    if op is None or next(iter(value.uses), None) is not None:
+        return False
+    op.erase()
+    return True
 
 
 def _replace_dim(op: ir.Operation) -> None:

@@ -1,0 +1,221 @@
+"""Where a buffer is freed: right after the last use of any alias of it, once on every path.
+
+An owner has it from where it is defined. On its way the buffer is *handed over* at some ops, whose edges end the owner's duty;
+wherever else control goes on without a use to come, it is freed:
+
+1. In the block where the last use is, right after the op that has it. A use inside an op with regions is one of that op.
+2. Where a block is entered in which it is dead, but the ways out of which it came still have it: at the start of the block if all
+   ways into it come with the buffer, else on the way, in a block of its own.
+3. Inside an op with regions only if it is handed over in there, or if one of its regions allocates: then as in 2, with regions in
+   the place of blocks. There is no way to free it between two regions; where that would be needed the handing over is refused.
+4. Around a loop nothing is handed over that came from outside: the next iteration would want it again. That is refused too.
+
+This is liveness of one variable on the graph of a region's blocks, and again on the graph of an op's regions. Only blocks between
+the definition and the uses are looked at.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
+from hotdesk.analysis.region_graph import ENTRY, EXIT
+
+Moves = Mapping[int, frozenset[int]]
+"""By op, the edges on which it hands a buffer over: successors of a branch, else numbers of the edges of the op with regions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Right after op `after`; else at the start of `block`, or on its way to its successor number `successor`."""
+
+    after: int = -1
+    block: int = -1
+    successor: int = -1
+
+
+class _RefusedError(Exception):
+    """Handing over at one of these ops, or in one, leaves a path on which the buffer cannot be freed."""
+
+    def __init__(self, first: int, end: int) -> None:
+        self.first, self.end = first, end
+
+
+class Releases:
+    """Places for the owners of one function."""
+
+    def __init__(self, program: BufferProgram) -> None:
+        self._program = program
+        self._blocks: dict[tuple[int, int], list[int]] = {}
+        for block in program.blocks:
+            self._blocks.setdefault((block.parent, block.region), []).append(block.number)
+        made = (b.producer for b in program.buffers if b.kind in (Kind.ALLOCATION, Kind.UNKNOWN) and b.producer >= 0)
+        self._allocating = sorted(made)
+
+    def find(self, owner: int, uses: Sequence[int], moves: Moves) -> tuple[Place, ...] | range:
+        """Where an owner frees its buffer, which ops use and which hand it over; or the ops where that is refused."""
+        buffer = self._program.buffers[owner]
+        self._home, self._defined = buffer.block, buffer.producer
+        try:
+            return tuple(self._in_region(buffer.block, sorted({*uses, *moves}), moves, False, True))
+        except _RefusedError as refused:
+            return range(refused.first, refused.end)
+
+    def _in_region(self, entry: int, ops: Sequence[int], moves: Moves, stays: bool, home: bool) -> list[Place]:
+        """Places in the blocks of the region of `entry`, into which the buffer comes.
+
+        `ops` use it or hand it over. `stays` is whether it is still there when control leaves the region.
+        """
+        program = self._program
+        first = program.blocks[entry]
+        last: dict[int, int] = {}
+        for op in ops:
+            block, top = self._lifted(op, (first.parent, first.region))
+            last[block] = max(last.get(block, -1), top)
+        blocks = self._blocks[first.parent, first.region]
+        if len(blocks) == 1:
+            return self._in_block(entry, last.get(entry, -1), ops, moves, stays or self._leaves_with(entry, moves))
+        used = set(ops)
+        edges = [(b, i, s) for b in blocks for i, (s, _) in enumerate(program.blocks[b].branches)]
+        handed = {(b, i) for b, i, _ in edges if i in moves.get(program.blocks[b].last, ())}
+        before: dict[int, list[int]] = {}
+        for b, i, s in edges:
+            if (b, i) not in handed:
+                before.setdefault(s, []).append(b)
+        live = _backwards(last, before, entry if home else None)
+        for b, i, s in edges:
+            if (b, i) in handed and s in live and not (home and s == entry):
+                raise _RefusedError(program.blocks[b].last, program.blocks[b].last + 1)
+        live.add(entry)
+        wanted = {
+            b for b, i, s in edges if b in live and ((b, i) in handed or (s in live and not (home and s == entry)))
+        }
+        for b in live:
+            block = program.blocks[b]
+            if block.branches and block.last in used:
+                wanted.add(b)
+            if not block.branches and (stays or self._leaves_with(b, moves)):
+                wanted.add(b)
+        places: list[Place] = []
+        for b in blocks:
+            if b in live:
+                places += self._in_block(b, last.get(b, -1), ops, moves, b in wanted)
+        ways: dict[int, list[tuple[int, int]]] = {}
+        for b, i, s in edges:
+            ways.setdefault(s, []).append((b, i))
+        for s, into in ways.items():
+            if s in live and not (home and s == entry):
+                continue
+            ending = [(b, i) for b, i in into if b in wanted and (b, i) not in handed]
+            if ending and len(ending) == len(into):
+                places.append(Place(block=s))
+            else:
+                places += (Place(block=b, successor=i) for b, i in ending)
+        return places
+
+    def _leaves_with(self, block: int, moves: Moves) -> bool:
+        """Whether the terminator of a block hands the buffer over."""
+        return self._program.blocks[block].last in moves
+
+    def _in_block(self, block: int, last: int, ops: Sequence[int], moves: Moves, stays: bool) -> list[Place]:
+        """Places in a block, at whose end the buffer is still there if it `stays`."""
+        end = self._program.blocks[block].last
+        for op in moves:
+            here = self._top_in(op, block)
+            if here is not None and (here != end if stays else here != last):
+                raise _RefusedError(op, op + 1)
+        if stays:
+            return []
+        if last < 0:
+            return [Place(after=self._defined) if block == self._home and self._defined >= 0 else Place(block=block)]
+        top = self._program.ops[last]
+        inside = _between(ops, last + 1, top.end)
+        if any(op in moves for op in (last, *inside)):
+            return self._in_op(top, ops, moves)
+        if last == end:
+            raise _RefusedError(end, end + 1)
+        if inside and top.control and self._allocates(top):
+            try:
+                return self._in_op(top, ops, moves)
+            except _RefusedError:
+                pass
+        return [Place(after=last)]
+
+    def _in_op(self, op: BufferOp, ops: Sequence[int], moves: Moves) -> list[Place]:
+        """Places in the regions of an op, after which the buffer is no longer there."""
+        program = self._program
+        spans = {n: _span(program, op, n) for n in range(len(op.regions)) if op.regions[n]}
+        inside = {n: _between(ops, span.start, span.stop) for n, span in spans.items()}
+        handed = {i for i, edge in enumerate(op.edges) if self._is_handed(op, i, edge.start, moves)}
+        before: dict[int, list[int]] = {}
+        for i, edge in enumerate(op.edges):
+            if i not in handed:
+                before.setdefault(edge.end, []).append(edge.start)
+        live = _backwards([n for n, used in inside.items() if used], before, None) - {ENTRY}
+        refused = _RefusedError(op.number, op.end)
+        if any(op.edges[i].end in live for i in handed):
+            raise refused
+        wanted = {e.start for i, e in enumerate(op.edges) if i in handed or e.end in live} | {ENTRY}
+        arriving = [e for i, e in enumerate(op.edges) if e.start in wanted and i not in handed and e.end not in live]
+        places: list[Place] = []
+        for end in dict.fromkeys(edge.end for edge in arriving):
+            if sum(e.end == end for e in arriving) < sum(e.end == end for e in op.edges):
+                raise refused
+            places.append(Place(after=op.number) if end == EXIT else Place(block=op.regions[end][0]))
+        for n in sorted(live - {EXIT}):
+            within = {t: edges for t, edges in moves.items() if t in spans[n]}
+            places += self._in_region(op.regions[n][0], inside[n], within, n in wanted, False)
+        return places
+
+    def _is_handed(self, op: BufferOp, edge: int, start: int, moves: Moves) -> bool:
+        """Whether the buffer is handed over on an edge of an op; refused if only by some of a region's terminators."""
+        if start == ENTRY:
+            return edge in moves.get(op.number, ())
+        handing = [edge in moves.get(t.number, ()) for t in self._program.terminators(op, start)]
+        if any(handing) and not all(handing):
+            raise _RefusedError(op.number, op.end)
+        return bool(handing) and all(handing)
+
+    def _allocates(self, op: BufferOp) -> bool:
+        at = bisect_left(self._allocating, op.number)
+        return at < len(self._allocating) and self._allocating[at] < op.end
+
+    def _lifted(self, op: int, region: tuple[int, int]) -> tuple[int, int]:
+        """The block of a region, and the op in it, that an op is in."""
+        while True:
+            block = self._program.blocks[self._program.ops[op].block]
+            if (block.parent, block.region) == region:
+                return block.number, op
+            op = block.parent
+
+    def _top_in(self, op: int, block: int) -> int | None:
+        while op >= 0:
+            here = self._program.ops[op].block
+            if here == block:
+                return op
+            op = self._program.blocks[here].parent
+        return None
+
+
+def _backwards(starts: Iterable[int], before: Mapping[int, list[int]], stop: int | None) -> set[int]:
+    """All from which one of `starts` is reached; ways into `stop` are not followed."""
+    live = set(starts)
+    waiting = list(live)
+    while waiting:
+        node = waiting.pop()
+        for other in before.get(node, ()) if node != stop else ():
+            if other not in live:
+                live.add(other)
+                waiting.append(other)
+    return live
+
+
+def _between(ops: Sequence[int], first: int, end: int) -> Sequence[int]:
+    return ops[bisect_left(ops, first) : bisect_left(ops, end)]
+
+
+def _span(program: BufferProgram, op: BufferOp, region: int) -> range:
+    blocks = op.regions[region]
+    return range(program.blocks[blocks[0]].first, program.blocks[blocks[-1]].end)

@@ -1,0 +1,73 @@
+"""Branches of the `cf` dialect with other operands, and blocks on the way to one of their successors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import segment_sizes
+
+
+def operand_parts(branch: ir.Operation) -> tuple[list[ir.Value], list[list[ir.Value]]]:
+    """The operands of a branch: what decides, and what each successor gets.
+
+    Raises:
+        BufferizationError: it is no branch of the `cf` dialect.
+    """
+    operands = list(branch.operands)
+    if branch.name == "cf.br":
+        return [], [operands]
+    if branch.name == "cf.cond_br":
+        counts = list(segment_sizes(branch)[1:])
+    elif branch.name == "cf.switch":
+        counts = [segment_sizes(branch)[1], *(int(n) for n in cast(Any, branch.attributes["case_operand_segments"]))]
+    else:
+        raise BufferizationError(
+            f"branch `{branch.name}`",
+            expected="a branch of the cf dialect where a buffer is owned, or freed, on some ways only",
+            got=branch.name,
+            where=python_line(branch.location) or None,
+        )
+    parts: list[list[ir.Value]] = []
+    at = 1
+    for count in counts:
+        parts.append(operands[at : at + count])
+        at += count
+    return operands[:1], parts
+
+
+def remade_branch(
+    old: ir.Operation, parts: Sequence[Sequence[ir.Value]], successors: Sequence[ir.Block] | None = None
+) -> ir.Operation:
+    """A branch with other operands for its successors, or others of those, in front of the old one, which stays."""
+    attributes = {name: old.attributes[name] for name in old.attributes}
+    counts = [len(part) for part in parts]
+    if old.name == "cf.switch":
+        attributes["case_operand_segments"] = ir.DenseI32ArrayAttr.get(counts[1:])
+        counts = [counts[0], sum(counts[1:])]
+    if old.name != "cf.br":
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *counts])
+    operands = [*operand_parts(old)[0], *(value for part in parts for value in part)]
+    after = list(old.successors) if successors is None else list(successors)
+    with ir.InsertionPoint(old), old.location:
+        return ir.Operation.create(old.name, operands=operands, attributes=attributes, successors=after).operation
+
+
+def split_edge(branch: ir.Operation, successor: int) -> tuple[ir.Operation, ir.Operation]:
+    """Puts a block between a branch and one of its successors; returns the branch made anew, and the new block's.
+
+    cf.cond_br %p, ^a(%x : f32), ^b      ->      cf.cond_br %p, ^new, ^b
+                                                 ^new: cf.br ^a(%x : f32)
+    """
+    _, parts = operand_parts(branch)
+    successors = list(branch.successors)
+    new = cast(Any, branch.block).create_after()
+    with ir.InsertionPoint(new), branch.location:
+        forward = ir.Operation.create("cf.br", operands=parts[successor], successors=[successors[successor]]).operation
+    parts[successor], successors[successor] = [], new
+    remade = remade_branch(branch, parts, successors)
+    branch.erase()
+    return remade, forward

@@ -1,0 +1,50 @@
+"""Deallocation by copies: whatever may be one buffer or another gets memory of its own on every way.
+
+    cf.br ^join(%a : memref<8xf32>)      ->      %c = memref.alloc(); memref.copy %a, %c; cf.br ^join(%c : memref<8xf32>)
+
+A block argument or result is a *critical alias* if a buffer is passed to it that its owner does not dominate, or the arguments
+and results that get theirs from the same operands have such a one (`analysis.handovers`). Being a buffer of its own, it may make
+others critical where it is passed on: repeated until there are no more. All operands that become critical aliases are copied.
+
+A copy does not see what is written to the original later, nor the other way round: use it where buffers are written once.
+"""
+
+from __future__ import annotations
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.buffer_program import read_buffers
+from hotdesk.analysis.handovers import Handovers
+from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.releases import Releases
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.building import alloc, create, dynamic_dims
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_memref, memref_of
+
+
+def copy_critical_aliases(function: ir.Operation) -> None:
+    """Copies what becomes a critical alias, in front of the op that passes it on."""
+    program = read_buffers(function)
+    slots = Handovers(program)
+    for handover in Ownership(program, slots, Releases(program)).handovers.values():
+        if handover.slot.returned < 0:
+            op, operand = handover.key
+            passing = program.ops[op].operation
+            passing.operands[operand] = copy_of(passing.operands[operand], passing)
+
+
+def copy_of(value: ir.Value, before: ir.Operation) -> ir.Value:
+    """New memory with the contents of a memref, as the same type.
+
+    Raises:
+        BufferizationError: the memref has no rank.
+    """
+    if not is_memref(value.type):
+        raise BufferizationError(
+            "memory that is copied", expected="a ranked memref", got=str(value.type),
+            where=python_line(before.location) or None,
+        )  # fmt: skip
+    plain = memref_of(value.type)
+    new = alloc(plain, dynamic_dims(value, before), before)
+    create("memref.copy", [value, new], [], before=before)
+    return new if plain == value.type else create("memref.cast", [new], [value.type], before=before).results[0]

@@ -1,0 +1,79 @@
+"""`memref.realloc` as what it does: new memory and a copy where more is wanted, the old memory otherwise.
+
+    %r = memref.realloc %a(%n)      ->      %r = scf.if %n > size of %a {
+                                              %m = memref.alloc(%n); copy %a to its beginning; scf.yield %m
+                                            } else { scf.yield (%a with size %n) }
+
+So the memory that is given up is freed as any other, and whoever else owns it is respected.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import alloc, create, dim, index_constant, integers
+from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import nested_ops
+
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
+
+
+def expand_reallocs(function: ir.Operation) -> None:
+    for op in [op for op in nested_ops(function) if op.name == "memref.realloc"]:
+        _expand(op)
+
+
+def _expand(op: ir.Operation) -> None:
+    source, kind = op.operands[0], op.results[0].type
+    (wanted,) = shape_of(kind)
+    new = index_constant(wanted, op) if wanted is not None else op.operands[1]
+    old = dim(source, 0, op)
+    bit = ir.IntegerType.get_signless(1)
+    greater = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 4)  # sgt
+    grows = create("arith.cmpi", [new, old], [bit], {"predicate": greater}, before=op).results[0]
+    choice = create("scf.if", [grows], [kind], regions=2, before=op)
+    ends: list[ir.Operation] = []
+    for region in choice.regions:
+        with ir.InsertionPoint(region.blocks.append()), op.location:
+            ends.append(ir.Operation.create("scf.yield", operands=[source]).operation)
+    more = alloc(kind, [new] if wanted is None else [], ends[0])
+    _align(more, op)
+    begin = create(
+        "memref.subview",
+        [more, old],
+        [_part(kind)],
+        {
+            "static_offsets": integers([0]),
+            "static_sizes": integers([_DYNAMIC]),
+            "static_strides": integers([1]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 1, 0]),
+        },
+        before=ends[0],
+    ).results[0]
+    create("memref.copy", [source, begin], [], before=ends[0])
+    ends[0].operands[0] = more
+    ends[1].operands[0] = create(
+        "memref.reinterpret_cast",
+        [source, *([new] if wanted is None else [])],
+        [kind],
+        {
+            "static_offsets": integers([0]),
+            "static_sizes": integers([_DYNAMIC if wanted is None else wanted]),
+            "static_strides": integers([1]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, int(wanted is None), 0]),
+        },
+        before=ends[1],
+    ).results[0]
+    op.results[0].replace_all_uses_with(choice.results[0])
+    op.erase()
+
+
+def _part(kind: Any) -> ir.Type:
+    return ir.MemRefType.get([_DYNAMIC], kind.element_type, ir.StridedLayoutAttr.get(0, [1]), kind.memory_space)
+
+
+def _align(new: ir.Value, op: ir.Operation) -> None:
+    if "alignment" in op.attributes:
+        owner: Any = new.owner
+        owner.attributes["alignment"] = op.attributes["alignment"]
