@@ -1,0 +1,157 @@
+"""Ops of a dialect that MLIR does not know, described by a user: analysed, bufferized and run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import numpy as np
+import pytest
+from torch_mlir import ir
+
+from examples import own_op
+from hotdesk.analysis.inplace import analyse_in_place
+from hotdesk.analysis.memory_effects import effects_of
+from hotdesk.analysis.program import read_function
+from hotdesk.errors import PassError
+from hotdesk.explain import Outcome, Reason
+from hotdesk.ir.context import make_context
+from hotdesk.ir.walking import defined_functions, nested_ops
+from hotdesk.models import RESULTS, Facts, Flow, MemoryEffects, OpModel, model_of, register, registry
+from tests.running import Executable
+
+T = "tensor<8xf32>"
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    """What a test registers is gone after it."""
+    model_of("")
+    before = dict(registry._MODELS)
+    yield
+    registry._MODELS.clear()
+    registry._MODELS.update(before)
+
+
+def run(module: ir.Module, *inputs: Any) -> np.ndarray:
+    with module.context, ir.Location.unknown():
+        return Executable(module)(inputs, [(8,)]).results[0]
+
+
+@pytest.mark.parametrize("condition", [False, True])
+def test_an_op_and_a_region_op_are_bufferized_in_place_and_run(condition: bool) -> None:
+    module, decisions = own_op.bufferized()
+    text = str(module)
+    assert "toy." not in text
+    assert "tensor<" not in text
+    assert "memref.alloc" not in text
+    assert [d.outcome for d in decisions if d.subject == "result of toy.accumulate"] == [Outcome.IN_PLACE] * 2
+    x, total = np.arange(8, dtype=np.float32), np.full(8, 100, np.float32)
+    assert np.array_equal(run(module, np.bool_(condition), x, total), total + x * (1 + condition))
+
+
+@pytest.mark.parametrize("condition", [False, True])
+def test_what_one_region_overwrites_and_is_read_afterwards_is_copied(condition: bool) -> None:
+    text = own_op.PROGRAM.replace(
+        '"toy.accumulate"(%x, %twice)', '"toy.accumulate"(%sum, %twice)'
+    )  # %sum is read behind the region op
+    module, decisions = own_op.bufferized(text)
+    copied = [d for d in decisions if d.outcome is Outcome.COPIED and d.subject == "result of toy.accumulate"]
+    assert [d.reason for d in copied] == [Reason.READ_LATER]
+    assert copied[0].read is not None
+    assert copied[0].read.op == "toy.accumulate"
+    x, total = np.arange(8, dtype=np.float32), np.full(8, 100, np.float32)
+    assert np.array_equal(run(module, np.bool_(condition), x, total), total + total + x * condition)
+
+
+def test_a_region_that_runs_again_reads_again() -> None:
+    """`toy.repeat` runs its region over and over: what it reads from outside must outlive each iteration."""
+    flow = Flow(entries=((0, 0, 0),), exits=((0, 0, 0, 0), (0, 0, RESULTS, 0)), follows=frozenset({(0, 0)}))
+    register("toy.repeat", OpModel(own_op.nothing, None, flow=lambda op: flow))
+    for name, model in own_op.MODELS.items():
+        register(name, model)
+
+    def decisions(into: str) -> list[bool]:
+        context = make_context()
+        context.allow_unregistered_dialects = True
+        module = ir.Module.parse(
+            f"""
+            func.func @main(%x: {T} {{hotdesk.donated}}, %y: {T} {{hotdesk.donated}}) -> {T} {{
+              %r = "toy.repeat"(%y) ({{
+              ^bb0(%acc: {T}):
+                %1 = "toy.accumulate"(%acc, {into}) : ({T}, {T}) -> {T}
+                "toy.yield"(%1) : ({T}) -> ()
+              }}) : ({T}) -> {T}
+              return %r : {T}
+            }}""",
+            context,
+        )
+        found = analyse_in_place(read_function(defined_functions(module)[0]))
+        return [decision.in_place for decision in found.decisions]
+
+    assert decisions("%acc") == [True]
+    assert decisions("%x") == [False]
+
+
+def test_effects_of_an_op_on_memrefs() -> None:
+    stated = MemoryEffects(reads=frozenset({0}), writes=frozenset({1}))
+    register("toy.copy", OpModel(own_op.nothing, effects=lambda op: stated))
+    context = make_context()
+    context.allow_unregistered_dialects = True
+    module = ir.Module.parse(
+        "func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) {\n"
+        ' "toy.copy"(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()\n'
+        ' "toy.unknown"(%x, %y) : (memref<4xf32>, memref<4xf32>) -> ()\n return\n}',
+        context,
+    )
+    copy, unknown = [op for op in nested_ops(module.operation) if op.name.startswith("toy.")]
+    found = effects_of(copy)
+    assert found is not None
+    assert (found.reads, found.writes) == ((copy.operands[0],), (copy.operands[1],))
+    assert effects_of(unknown) is None
+
+
+# Entry points
+
+SLEEP = {"toy.sleep": OpModel(lambda op: Facts())}
+
+
+def sleepers() -> dict[str, OpModel]:
+    return SLEEP
+
+
+NOT_MODELS = {"toy.sleep": "zzz"}
+
+
+@pytest.fixture
+def points(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
+    """Entry points that are installed as long as the test runs."""
+    found: list[EntryPoint] = []
+    monkeypatch.setattr(registry, "entry_points", lambda group: [p for p in found if p.group == group])
+    registry._built_in.cache_clear()
+    registry._MODELS.clear()
+    yield found
+    registry._built_in.cache_clear()
+
+
+@pytest.mark.parametrize("attribute", ["SLEEP", "sleepers"])
+def test_models_of_another_package(points: list[EntryPoint], attribute: str) -> None:
+    points.append(EntryPoint("toy", f"{__name__}:{attribute}", registry.GROUP))
+    assert model_of("toy.sleep") is SLEEP["toy.sleep"]
+    assert model_of("linalg.generic") is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "got"),
+    [
+        (f"{__name__}:NOT_MODELS", "got dict"),
+        (f"{__name__}:T", "got str"),
+        (f"{__name__}:no_such_name", "got AttributeError"),
+        ("no_such_package:MODELS", "got ModuleNotFoundError"),
+    ],
+)
+def test_an_entry_point_without_models_is_named(points: list[EntryPoint], value: str, got: str) -> None:
+    points.append(EntryPoint("toy", value, registry.GROUP))
+    with pytest.raises(PassError, match=f"entry point 'toy' of {registry.GROUP}: expected models by name at .*{got}"):
+        model_of("toy.sleep")
