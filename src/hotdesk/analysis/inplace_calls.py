@@ -93,7 +93,7 @@ class CallPlans:
         supposed = self._supposing(replace(record, writable_arguments=writable))
         readers = Readers(supposed)
         places = Places(supposed, readers)
-        passing = Passing(supposed, places)
+        passing = Passing(supposed, places, readers.control)
         passing.pass_forward()
         takeovers: list[Takeover] = []
         gifts: dict[int, Given] = {}
