@@ -16,6 +16,10 @@ class Control:
         for block in function.blocks:
             self._regions.setdefault((block.parent, block.region), []).append(block)
         self.branches = any(len(blocks) > 1 for blocks in self._regions.values())
+        self._before: dict[int, list[int]] = {}
+        for block in function.blocks:
+            for successor in block.successors:
+                self._before.setdefault(successor, []).append(block.number)
         self._reach: dict[tuple[int, int | None], tuple[int, ...]] = {}
         self._dominators: dict[int, frozenset[int]] = {}
 
@@ -77,6 +81,35 @@ class Control:
             return order <= later
         return block in self._dominating(record)
 
+    def common(self, a: int, b: int) -> int:
+        """The last block that control passes through on every way to either of two blocks, from inside any region."""
+        blocks = self._function.blocks
+        while (blocks[a].parent, blocks[a].region) != (blocks[b].parent, blocks[b].region):
+            if blocks[a].parent > blocks[b].parent or blocks[b].parent < 0:
+                a = self._function.ops[blocks[a].parent].block
+            elif blocks[b].parent > blocks[a].parent or blocks[a].parent < 0:
+                b = self._function.ops[blocks[b].parent].block
+            else:
+                a = b = self._function.ops[blocks[a].parent].block
+        if a == b:
+            return a
+        both = self._dominating(blocks[a]) & self._dominating(blocks[b])
+        return max(both, key=lambda block: len(self._dominating(blocks[block])))
+
+    def is_entry(self, block: int) -> bool:
+        """Whether a block is the first one of its region."""
+        record = self._function.blocks[block]
+        return self._regions[(record.parent, record.region)][0].number == block
+
+    def end_of_region(self, block: int) -> int:
+        """The number after the last op of the region that a block is in."""
+        record = self._function.blocks[block]
+        return self._regions[(record.parent, record.region)][-1].end
+
+    def heads(self, block: int) -> bool:
+        """Whether a block of a region with several is branched to from itself or a block behind it."""
+        return any(block <= other for other in self._before.get(block, ()))
+
     def _dominating(self, block: BlockRecord) -> frozenset[int]:
         """The blocks of its region that every path to a block passes."""
         if block.number not in self._dominators:
@@ -85,15 +118,11 @@ class Control:
             found = {b.number: everything for b in siblings}
             entry = siblings[0].number
             found[entry] = frozenset({entry})
-            before: dict[int, list[int]] = {}
-            for b in siblings:
-                for successor in b.successors:
-                    before.setdefault(successor, []).append(b.number)
             changed = True
             while changed:
                 changed = False
                 for b in siblings[1:]:
-                    ways = [found[p] for p in before.get(b.number, [])]
+                    ways = [found[p] for p in self._before.get(b.number, [])]
                     new = everything
                     for way in ways:
                         new &= way

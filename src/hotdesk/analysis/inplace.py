@@ -22,7 +22,7 @@ from hotdesk.analysis.displacement import find_displacement
 from hotdesk.analysis.orders import Tie, top_down
 from hotdesk.analysis.passing import FlowDecision, Passing
 from hotdesk.analysis.places import Clash, Places
-from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Reason
 
@@ -47,11 +47,11 @@ class OperandDecision:
 
 @dataclass(frozen=True, slots=True)
 class InPlaceAnalysis:
-    """The decisions of a function in program order, by (op, operand) too, and by (op, target) of what is passed on."""
+    """The decisions of a function in program order, by (op, operand) too, and of what is passed on."""
 
     decisions: tuple[OperandDecision, ...]
     by_operand: dict[tuple[int, int], OperandDecision]
-    flows: dict[tuple[int, int], FlowDecision]
+    flows: dict[FlowEdge, FlowDecision]
     places: Places
     readers: Readers
 
@@ -62,7 +62,7 @@ def analyse_in_place(
     """Decides every tied operand and everything that control flow passes on."""
     readers = Readers(function)
     places = Places(function, readers)
-    passing = Passing(function, places)
+    passing = Passing(function, places, readers.control)
     passing.pass_forward()
     ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
     found = [_overwrite(places, readers, op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]

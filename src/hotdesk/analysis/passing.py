@@ -1,10 +1,15 @@
-"""What control flow passes on: where it lies, and where it is copied (rules 1, 3 and 4 of `inplace`)."""
+"""What control flow passes on: where it lies, and where it is copied (rules 1, 3 and 4 of `inplace`).
+
+Blocks that branch back to one before them are a loop too: what comes back to an argument of its first block lies where the
+argument lies if all that lies there is made inside the loop. What does not fit is copied into new memory, at each branch.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from hotdesk.analysis.control import Control
 from hotdesk.analysis.places import Clash, Conflict, Places
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.explain import Reason
@@ -24,15 +29,21 @@ class FlowDecision:
 class Passing:
     """What control flow passes on: forward before everything else, around loops and into them afterwards."""
 
-    def __init__(self, function: FunctionRecord, places: Places) -> None:
+    def __init__(self, function: FunctionRecord, places: Places, control: Control) -> None:
         self._function = function
         self._places = places
-        self.decisions: dict[tuple[int, int], FlowDecision] = {}
+        self._control = control
+        self.decisions: dict[FlowEdge, FlowDecision] = {}
         self._around: dict[int, list[FlowEdge]] = {}  # edges to arguments of a loop's regions, by the loop's number
+        self._heads: dict[int, list[FlowEdge]] = {}  # branches to the first block of a loop of blocks, by its number
         self._forward: dict[int, list[FlowEdge]] = {}  # other edges, by target
         for edge in function.flows:
             loop = self._loop(edge)
-            if loop is None:
+            head = self._function.values[edge.target].block
+            if loop is None and self._is_argument(edge.target) and control.heads(head):
+                self._heads.setdefault(head, []).append(edge)
+                places.undecided.add(edge.target)
+            elif loop is None:
                 self._forward.setdefault(edge.target, []).append(edge)
             else:
                 self._around.setdefault(loop, []).append(edge)
@@ -46,7 +57,7 @@ class Passing:
             skipped = flow is not None and any(result == target.result for _, result in flow.skips)
             return target.producer if skipped else None
         block = self._function.blocks[target.block]
-        if block.parent < 0:
+        if block.parent < 0 or not self._control.is_entry(block.number):
             return None
         flow = self._function.ops[block.parent].flow
         if flow is None or not any(region == block.region for _, region in flow.follows):
@@ -62,11 +73,17 @@ class Passing:
         for target, edges in sorted(self._forward.items(), key=lambda item: self._function.values[item[0]].order):
             self._places.choose([edge.source for edge in edges], target)
             for edge in edges:
-                self.decisions[edge.op, target] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+                self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
 
     def pass_around(self) -> None:
-        for loop in sorted(self._around, key=lambda number: self._function.ops[number].end):
-            self._decide(self._function.ops[loop], self._around[loop])
+        """From the inside out; in one region, loops of blocks from the last."""
+        loops = [(self._function.ops[loop].end, 0, loop) for loop in self._around]
+        loops.extend((self._control.end_of_region(head), -head, -1) for head in self._heads)
+        for _, head, loop in sorted(loops):
+            if loop >= 0:
+                self._decide(self._function.ops[loop], self._around[loop])
+            else:
+                self._decide_branches(-head, self._heads[-head])
 
     def _decide(self, loop: OpRecord, edges: list[FlowEdge]) -> None:
         entering = [edge for edge in edges if edge.op == loop.number and self._is_argument(edge.target)]
@@ -75,19 +92,45 @@ class Passing:
         rotating = self._rotation(yielded, results)
         for edge in yielded:
             if edge.target in rotating:
-                self.decisions[edge.op, edge.target] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+                self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
             else:
                 self._lead_back(loop, edge)
         for edge in yielded:
-            if self.decisions[edge.op, edge.target].copied:
+            if self.decisions[edge].copied:
                 self._places.copy_into(edge.target, self._function.ops[edge.op])
         for argument, result in results.items():
             self._places.choose(sorted(rotating) if argument in rotating else [argument], result, merge=False)
         for edge in edges:
             if not self._is_argument(edge.target):
-                self.decisions[edge.op, edge.target] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+                self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
         for edge in entering:
             self._enter(loop, edge, rotating)
+
+    def _decide_branches(self, head: int, edges: list[FlowEdge]) -> None:
+        """Branches into a loop of blocks, and those back to its first one."""
+        back = [edge for edge in edges if self._function.ops[edge.op].block >= head]
+        for edge in back:
+            alike = self._places.locations(edge.source) == self._places.locations(edge.target)
+            self._settle(
+                edge, None if alike else self._outside(head, edge) or self._places.may_join(edge.source, edge.target)
+            )
+        for edge in edges:
+            if edge not in back:
+                self._settle(edge, self._places.may_join(edge.source, edge.target))
+
+    def _outside(self, head: int, edge: FlowEdge) -> Conflict | None:
+        """Whether what comes back lies with anything made outside the loop, or with another argument of its first block."""
+        source = self._places.place_of(edge.source)
+        if source is None:
+            return Conflict(Reason.PARTIAL_VIEW)
+        block = self._function.blocks[head]
+        for occupant in self._places.occupants(source):
+            if not self._control.dominates(head, 2 * block.first, occupant.block, occupant.order):
+                return Conflict(Reason.READ_LATER, block.first)
+            value = self._function.values[occupant.group] if occupant.group >= 0 else None
+            if value is not None and value.producer is None and value.block == head and occupant.group != edge.target:
+                return Conflict(Reason.ALREADY_OVERWRITTEN, block.first)
+        return None
 
     def _results(self, loop: OpRecord, edges: list[FlowEdge], yielded: list[FlowEdge]) -> dict[int, int]:
         """The result of the loop that each of its arguments becomes."""
@@ -124,7 +167,7 @@ class Passing:
         """An edge to the next iteration: in place, or copied."""
         places, target = self._places, edge.target
         if places.locations(edge.source) == places.locations(target):
-            self.decisions[edge.op, target] = FlowDecision(edge, False, Reason.DIES_HERE)
+            self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
             return
         source = places.place_of(edge.source)
         conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)
@@ -135,11 +178,9 @@ class Passing:
     def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         if conflict is None:
             self._places.join(edge.source, edge.target)
-            self.decisions[edge.op, edge.target] = FlowDecision(edge, False, Reason.DIES_HERE)
+            self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
         else:
-            self.decisions[edge.op, edge.target] = FlowDecision(
-                edge, True, conflict.reason, conflict.op, conflict.clash
-            )
+            self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op, conflict.clash)
 
     def _taken(self, loop: OpRecord, place: int, target: int) -> Conflict | None:
         """Whether a place may not be written, was there before the loop, or has another of the loop's arguments."""

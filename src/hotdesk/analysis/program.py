@@ -1,7 +1,8 @@
 """A function read once into plain records: tensor values by number, operations with their facts, and who uses what.
 
-Operations are numbered in the order of the text, parents before what is in their regions; `end` is the number after the last
-operation inside, so that "inside" and "later" are comparisons of numbers. An op without a model is an error that names it.
+Operations are numbered in the order of the text, blocks in reverse postorder, parents before what is in their regions; `end` is
+the number after the last operation inside, so that "inside" and "later" are comparisons of numbers. An op without a model is an
+error that names it.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import Size, SymbolicSizes, product
 from hotdesk.ir.types import element_bytes, element_of, is_tensor
-from hotdesk.ir.walking import captured_operands
+from hotdesk.ir.walking import captured_operands, in_order
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of
 
 NOT_A_TENSOR = -1
+_SEEN_LATER = ("tensor.extract", "bufferization.to_buffer")
+"""Ops whose result is computed from the tensor, or is its memory, where it is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +107,14 @@ class FunctionRecord:
     sizes: SymbolicSizes
     scalars: dict[ir.Value, int]
 
+    @property
+    def end(self) -> OpRecord:
+        """The op that returns. Raises BufferizationError if there is none."""
+        found = next((op for op in reversed(self.ops) if op.name == "func.return"), None)
+        if found is None:
+            raise BufferizationError("function", expected="an op that returns", got="none")
+        return found
+
 
 def read_function(function: ir.Operation, *, owned: bool = False) -> FunctionRecord:
     """Reads a function; `owned` if it may overwrite all of its arguments.
@@ -158,10 +169,10 @@ class _Reader:
         return number
 
     def _region(self, region: ir.Region, parent: int, number: int) -> list[BlockRecord]:
-        """Reads the blocks of a region; branches may go forward, so edges between them are added at the end."""
+        """Reads the blocks of a region; edges between them are added at the end."""
         places: dict[Any, int] = {}
         branches: list[OpRecord] = []
-        for block in region.blocks:
+        for block in in_order(region):
             places[block] = len(self._blocks)
             self._blocks.append(None)
             order = 2 * len(self._ops)
@@ -194,7 +205,7 @@ class _Reader:
         within = [v for _, _, v in captured_operands(operation)] if flow is None else []
         scalars = [n for v in (*operation.operands, *within) for n in self._behind.get(v, ())]
         captured = tuple(dict.fromkeys([*(self._numbers[v] for v in within if v in self._numbers), *scalars]))
-        loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name == "tensor.extract")
+        loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name in _SEEN_LATER)
         self._behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
         self._ops.append(None)
         regions = [self._region(r, number, i) for i, r in enumerate(operation.regions)] if flow is not None else []

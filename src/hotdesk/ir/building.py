@@ -17,11 +17,17 @@ def create(
     regions: int = 0,
     *,
     before: ir.Operation,
+    successors: Sequence[ir.Block] = (),
 ) -> ir.Operation:
     """Creates an op in front of another one, at that one's location."""
     with ir.InsertionPoint(before), before.location:
         return ir.Operation.create(
-            name, results=results, operands=operands, attributes=dict(attributes or {}), regions=regions
+            name,
+            results=results,
+            operands=operands,
+            attributes=dict(attributes or {}),
+            regions=regions,
+            successors=list(successors),
         ).operation
 
 

@@ -43,6 +43,21 @@ def returns_of(function: ir.Operation) -> list[ir.Operation]:
     return [op for op in last if op.name == "func.return"]
 
 
+def single_exit(function: ir.Operation) -> None:
+    """Gives a function that returns from several blocks one more block, which they all branch to and which returns."""
+    returns = returns_of(function) if len(function.regions[0].blocks) > 1 else []
+    if len(returns) < 2:
+        return
+    types = [value.type for value in returns[0].operands]
+    last = function.regions[0].blocks.append(*types, arg_locs=[returns[0].location] * len(types))
+    with ir.InsertionPoint(last), returns[-1].location:
+        ir.Operation.create("func.return", operands=list(last.arguments))
+    for old in returns:
+        with ir.InsertionPoint(old), old.location:
+            ir.Operation.create("cf.br", operands=list(old.operands), successors=[last])
+        old.erase()
+
+
 def signature(function: ir.Operation) -> tuple[tuple[ir.Type, ...], tuple[ir.Type, ...]]:
     """The types of arguments and results."""
     function_type = cast(Any, function.attributes["function_type"]).value

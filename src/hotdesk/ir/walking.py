@@ -59,6 +59,32 @@ def nested_ops(operation: ir.Operation) -> list[ir.Operation]:
     return found[1:]
 
 
+def in_order(region: ir.Region) -> list[ir.Block]:
+    """The blocks of a region, each after one that branches to it and, loops apart, after all; at the end those never reached."""
+    blocks = list(region.blocks)
+    if len(blocks) < 2:
+        return blocks
+    done: list[ir.Block] = []
+    seen = {blocks[0]}
+    waiting = [(blocks[0], _successors(blocks[0]))]
+    while waiting:
+        block, rest = waiting[-1]
+        following = next((each for each in rest if each not in seen), None)
+        if following is None:
+            done.append(block)
+            waiting.pop()
+        else:
+            seen.add(following)
+            waiting.append((following, _successors(following)))
+    return [*reversed(done), *(block for block in blocks if block not in seen)]
+
+
+def _successors(block: ir.Block) -> list[ir.Block]:
+    """The blocks that a block may go to, the last one first, so that in reverse postorder they come in their order."""
+    operations = list(block.operations)
+    return list(reversed(operations[-1].operation.successors)) if operations else []
+
+
 def captured_operands(operation: ir.Operation) -> list[tuple[ir.Operation, int, ir.Value]]:
     """Operands of nested ops that are defined outside `operation`: (nested op, operand number, value)."""
     if len(operation.regions) == 0:

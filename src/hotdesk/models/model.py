@@ -52,6 +52,10 @@ class Buffers(Protocol):
         """Gives a block memrefs for its tensor arguments; the old arguments go when all is rewritten."""
         ...
 
+    def replaced_by(self, new: ir.Operation) -> None:
+        """Says which op on buffers stands for the one that is rewritten, if it has regions or branches to blocks."""
+        ...
+
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
         """Says which memref holds a result."""
         ...

@@ -39,11 +39,26 @@ def model_of(name: str) -> OpModel | None:
 
 @cache
 def _built_in() -> None:
-    from hotdesk.models import arith, bufferization, cf, func, hotdesk, linalg, scf, tensor, tm_tensor
+    from hotdesk.models import (
+        arith,
+        bufferization,
+        cf,
+        func,
+        hotdesk,
+        linalg,
+        ml_program,
+        scf,
+        shape,
+        tensor,
+        tm_tensor,
+        vector,
+    )
 
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         _MODELS.update(_loaded(point))
-    for module in (arith, bufferization, cf, func, hotdesk, linalg, scf, tensor, tm_tensor):
+    for module in (
+        *(arith, bufferization, cf, func, hotdesk, linalg, ml_program, scf, shape, tensor, tm_tensor, vector),
+    ):
         _MODELS.update(module.MODELS)
 
 

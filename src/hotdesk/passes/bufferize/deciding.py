@@ -82,7 +82,7 @@ class Deciding:
     def of_result(self, number: int, value: int, outcome: Outcome, reason: Reason) -> Decision:
         """About a result of the function."""
         size = self._record.values[value].bytes
-        returning, made = self._record.ops[-1].source, self.source_of(value)
+        returning, made = self._record.end.source, self.source_of(value)
         decision = Decision(f"result {number}", outcome, reason, (made, returning), size)
         if outcome is not Outcome.LENT:
             origin = self._aliases.path(value, self._aliases.is_read_only_origin)

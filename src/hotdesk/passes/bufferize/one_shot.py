@@ -28,6 +28,7 @@ from hotdesk.analysis.orders import HEURISTICS, heuristic
 from hotdesk.analysis.program import read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
+from hotdesk.ir.functions import single_exit
 from hotdesk.ir.walking import is_declaration, runs_every_call
 from hotdesk.models.callee import retype_declaration
 from hotdesk.passes.base import Pass
@@ -61,6 +62,7 @@ class OneShotBufferize(Pass):
             )
         decisions: list[Decision] = []
         for node in bottom_up(module):
+            single_exit(node.function)
             expand_ops(node.function)
             record = read_function(node.function, owned=node.owned)
             order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)

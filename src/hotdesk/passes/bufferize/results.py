@@ -47,7 +47,7 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
     Raises:
         BufferizationError: a result is no tensor, or a tensor is left.
     """
-    last = record.ops[-1]
+    last = record.end
     values = list(last.operation.operands)
     for number, value in enumerate(values):
         if not is_tensor(value.type) and not is_private(node.function):
@@ -76,7 +76,7 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
 def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _Boundary:
     found = _Boundary()
     written: set[int] = set()
-    for number, value in enumerate(record.ops[-1].operands):
+    for number, value in enumerate(record.end.operands):
         if value < 0:
             continue
         argument = rewriting.holding_argument(value) if node.owned else None
@@ -133,12 +133,12 @@ class _Placing:
         self._taken: set[ir.Value] = set()
 
     def hold(self, number: int, argument: int) -> None:
-        value = self._record.ops[-1].operands[number]
+        value = self._record.end.operands[number]
         reason = Reason.DONATED if self._rewriting.is_written(value) else Reason.EQUALS_ARGUMENT
         self._deciding.of_result(number, value, Outcome.LENT, reason)
 
     def add(self, number: int) -> None:
-        value = self._record.ops[-1].operands[number]
+        value = self._record.end.operands[number]
         kind = memref_of(self._record.values[value].value.type)
         argument = self._block.add_argument(kind, self._end.location)
         allocation, reason = self._rewriting.covered_allocation(value, self.buffers[number], self._taken)
@@ -159,7 +159,7 @@ class _Placing:
         self._taken.update((replacement, argument, allocation))
 
     def give_back(self, number: int) -> None:
-        value = self._record.ops[-1].operands[number]
+        value = self._record.end.operands[number]
         kind = memref_of(self._record.values[value].value.type)
         allocation, reason = self._rewriting.covered_allocation(value, self.buffers[number], self._taken)
         if allocation is not None and allocation.type == kind:
@@ -180,7 +180,7 @@ def _set_type(node: Callable, record: FunctionRecord, boundary: _Boundary, kept:
     attributes = _entries(function, len(block.arguments) - len(boundary.added))
     i64 = ir.IntegerType.get_signless(64)
     for number, sizes in boundary.added.items():
-        operand = record.ops[-1].operands[number]
+        operand = record.end.operands[number]
         shape = [ir.StringAttr.get(str(size)) for size in record.values[operand].shape]
         entry: dict[str, ir.Attribute] = {
             RESULT: ir.IntegerAttr.get(i64, number),

@@ -23,6 +23,7 @@ from hotdesk.ir.types import is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, nested_ops
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.deciding import Deciding
+from hotdesk.passes.bufferize.memory import Memory
 
 _DYNAMIC = -(2**63)
 _SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
@@ -35,6 +36,7 @@ class _Passing:
     edge: FlowEdge
     memref: ir.Value
     copied: bool
+    destination: ir.Value | None = None
 
 
 class Rewriting:
@@ -42,11 +44,9 @@ class Rewriting:
 
     Attributes:
         deciding: what was decided, in order.
-        allocated: the alloc of each place that has one.
     """
 
     def __init__(self, function: ir.Operation, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
-        self._refuse_branches(function, record)
         self._function = function
         self._record = record
         self.analysis = analysis
@@ -57,18 +57,16 @@ class Rewriting:
         for block in record.blocks:
             self._regions.setdefault(block.parent, []).append(block)
         self._edges: dict[tuple[int, int], list[FlowDecision]] = {}
-        for (op, _), flow in analysis.flows.items():
-            self._edges.setdefault((op, flow.edge.operand), []).append(flow)
+        for edge, flow in analysis.flows.items():
+            self._edges.setdefault((edge.op, edge.operand), []).append(flow)
         self._buffers: dict[ir.Value, ir.Value] = {}
-        self._memory: dict[int, ir.Value] = {}  # the memref of a place that has one already
+        self._memory = Memory(record, analysis)
         self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument had first
-        self._front: dict[int, ir.Operation] = {}  # the op on buffers that stands for one with regions
         self._leaving: dict[int, dict[int, ir.Value]] = {}
         self._erase: list[ir.Operation] = []
         self._replaced: list[tuple[ir.Block, int]] = []
         self._current: OpRecord = record.ops[0]
         self.deciding = Deciding(record, analysis)
-        self.allocated: dict[int, ir.Value] = {}
 
     def run(self) -> list[ir.Value]:
         """Rewrites every op but the return; returns the memrefs of what it returns, in order."""
@@ -76,7 +74,10 @@ class Rewriting:
         self.rebuild_arguments(block)
         for number in self._record.arguments:
             if number >= 0:
-                self._memory[self._places.find(number)] = self._buffers[self._record.values[number].value]
+                place, memref = self._places.find(number), self._buffers[self._record.values[number].value]
+                self._memory.keep(place, memref, 0, 0)
+        for other in list(self._function.regions[0].blocks)[1:]:
+            self.rebuild_arguments(other)
         returned: list[ir.Value] = []
         for record in self._record.ops:
             self._current = record
@@ -86,17 +87,6 @@ class Rewriting:
             if self._rewrite(record):
                 self._erase.append(record.operation)
         return returned
-
-    def _refuse_branches(self, function: ir.Operation, record: FunctionRecord) -> None:
-        parents = [(block.parent, block.region) for block in record.blocks]
-        if len(set(parents)) < len(parents):
-            raise BufferizationError(
-                "control flow between blocks is not bufferized",
-                expected="regions of one block",
-                got=f"{len(parents)} blocks",
-                where=python_line(function.location) or None,
-                hint="lift it to scf first: `--lift-cf-to-scf`",
-            )
 
     def finish(self) -> None:
         """Drops the old ops and arguments; the return is gone already."""
@@ -118,9 +108,6 @@ class Rewriting:
         if record.flow is not None:
             # The blocks move to the new op, so that the old one can no longer be told from one without tensors.
             model.bufferize(op, self)
-            made = next((defining_op(self._buffers[v]) for v in op.results if v in self._buffers), None)
-            if made is not None:
-                self._front[record.number] = made
             return True
         passes_on = any((record.number, i) in self._edges for i in range(len(record.operands)))
         if not passes_on and not any(is_tensor(v.type) for v in (*op.operands, *op.results, *self._captured(record))):
@@ -149,8 +136,7 @@ class Rewriting:
     def covered_allocation(self, value: int, buffer: ir.Value, taken: set[ir.Value]) -> tuple[ir.Value | None, Reason]:
         """The allocation that a result covers entirely, or why there is none."""
         place = self._places.place_of(value)
-        if place is not None and place in self.allocated:
-            buffer = self.allocated[place]
+        buffer = self._memory.allocated(place) or buffer
         if buffer in taken:
             return None, Reason.RETURNED_TWICE
         op = defining_op(buffer)
@@ -160,7 +146,8 @@ class Rewriting:
         if buffer in taken:
             return None, Reason.RETURNED_TWICE
         if op is None:
-            return None, Reason.RETURNED_INPUT
+            given = buffer.owner == entry_block(self._function)
+            return None, Reason.RETURNED_INPUT if given else Reason.RETURNED_VIEW
         if op.name == "memref.subview":
             return None, Reason.PARTIAL_VIEW_RETURNED
         if op.name == "memref.reinterpret_cast":
@@ -178,12 +165,12 @@ class Rewriting:
             producer = defining_op(value)
             assert producer is not None
             place = self._places.place_of(self._numbers[value])
-            if place is not None and place in self._memory:
-                return self.seen_as(self._memory[place], memref_of(value.type), self._current.operation)
+            known = self._memory.of(place, self._current)
+            if known is not None:
+                return self.seen_as(known, memref_of(value.type), self._current.operation)
             self._buffers[value] = alloc(memref_of(value.type), self._sizes(value), producer)
-            if place is not None:
-                self._memory.setdefault(place, self._buffers[value])
-                self.allocated.setdefault(place, self._buffers[value])
+            made = self._record.values[self._numbers[value]]
+            self._memory.keep(place, self._buffers[value], made.block, made.order, allocated=True)
         return self._buffers[value]
 
     def destination(self, op: ir.Operation, operand: int) -> ir.Value:
@@ -210,6 +197,9 @@ class Rewriting:
         new = self._new(value.number, value.value, sizes)
         self.deciding.allocations[new] = self.deciding.of_new(self._current, number)
         return new
+
+    def replaced_by(self, new: ir.Operation) -> None:
+        self._memory.replace(self._current, new)
 
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
         self._buffers[value] = memref
@@ -266,14 +256,12 @@ class Rewriting:
             if not self._is_undefined(value):
                 elementwise_copy([self.buffer(value)], memref, None, len(shape_of(memref.type)), op)
             self.deciding.of_flow(self._current, flow)
-            if place is not None:
-                self._memory[place] = self.allocated[place] = memref
+            self._memory.keep(place, memref, self._current.block, 2 * self._current.number, allocated=True)
         else:
             memref = self.buffer(value)
         memref = self.seen_as(memref, kind, op)
         self._entered[target.number] = memref
-        if place is not None:
-            self._memory.setdefault(place, memref)
+        self._memory.keep(place, memref, self._current.block, 2 * self._current.number)
         return memref
 
     def leaving(self, op: ir.Operation, operand: int) -> ir.Value:
@@ -303,25 +291,33 @@ class Rewriting:
                 other.memref, other.edge = new, FlowEdge(other.edge.op, other.edge.operand, -1, other.edge.target)
                 continue
             waiting.remove(ready)
-            destination = self._entered[ready.edge.target]
+            destination = self._arrival(ready, op)
             elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), op)
         found: dict[int, ir.Value] = {}
         for operand, value in enumerate(op.operands):
             if operand in passing:
                 each = passing[operand]
                 kind = self.passed_type(self._record.values[each.edge.target].value)
-                memref = self._entered[each.edge.target] if each.copied else each.memref
+                memref = each.destination if each.destination is not None else each.memref
                 found[operand] = self.seen_as(memref, kind, op)
             elif is_tensor(value.type):
                 found[operand] = self.buffer(value)
         return found
+
+    def _arrival(self, passing: _Passing, op: ir.Operation) -> ir.Value:
+        """Where something is copied: the memref of a loop's argument, or a new one for the argument of another block."""
+        passing.destination = self._entered.get(passing.edge.target)
+        if passing.destination is None:
+            passing.destination = alloc(_plain(passing.memref), dynamic_dims(passing.memref, op), op)
+            self._memory.scatter(self._places.place_of(passing.edge.target))
+        return passing.destination
 
     def _overwrites_another(self, each: _Passing, waiting: Sequence[_Passing]) -> bool:
         return any(other is not each and self._meets(each, other) for other in waiting)
 
     def _meets(self, each: _Passing, other: _Passing) -> bool:
         """Whether copying one overwrites what is still to be copied for the other."""
-        if other.edge.source < 0:
+        if other.edge.source < 0 or each.edge.target not in self._entered:
             return False
         target = {place for place, _ in self._places.locations(each.edge.target)}
         return any(place in target for place, _ in self._places.locations(other.edge.source))
@@ -331,39 +327,7 @@ class Rewriting:
     def _new(self, result: int, like: ir.Value, sizes: Sequence[ir.Value]) -> ir.Value:
         """The memref of a result that has a place of its own, with the type of `like`."""
         place = self._places.place_of(result)
-        if place is not None and place in self._memory:
-            return self.seen_as(self._memory[place], memref_of(like.type), self._current.operation)
-        before, hoisted = self._anchor(place, sizes)
-        new = alloc(memref_of(like.type), list(sizes), before)
-        if place is not None:
-            self.allocated[place] = new
-            if hoisted or self._current.block == 0:
-                self._memory[place] = new
-        return new
-
-    def _anchor(self, place: int | None, sizes: Sequence[ir.Value]) -> tuple[ir.Operation, bool]:
-        """The op in front of which a place is allocated: the current one, or the one out of which it is passed."""
-        here = self._current
-        if place is None:
-            return here.operation, False
-        blocks = {occupant.block for occupant in self._places.occupants(place)}
-        block = self._record.blocks[here.block]
-        anchor: int | None = None
-        while block.parent >= 0:
-            parent = self._record.ops[block.parent]
-            if parent.block in blocks:
-                anchor = parent.number
-            block = self._record.blocks[parent.block]
-        if anchor is None or anchor not in self._front:
-            return here.operation, False
-        if not all(self._available(size, anchor) for size in sizes):
-            return here.operation, False
-        return self._front[anchor], True
-
-    def _available(self, size: ir.Value, op: int) -> bool:
-        """Whether a size is known in front of an op that is not inside of what defines it."""
-        defined = self._record.scalars.get(size)
-        return defined is not None and defined < op
+        return self._memory.new(place, memref_of(like.type), sizes, self._current)
 
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
         """The dynamic sizes of a tensor without contents, as it was made."""

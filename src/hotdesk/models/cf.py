@@ -1,0 +1,54 @@
+"""Branches between blocks: what they pass to the arguments of the blocks that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create
+from hotdesk.ir.types import is_tensor
+from hotdesk.ir.walking import int_array, segment_sizes
+from hotdesk.models.facts import Facts
+from hotdesk.models.model import Buffers, OpModel
+
+Branches = tuple[tuple[int, int, int], ...]
+
+
+def _no_facts(op: ir.Operation) -> Facts:
+    return Facts()
+
+
+def _br(op: ir.Operation) -> Branches:
+    return tuple((i, 0, i) for i in range(len(op.operands)))
+
+
+def _cond_br(op: ir.Operation) -> Branches:
+    """Operands: the condition, what the first successor gets, what the second one gets."""
+    _, first, second = segment_sizes(op)
+    return (*((1 + i, 0, i) for i in range(first)), *((1 + first + i, 1, i) for i in range(second)))
+
+
+def _switch(op: ir.Operation) -> Branches:
+    """Operands: the flag, what the default successor gets, and what the others get, one after another."""
+    default = segment_sizes(op)[1]
+    counts = [default, *int_array(op.attributes["case_operand_segments"])]
+    found: list[tuple[int, int, int]] = []
+    operand = 1
+    for successor, count in enumerate(counts):
+        found.extend((operand + i, successor, i) for i in range(count))
+        operand += count
+    return tuple(found)
+
+
+def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
+    operands = [buffers.leaving(op, i) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    successors = list(op.successors)
+    buffers.replaced_by(create(op.name, operands, [], attributes, before=op, successors=successors))
+
+
+def _model(branches: Callable[[ir.Operation], Branches]) -> OpModel:
+    return OpModel(_no_facts, _bufferize, branches=branches)
+
+
+MODELS = {"cf.br": _model(_br), "cf.cond_br": _model(_cond_br), "cf.switch": _model(_switch)}
