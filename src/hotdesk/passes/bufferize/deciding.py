@@ -109,6 +109,9 @@ class Deciding:
         """A decision with what forbids that `op` puts `target` where `value` lies."""
         if decision.reason in _READ_ONLY:
             return self._of_read_only(decision, op, value, fresh)
+        if decision.reason is Reason.OVERWRITTEN_UNREAD:
+            situation = Situation(fresh=fresh, dying=self.source_of(value))
+            return replace(decision, write=op.source, hint=hint(decision, situation))
         if clash is None:
             defined = self._analysis.readers.root[value] not in self._analysis.readers.undefined
             told = replace(decision, write=op.source, definition=self.source_of(value) if defined else None)

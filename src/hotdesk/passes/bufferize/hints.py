@@ -25,6 +25,7 @@ class Situation:
         moves: the ops that read too late and could run before the write.
         cheap: the definition costs less to compute again than to copy.
         reads_on: something reads the argument later, whoever owns it.
+        dying: what made an operand that dies at the op.
         fresh: the op has an undefined destination, so that another pass has to choose the operand to overwrite.
     """
 
@@ -33,13 +34,14 @@ class Situation:
     cheap: bool = False
     reads_on: bool = False
     fresh: bool = False
+    dying: Source | None = None
 
 
 def hint(decision: Decision, situation: Situation) -> str:
     """The hint for a decision, or ""."""
     found = _hint(decision, situation)
     if decision.reason is Reason.OVERWRITTEN_UNREAD:
-        return f"Run `{DESTINATIONS}` before: it lets the op overwrite an operand that dies here."
+        return f"Run `{DESTINATIONS}` before: it lets the op overwrite {_named(situation.dying)}, which dies here."
     if found and situation.fresh:
         return f"{found} Then `{DESTINATIONS}` lets the op write there."
     return found
@@ -86,5 +88,6 @@ def _move(decision: Decision, situation: Situation) -> str:
 
 def _named(source: Source | None) -> str:
     if source is None:
-        return "the write"
-    return f"`{source.op}` ({source.location})" if source.location else f"`{source.op}`"
+        return "an operand"
+    name = source.op if source.op.startswith("argument ") else f"`{source.op}`"
+    return f"{name} ({source.location})" if source.location else name

@@ -161,7 +161,7 @@ def test_a_destination_that_another_pass_would_have_chosen() -> None:
     (allocated,) = missed(text)
     assert allocated.reason is Reason.OVERWRITTEN_UNREAD
     assert allocated.hint == (
-        "Run `hotdesk-choose-destinations` before: it lets the op overwrite an operand that dies here."
+        "Run `hotdesk-choose-destinations` before: it lets the op overwrite argument 0 (-:1:17), which dies here."
     )
     assert not [d for d in missed(text, prepared=True) if d.outcome is Outcome.ALLOCATED]
 

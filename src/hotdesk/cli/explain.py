@@ -1,0 +1,138 @@
+"""`hotdesk explain`: why a value is copied, or gets memory of its own, in a sentence with the lines it rests on.
+
+    hotdesk explain in.mlir --value %5
+    hotdesk explain in.mlir --at model.py:12 --pass-pipeline='builtin.module(cse,hotdesk-one-shot-bufferize)'
+
+FILE is IR in text. It runs through the pipeline, and what was decided about the value or the line is printed; without either,
+every copy and allocation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from hotdesk._bindings import ir
+from hotdesk.cli.diagnostics import Input
+from hotdesk.cli.names import all_names, definitions
+from hotdesk.cli.remarks import with_file
+from hotdesk.errors import HotdeskError, InvalidIRError, OptionError
+from hotdesk.explain import Decision, Outcome
+from hotdesk.explain.answers import Spot, concerns, excerpt, sentence, touches
+from hotdesk.ir.context import make_context
+from hotdesk.passes.textual import parse_pipeline
+
+PIPELINE = "builtin.module(hotdesk-one-shot-bufferize)"
+_NEAR = 3
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `hotdesk explain` and returns its exit code."""
+    options = _parser().parse_args(arguments)
+    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+    source = Input.of("<stdin>" if options.file == "-" else options.file, text)
+    try:
+        decisions = _decisions(text, options.pass_pipeline, options.allow_unregistered_dialect, source.file)
+        spots = _asked(options.value, options.at, options.function, source)
+        answers = _answers(decisions, spots, options.value or options.at)
+    except HotdeskError as error:
+        print(source.show(source.of_error(error)), file=sys.stderr)
+        return 1
+    print("\n\n".join(_answer(decision, source) for decision in answers))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="hotdesk explain", description="Says why a value is copied or allocated.")
+    parser.add_argument("file", metavar="FILE", help="IR in text; '-' reads stdin")
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument("--value", metavar="%NAME", help="a value by its name in FILE")
+    asked.add_argument("--at", metavar="FILE:LINE[:COLUMN]", help="a line of FILE, or of the Python file it came from")
+    parser.add_argument("--function", metavar="NAME", help="the function that --value is in, if several have the name")
+    parser.add_argument("--pass-pipeline", default=PIPELINE, metavar="TEXT", help=f"what to run (default: {PIPELINE})")
+    parser.add_argument("--allow-unregistered-dialect", action="store_true", help="accept ops of unknown dialects")
+    parser.add_argument("--debug", action="store_true", help="show Python's traceback of an internal error")
+    return parser
+
+
+def _decisions(text: str, pipeline: str, unregistered: bool, file: str) -> list[Decision]:
+    """What the pipeline decides about a module. Raises HotdeskError, also for text that is no IR."""
+    passes = parse_pipeline(pipeline)
+    context = make_context()
+    context.allow_unregistered_dialects = unregistered
+    try:
+        module = ir.Module.parse(text, context)
+    except ir.MLIRError as error:
+        first = next(iter(error.error_diagnostics), None)
+        where = None if first is None else str(Input.of("-", text).of_mlir(first).place)
+        got = str(error) if first is None else str(first.message)
+        raise InvalidIRError("the input", expected="a module", got=got, where=where) from error
+    return [with_file(decision, file) for decision in passes.run(module)]
+
+
+def _asked(value: str | None, at: str | None, function: str | None, source: Input) -> list[Spot]:
+    """The places that are asked for; none if everything is."""
+    if at is not None:
+        spot = Spot.of(at if ":" in at else f"{source.file}:{at}")
+        if spot is None:
+            raise OptionError("option '--at'", expected="FILE:LINE or FILE:LINE:COLUMN", got=repr(at))
+        return [spot]
+    if value is None:
+        return []
+    found = definitions(source.lines, value, source.file)
+    spots = [spot for spot, around in found if function in (None, around)]
+    if not spots:
+        names = all_names(source.lines)
+        near = get_close_matches("%" + value.lstrip("%"), names, n=_NEAR, cutoff=0.3)
+        inside = "" if function is None else f" in @{function}"
+        hint = f"Near ones: {', '.join(near)}." if near else None
+        raise OptionError(
+            "option '--value'", expected=f"a name that {source.file} defines{inside}", got=value, hint=hint
+        )
+    return spots
+
+
+def _answers(decisions: Sequence[Decision], spots: Sequence[Spot], asked: str | None) -> list[Decision]:
+    """The decisions about any of the places, else those in which one has a part, else an error that lists near ones."""
+    if not spots:
+        missed = [d for d in decisions if d.outcome in (Outcome.COPIED, Outcome.ALLOCATED)]
+        if not missed:
+            raise OptionError("nothing to explain", expected="a copy or an allocation", got="none")
+        return missed
+    tests: tuple[Callable[[Decision, Spot], bool], ...] = (concerns, touches)
+    for test in tests:
+        found = [d for d in decisions if any(test(d, spot) for spot in spots)]
+        if found:
+            return found
+    near = sorted(_places(decisions), key=lambda entry: (entry[0].file != spots[0].file, _distance(entry[0], spots[0])))
+    listed = [f"{decision.subject} at {spot.file}:{spot.line}" for spot, decision in near[:_NEAR]]
+    hint = f"Nearest: {'; '.join(listed)}." if listed else "The pipeline decided nothing."
+    raise OptionError(f"nothing was decided about {asked}", got=f"{len(decisions)} decisions about others", hint=hint)
+
+
+def _places(decisions: Sequence[Decision]) -> list[tuple[Spot, Decision]]:
+    about = [(Spot.of(d.because[0].location), d) for d in decisions if d.because]
+    return [(spot, decision) for spot, decision in about if spot is not None]
+
+
+def _distance(a: Spot, b: Spot) -> int:
+    return abs(a.line - b.line)
+
+
+def _answer(decision: Decision, source: Input) -> str:
+    place = decision.because[0].location if decision.because else source.file
+    told, shown = sentence(decision), excerpt(decision, lambda file: _lines(file, source))
+    return f"{place}: {told}" + (f"\n\n{shown}" if shown else "")
+
+
+def _lines(file: str, source: Input) -> Sequence[str]:
+    """The lines of a file, or none if it cannot be read: IR may name files of another machine."""
+    if file == source.file:
+        return source.lines
+    try:
+        return Path(file).read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError):
+        return ()

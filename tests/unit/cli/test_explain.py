@@ -1,0 +1,150 @@
+"""`hotdesk explain`: values and lines that are asked for, and what is said when nothing was decided about them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hotdesk.cli.main import main
+from hotdesk.cli.names import definitions
+
+TEXT = """\
+func.func @main(%x: tensor<8xf32> {hotdesk.donated}, %c: f32, %n: index) -> (tensor<8xf32>, tensor<4xf32>) {
+  %v = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %1 = tensor.insert %c into %x[%n] : tensor<8xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %2 = linalg.exp ins(%v : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %1, %2 : tensor<8xf32>, tensor<4xf32>
+}
+func.func @other(%a: f32) -> tensor<f32> {
+  %1 = tensor.from_elements %a : tensor<f32>
+  return %1 : tensor<f32>
+}
+"""
+ANSWER = """\
+{file}:3:8: 32 bytes are copied for the result of `tensor.insert`.
+The operand's old value is read after this operation: `linalg.exp` ({file}:5:8) reads what argument 0 ({file}:1:17) holds, \
+and `tensor.insert` ({file}:3:8) would overwrite it. [read-later]
+Move `linalg.exp` ({file}:5:8) before `tensor.insert` ({file}:3:8).
+
+  1 | func.func @main(%x: tensor<8xf32> {{hotdesk.donated}}, %c: f32, %n: index) -> (tensor<8xf32>, tensor<4xf32>) {{
+    |                 ^ definition: argument 0
+  2 |   %v = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+    |        ^ alias: tensor.extract_slice
+> 3 |   %1 = tensor.insert %c into %x[%n] : tensor<8xf32>
+    |        ^ write: tensor.insert
+  5 |   %2 = linalg.exp ins(%v : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    |        ^ read: linalg.exp
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "in.mlir"
+    path.write_text(TEXT)
+    return path
+
+
+def explained(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["explain", *arguments])
+    output = capsys.readouterr()
+    return code, output.out, output.err
+
+
+@pytest.mark.parametrize("asked", [("--value", "%v"), ("--at", "{file}:2"), ("--at", "2")])
+def test_a_copy_in_words_and_lines(file: Path, capsys: pytest.CaptureFixture[str], asked: tuple[str, str]) -> None:
+    """%v has no decision of its own, but a part in one."""
+    assert explained(capsys, str(file), *(each.format(file=file) for each in asked)) == (
+        0,
+        ANSWER.format(file=file),
+        "",
+    )
+
+
+def test_a_name_in_several_functions(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, both, _ = explained(capsys, str(file), "--value", "1")
+    _, one, _ = explained(capsys, str(file), "--value", "%1", "--function", "other")
+    assert [line.partition(": ")[0] for line in both.splitlines() if line.startswith(str(file))] == [
+        f"{file}:3:8",
+        f"{file}:3:8",
+        f"{file}:9:8",
+    ]
+    assert one.startswith(f"{file}:9:8: ")
+    assert one in both
+
+
+def test_without_a_question_every_copy_and_allocation(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = explained(capsys, str(file))
+    assert code == 0
+    assert ANSWER.format(file=file).strip() in out
+
+
+def test_a_pipeline_of_ones_own(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = explained(
+        capsys, str(file), "--value", "%1", "--pass-pipeline=builtin.module(cse,hotdesk-tensor-bufferize)"
+    )
+    assert code == 0
+    assert "[not-analysed]" in out
+
+
+REFUSED = {
+    "a name that is not there": (
+        ["--value", "%vv"],
+        "{file}: error: option '--value': expected a name that {file} defines, got %vv. Near ones: %v",
+    ),
+    "a name of another function": (
+        ["--value", "%v", "--function", "other"],
+        "{file}: error: option '--value': expected a name that {file} defines in @other, got %v. Near ones: %v",
+    ),
+    "a value without a decision": (
+        ["--value", "%c"],
+        "{file}: error: nothing was decided about %c: got 4 decisions about others. Nearest: ",
+    ),
+    "a line without a decision": (
+        ["--at", "model.py:7"],
+        "{file}: error: nothing was decided about model.py:7: got 4 decisions about others. Nearest: ",
+    ),
+    "no line": (["--at", "model.py:x"], "{file}: error: option '--at': expected FILE:LINE or FILE:LINE:COLUMN, got "),
+    "no pass": (["--pass-pipeline=builtin.module(hotdesk-nothing)"], "{file}: error: pass 'hotdesk-nothing': expected"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_answered(file: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    arguments, error = REFUSED[name]
+    code, out, err = explained(capsys, str(file), *arguments)
+    assert (code, out) == (1, "")
+    assert err.startswith(error.format(file=file))
+
+
+def test_text_that_is_no_ir(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text("func.func @f() {\n  return %x : f32\n}")
+    code, out, err = explained(capsys, str(file))
+    assert (code, out) == (1, "")
+    assert err.startswith(f"{file}:2:10: error: the input: expected a module, got use of undeclared SSA value name")
+
+
+def test_an_op_without_a_model(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text('func.func @f(%x: tensor<f32>) {\n  %1 = "toy.op"(%x) : (tensor<f32>) -> tensor<f32>\n  return\n}')
+    code, _, err = explained(capsys, str(file), "--allow-unregistered-dialect")
+    assert code == 1
+    assert err.startswith(f"{file}:2:8: error: op `toy.op` has tensors but no model")
+
+
+def test_names_in_text() -> None:
+    lines = [
+        "func.func @f(%x: f32, %long-name.1: f32) {",
+        "  %a, %b:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %x) -> (f32) { // %x: f32",
+        "^bb1(%q : f32):",
+    ]
+
+    def found(name: str) -> list[tuple[int, int]]:
+        return [(spot.line, spot.column) for spot, _ in definitions(lines, name, "in.mlir")]
+
+    assert found("%x") == [(1, 14)]
+    assert found("long-name.1") == [(1, 23)]
+    assert found("%b#1") == found("%a") == [(2, 14)]
+    assert found("%p") == [(2, 0)]
+    assert found("%q") == [(3, 6)]
+    assert found("%c0") == []
