@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from tests.reference import control, linalg, scalars, tensor
+from tests.reference import control, linalg, memory, scalars, tensor, vectors
 from tests.reference.interpreter import Interpreter
 from tests.reference.values import DTYPES, Array, Fill, Operation
 
 __all__ = ["DTYPES", "Array", "Expected", "expected", "run"]
 
-_MEANINGS = {**scalars.MEANINGS, **tensor.MEANINGS, **linalg.MEANINGS, **control.MEANINGS}
-_PASSING = tensor.PASSING | control.PASSING | {"arith.select"}
+_MEANINGS = {**scalars.MEANINGS, **tensor.MEANINGS, **linalg.MEANINGS}
+_MEANINGS |= {**control.MEANINGS, **vectors.MEANINGS, **memory.MEANINGS}
+_PASSING = tensor.PASSING | control.PASSING | {"arith.select", "bufferization.dealloc_tensor"}
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ class Interpreter:
         self._passing = passing
         self._undefined = undefined
         self._steps = 0
+        self.globals: dict[str, Any] = {}
+        """What the globals hold that were loaded or stored."""
 
     def region(self, region: Any, arguments: Sequence[Any], outside: Values) -> End:
         """Runs a region from its first block to a terminator that leaves it."""

@@ -1,4 +1,7 @@
-"""`linalg`, by walking every point of the iteration domain, and Hotdesk's own ops."""
+"""`linalg`, by walking every point of the iteration domain, and Hotdesk's own ops.
+
+The ops that programs have most are said once more, by what their names mean and not by the payload that MLIR gives them.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from typing import Any
 
 import numpy as np
 from torch_mlir import ir
+from torch_mlir._mlir_libs._mlirDialectsLinalg import get_indexing_maps
+from torch_mlir.dialects import _linalg_ops_gen
 
 from tests.reference.interpreter import POINT, Interpreter, Meaning
-from tests.reference.values import Array, Operation, Values, integers, segments
+from tests.reference.values import Array, Operation, Values, integers
 from tests.reference.windows import convolution, least, pooling
 
 _EQUATIONS = {
@@ -22,24 +27,11 @@ _EQUATIONS = {
 }
 
 
-def _generic(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
-    inputs = segments(op)[0]
-    maps = [attribute.value for attribute in op.attributes["indexing_maps"]]
+def _structured(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    """Any op with a payload: what MLIR says are its maps, and as many inits as results."""
+    inputs = len(operands) - len(op.results)
+    maps = [attribute.value for attribute in get_indexing_maps(op)]
     return _walk(machine, op, operands[:inputs], operands[inputs:], maps, values)
-
-
-def _map(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
-    identity = ir.AffineMap.get_identity(operands[-1].ndim)
-    inputs = operands[: len(op.operands) - 1]
-    return _walk(machine, op, inputs, operands[-1:], [identity] * len(operands), values)
-
-
-def _reduce(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
-    count = len(operands) // 2
-    rank = operands[0].ndim
-    kept = [ir.AffineDimExpr.get(i) for i in range(rank) if i not in integers(op.attributes["dimensions"])]
-    maps = [ir.AffineMap.get_identity(rank)] * count + [ir.AffineMap.get(rank, 0, kept)] * count
-    return _walk(machine, op, operands[:count], operands[count:], maps, values)
 
 
 def _walk(
@@ -162,10 +154,9 @@ def _own_pooling(machine: Interpreter, op: Operation, operands: list[Any], value
     return [pooling(padded, start, window, strides, dilations, kind)]
 
 
+_NAMES = [c.OPERATION_NAME for c in vars(_linalg_ops_gen).values() if hasattr(c, "OPERATION_NAME")]
 MEANINGS: dict[str, Meaning] = {
-    "linalg.generic": _generic,
-    "linalg.map": _map,
-    "linalg.reduce": _reduce,
+    **dict.fromkeys(_NAMES, _structured),
     "linalg.index": _index,
     "linalg.fill": _fill,
     "linalg.copy": _copy,

@@ -174,7 +174,21 @@ def _constant(machine: Interpreter, op: Operation, operands: list[Any], values: 
 
 
 _MATH = ("absf", "sqrt", "rsqrt", "exp", "log", "tanh", "sin", "cos", "floor", "ceil", "erf", "fma", "absi")
+
+
+def _extended_product(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    """Both halves of a product of integers."""
+    low: Any = np.array(operands[0], copy=True)
+    high: Any = np.array(operands[0], copy=True)
+    for point in points(low.shape):
+        product = int(operands[0][point]) * int(operands[1][point])
+        low[point] = wrapped(product, low.dtype)
+        high[point] = wrapped(product >> low.dtype.itemsize * 8, low.dtype)
+    return [low, high]
+
+
 MEANINGS: dict[str, Meaning] = {
+    "arith.mulsi_extended": _extended_product,
     **{f"{'math' if n in _MATH else 'arith'}.{n}": _meaning for n in (*_FLOATS, *_SIGNED, *_UNSIGNED, "cmpi", "cmpf")},
     "arith.select": _select,
     "arith.constant": _constant,

@@ -1,4 +1,4 @@
-"""`tensor`, `bufferization` on tensors, and transfers between tensors and vectors."""
+"""`tensor`, `bufferization` on tensors, and shapes."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ def _alloc_tensor(machine: Interpreter, op: Operation, operands: list[Any], valu
 def _materialize(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
     source, destination = operands
     assert source.shape == destination.shape, "materialized in a destination of another shape"
+    if not len(op.results):  # a memref
+        destination[...] = machine.read(source)
+        return []
     return [checked(op, source)]
 
 
@@ -48,6 +51,14 @@ def _dim(machine: Interpreter, op: Operation, operands: list[Any], values: Value
 
 def _rank(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
     return [np.int64(len(operands[0].shape))]
+
+
+def _shape_of(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [np.array(operands[0].shape, np.int64)]
+
+
+def _poison(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [Undefined(result_shape(op, []), dtype_of(op.results[0].type))]
 
 
 def _cast(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
@@ -165,48 +176,6 @@ def _windows(shape: Sequence[int], indices: Any, dims: Sequence[int]) -> list[tu
     ]
 
 
-# vector
-
-
-def _transfer_read(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
-    source, *rest = operands
-    result = np.full(list(op.results[0].type.shape), rest[source.ndim], source.dtype)
-    for point, where in _transferred(op, source, rest[: source.ndim], result.shape):
-        result[point] = source[where]
-    return [result]
-
-
-def _transfer_write(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
-    vector, into, *rest = operands
-    result = into.copy()
-    for point, where in _transferred(op, into, rest[: into.ndim], vector.shape):
-        result[where] = vector[point]
-    return [result]
-
-
-def _transferred(op: Operation, tensor: Any, start: Sequence[Any], shape: Sequence[int]) -> list[tuple[Any, Any]]:
-    """The elements of a vector that lie inside the tensor, and where; the vector's dims are the tensor's last."""
-    count = len(shape)
-    assert segments(op)[-1] == 0, f"{op.name} with a mask has no meaning here"
-    dims = [f"d{i}" for i in range(tensor.ndim)]
-    minor = f"affine_map<({', '.join(dims)}) -> ({', '.join(dims[len(dims) - count :])})>"
-    assert str(op.attributes["permutation_map"]) == minor, f"{op.name} that permutes has no meaning here"
-    bounded = [False] * (tensor.ndim - count) + [bool(b.value) for b in op.attributes["in_bounds"]]
-    found: list[tuple[Any, Any]] = []
-    for point in points(shape):
-        steps = (0,) * (tensor.ndim - count) + point
-        where = tuple(int(a) + p for a, p in zip(start, steps, strict=True))
-        inside = [0 <= i < size for i, size in zip(where, tensor.shape, strict=True)]
-        assert all(i or not b for i, b in zip(inside, bounded, strict=True)), f"{op.name} is not in bounds"
-        if all(inside):
-            found.append((point, where))
-    return found
-
-
-def _broadcast(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
-    return [np.broadcast_to(operands[0], list(op.results[0].type.shape))]
-
-
 MEANINGS: dict[str, Meaning] = {
     "tensor.empty": _empty,
     "tensor.dim": _dim,
@@ -227,14 +196,14 @@ MEANINGS: dict[str, Meaning] = {
     "tensor.pad": _pad,
     "tensor.gather": _gather,
     "tensor.scatter": _scatter,
+    "shape.shape_of": _shape_of,
+    "ub.poison": _poison,
     "bufferization.alloc_tensor": _alloc_tensor,
     "bufferization.materialize_in_destination": _materialize,
-    "vector.transfer_read": _transfer_read,
-    "vector.transfer_write": _transfer_write,
-    "vector.broadcast": _broadcast,
 }
 PASSING = frozenset(
     {
+        "shape.shape_of",
         "tensor.dim", "tensor.rank", "tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape",
         "bufferization.alloc_tensor", "bufferization.materialize_in_destination",
     }

@@ -34,7 +34,7 @@ def inputs_of(text: str, seed: int = 0) -> list[Any]:
 
 def _input(mlir_type: Any, numbers: Any, generator: np.random.Generator) -> Any:
     dtype = dtype_of(mlir_type)
-    if not isinstance(mlir_type, ir.RankedTensorType):
+    if not isinstance(mlir_type, (ir.RankedTensorType, ir.MemRefType)):
         return dtype.type(next(numbers))
     dims: Any = mlir_type
     shape = [next(numbers) if dims.is_dynamic_dim(i) else dims.get_dim_size(i) for i in range(dims.rank)]

@@ -77,7 +77,7 @@ class Executable:
             main.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
             self._hooks = self._make_hooks()
             addresses = {name: ctypes.cast(hook, ctypes.c_void_p).value or 0 for name, hook in self._hooks.items()}
-            self._constants = instrument(module, addresses)
+            self._globals = instrument(module, addresses)
             PassManager.parse(f"builtin.module({','.join(_LOWER)})").run(module.operation)
             self._engine = ExecutionEngine(module, opt_level=0)
         self._module = module
@@ -107,7 +107,7 @@ class Executable:
         self._heap, self._noted = Heap(poison), {}
         held, slots = self._place(inputs, shapes, poison)
         before = [None if memory is None else memory.bytes.copy() for memory in held]
-        constants = self._read_constants()
+        globals_before = self._read_globals()
         given = [
             _scalar(argument, x) if memory is None else described(argument.kind, memory.address, np.shape(x))
             for argument, memory, x in zip(self._arguments, held, self._values(inputs, shapes), strict=True)
@@ -125,7 +125,7 @@ class Executable:
             memory.check("argument")
             kept = argument.donated or argument.result is not None
             assert kept or np.array_equal(memory.bytes, old), "an argument changed"
-        assert constants == self._read_constants(), "a constant changed"
+        self._restore_globals(globals_before)
         return self._run(results, slots, returned)
 
     def _run(self, results: dict[int, Array], slots: dict[int, int], returned: Sequence[Any]) -> Run:
@@ -179,13 +179,20 @@ class Executable:
         self._engine.invoke("main", ctypes.pointer(ctypes.pointer(whole)), *passed)
         return [getattr(whole, name) for name, _ in fields]
 
-    def _read_constants(self) -> list[bytes]:
-        found: list[bytes] = []
-        for name, size in self._constants.items():
+    def _read_globals(self) -> list[tuple[int, bytes, bool]]:
+        """Where each global lies, what it holds, and whether it is a constant."""
+        found: list[tuple[int, bytes, bool]] = []
+        for name, (size, constant) in self._globals.items():
             address = ctypes.c_int64()
             self._engine.invoke(name, ctypes.pointer(address))
-            found.append(ctypes.string_at(address.value, size))
+            found.append((address.value, ctypes.string_at(address.value, size), constant))
         return found
+
+    def _restore_globals(self, before: Sequence[tuple[int, bytes, bool]]) -> None:
+        """Sets globals to what they held, for the next run. Fails if a constant changed."""
+        for address, held, constant in before:
+            assert not constant or ctypes.string_at(address, len(held)) == held, "a constant changed"
+            ctypes.memmove(address, held, len(held))
 
 
 def _scalar(argument: _Argument, value: Any) -> Any:

@@ -52,10 +52,10 @@ _ADDRESS = """
     }}"""
 
 
-def instrument(module: ir.Module, hooks: Mapping[str, int]) -> dict[str, int]:
+def instrument(module: ir.Module, hooks: Mapping[str, int]) -> dict[str, tuple[int, bool]]:
     """Puts all of it in; `hooks` has the address of what to call for `NOTE`, `ALLOCATE` and `FREE`.
 
-    Returns the names of the functions that return where constants lie, with the bytes each has.
+    Returns the names of the functions that return where globals lie, with the bytes each has and whether it is a constant.
     """
     with module.context, ir.Location.unknown():
         for op in list(_nested(module.operation)):
@@ -65,7 +65,7 @@ def instrument(module: ir.Module, hooks: Mapping[str, int]) -> dict[str, int]:
                 _note_copy(op)
         for name, address in hooks.items():
             module.body.append(ir.Operation.parse(_HOOKS[name].format(name=name, address=address)))
-        return _expose_constants(module)
+        return _expose_globals(module)
 
 
 def _nested(op: Any) -> Iterator[Any]:
@@ -143,11 +143,12 @@ def _dim(memref: Any, position: int) -> Any:
     ]
 
 
-def _expose_constants(module: ir.Module) -> dict[str, int]:
-    found: dict[str, int] = {}
+def _expose_globals(module: ir.Module) -> dict[str, tuple[int, bool]]:
+    found: dict[str, tuple[int, bool]] = {}
     views: Any = list(module.body.operations)
     for op in [view.operation for view in views if view.operation.name == "memref.global"]:
-        if "constant" in op.attributes:
+        constant = "constant" in op.attributes
+        if constant:
             del op.attributes["constant"]
         symbol, memref = op.attributes["sym_name"].value, op.attributes["type"].value
         name = f"test_address_of{symbol}"
@@ -156,10 +157,10 @@ def _expose_constants(module: ir.Module) -> dict[str, int]:
         last = function.regions[0].blocks[0].operations[1].operation
         with ir.InsertionPoint(last):
             attributes: dict[str, ir.Attribute] = {"name": ir.FlatSymbolRefAttr.get(symbol)}
-            constant = ir.Operation.create("memref.get_global", results=[memref], attributes=attributes).results
+            memory = ir.Operation.create("memref.get_global", results=[memref], attributes=attributes).results
             read = "memref.extract_aligned_pointer_as_index"
-            last.operands[0] = ir.Operation.create(read, operands=constant, results=[ir.IndexType.get()]).results[0]
-        found[name] = DTYPES[str(memref.element_type)].itemsize * _elements(memref)
+            last.operands[0] = ir.Operation.create(read, operands=memory, results=[ir.IndexType.get()]).results[0]
+        found[name] = (DTYPES[str(memref.element_type)].itemsize * _elements(memref), constant)
     return found
 
 

@@ -1,13 +1,24 @@
-"""The `bufferization` dialect on tensors: allocations without contents, and destinations that a value is written into."""
+"""The `bufferization` dialect on tensors: allocations, destinations that a value is written into, and the edge to memrefs."""
 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import dynamic_dims, elementwise_copy
-from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import segment_sizes
+from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
+from hotdesk.ir.types import is_memref, shape_of
+from hotdesk.ir.walking import defining_op, segment_sizes, users
 from hotdesk.models.facts import Facts
+from hotdesk.models.layouts import has_identity_layout
 from hotdesk.models.model import Buffers, OpModel
+
+_VIEWS = frozenset(
+    {
+        *("memref.cast", "memref.subview", "memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast"),
+        *("memref.transpose", "memref.reshape", "memref.view", "memref.memory_space_cast", "memref.assume_alignment"),
+    }
+)
+"""Ops whose result is their first operand's memory."""
+_LOCAL = ("memref", "linalg", "vector", "affine")
+_TO_BUFFER, _TO_TENSOR = "bufferization.to_buffer", "bufferization.to_tensor"
 
 
 def _alloc_facts(op: ir.Operation) -> Facts:
@@ -26,6 +37,14 @@ def _bufferize_alloc(op: ir.Operation, buffers: Buffers) -> None:
     buffers.assign(op.results[0], memref)
 
 
+def _dealloc_facts(op: ir.Operation) -> Facts:
+    return Facts()
+
+
+def _bufferize_dealloc(op: ir.Operation, buffers: Buffers) -> None:
+    """Nothing: memory that several values share is freed when the last of them is dead, which deallocation sees to."""
+
+
 def _materialize_facts(op: ir.Operation) -> Facts:
     if not len(op.results):
         return Facts(reads=frozenset({0}))
@@ -41,7 +60,88 @@ def _bufferize_materialize(op: ir.Operation, buffers: Buffers) -> None:
         buffers.assign(op.results[0], destination)
 
 
+# The edge to memrefs
+
+
+def _to_tensor_facts(op: ir.Operation) -> Facts:
+    """The memory itself, if nothing else touches it while the tensor lives (`restrict`); else a copy of it."""
+    if not is_lent(op) or "writable" in op.attributes:
+        return Facts()
+    return Facts(constants=frozenset({0}))
+
+
+def is_lent(op: ir.Operation) -> bool:
+    """Whether a `to_tensor` is promised its memory alone, and no tensor of the function lies there."""
+    root = op.operands[0]
+    while (producer := defining_op(root)) is not None and producer.name in _VIEWS:
+        root = producer.operands[0]
+    return "restrict" in op.attributes and (producer is None or producer.name != _TO_BUFFER)
+
+
+def _bufferize_to_tensor(op: ir.Operation, buffers: Buffers) -> None:
+    memref = op.operands[0]
+    if is_lent(op):
+        buffers.assign(op.results[0], memref)
+        return
+    copy = buffers.result(op, 0, dynamic_dims(memref, op))
+    elementwise_copy([memref], copy, None, len(shape_of(copy.type)), op)
+    buffers.assign(op.results[0], copy)
+
+
+def _expand_to_tensor(op: ir.Operation) -> list[ir.Value] | None:
+    """The tensor of a tensor's memory is the tensor, if that memory is only read."""
+    producer = defining_op(op.operands[0])
+    if producer is None or producer.name != _TO_BUFFER or "read_only" not in producer.attributes:
+        return None
+    source = producer.operands[0]
+    return [source] if source.type == op.results[0].type else None
+
+
+def _to_buffer_facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset({0}))
+
+
+def _expand_to_buffer(op: ir.Operation) -> list[ir.Value] | None:
+    """Memory that may be written is a value's own."""
+    if "read_only" in op.attributes or not _is_followed(op.results[0]):
+        return None
+    source = op.operands[0]
+    owned = create("hotdesk.own", [source], [source.type], before=op).results[0]
+    return [create(_TO_BUFFER, [owned], [op.results[0].type], {"read_only": ir.UnitAttr.get()}, before=op).results[0]]
+
+
+def _bufferize_to_buffer(op: ir.Operation, buffers: Buffers) -> None:
+    source, memref = buffers.buffer(op.operands[0]), op.results[0]
+    fits = not has_identity_layout(memref) or has_identity_layout(source)
+    if not fits or "read_only" not in op.attributes or not _is_followed(memref):
+        source = buffers.contiguous(source, op, 0)
+    memref.replace_all_uses_with(buffers.seen_as(source, memref.type, op))
+
+
+def _is_followed(memref: ir.Value) -> bool:
+    """Whether all that uses a memref, or a view of it, is known to use it where it stands only."""
+    for user in users(memref):
+        if user.name in _VIEWS:
+            if not all(_is_followed(result) for result in user.results):
+                return False
+        elif user.name.split(".")[0] not in _LOCAL or any(is_memref(result.type) for result in user.results):
+            return False
+    return True
+
+
+def _own_facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset({0}), ties=((0, 0),))
+
+
+def _bufferize_own(op: ir.Operation, buffers: Buffers) -> None:
+    buffers.assign(op.results[0], buffers.destination(op, 0))
+
+
 MODELS = {
     "bufferization.alloc_tensor": OpModel(_alloc_facts, _bufferize_alloc),
+    "bufferization.dealloc_tensor": OpModel(_dealloc_facts, _bufferize_dealloc),
     "bufferization.materialize_in_destination": OpModel(_materialize_facts, _bufferize_materialize),
+    _TO_TENSOR: OpModel(_to_tensor_facts, _bufferize_to_tensor, expand=_expand_to_tensor),
+    _TO_BUFFER: OpModel(_to_buffer_facts, _bufferize_to_buffer, expand=_expand_to_buffer),
+    "hotdesk.own": OpModel(_own_facts, _bufferize_own),
 }

@@ -22,6 +22,11 @@ def _bufferize_dim(op: ir.Operation, buffers: Buffers) -> None:
     op.results[0].replace_all_uses_with(new.results[0])
 
 
+def _bufferize_rank(op: ir.Operation, buffers: Buffers) -> None:
+    rank = index_constant(len(shape_of(op.operands[0].type)), op)
+    op.results[0].replace_all_uses_with(rank)
+
+
 def _extract_facts(op: ir.Operation) -> Facts:
     return Facts(reads=frozenset({0}))
 
@@ -70,6 +75,7 @@ def _bufferize_empty(op: ir.Operation, buffers: Buffers) -> None:
 MODELS = {
     "tensor.empty": OpModel(_empty_facts, _bufferize_empty),
     "tensor.dim": OpModel(_dim_facts, _bufferize_dim),
+    "tensor.rank": OpModel(_dim_facts, _bufferize_rank),
     "tensor.extract": OpModel(_extract_facts, _bufferize_extract),
     "tensor.insert": OpModel(_insert_facts, _bufferize_insert),
     "tensor.splat": OpModel(_written_facts, _bufferize_splat),

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.types import layout_of, row_major, shape_of
+from hotdesk.ir.types import layout_of, memref_of, row_major, shape_of
 from hotdesk.ir.walking import int_array
 from hotdesk.models.facts import Facts
 from hotdesk.models.layouts import has_identity_layout, strided_type, times
@@ -97,8 +97,22 @@ def _bufferize_cast(op: ir.Operation, buffers: Buffers) -> None:
     buffers.assign(op.results[0], create("memref.cast", [source], [result], before=op).results[0])
 
 
+def _reshape_facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset({1}), views=((0, 0),), whole_views=frozenset({(0, 0)}))
+
+
+def _bufferize_reshape(op: ir.Operation, buffers: Buffers) -> None:
+    source = buffers.buffer(op.operands[0])
+    if not has_identity_layout(source):
+        source = buffers.contiguous(source, op, 0)
+    operands = [source, buffers.buffer(op.operands[1])]
+    kind = memref_of(op.results[0].type)
+    buffers.assign(op.results[0], create("memref.reshape", operands, [kind], before=op).results[0])
+
+
 MODELS = {
     "tensor.expand_shape": OpModel(_whole_view, _bufferize_expand),
     "tensor.collapse_shape": OpModel(_whole_view, _bufferize_collapse),
+    "tensor.reshape": OpModel(_reshape_facts, _bufferize_reshape),
     "tensor.cast": OpModel(_whole_view, _bufferize_cast),
 }

@@ -1,4 +1,4 @@
-"""torch-mlir's `tm_tensor` ops that its lowering emits: scan and scatter, in destination-passing style."""
+"""torch-mlir's `tm_tensor` ops: scan, scatter, sort, attention and topk, all in destination-passing style."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
     bufferize_destination_style(op, facts(op).ties, buffers)
 
 
-MODELS = {name: OpModel(facts, _bufferize) for name in ("tm_tensor.scan", "tm_tensor.scatter", "tm_tensor.sort")}
+MODELS = {"tm_tensor.*": OpModel(facts, _bufferize)}
