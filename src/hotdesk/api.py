@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,13 +18,14 @@ from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.runtime.executable import CompiledProgram, aligned
 from hotdesk.runtime.function import Function
-from hotdesk.runtime.interface import TensorSpec, WeightRange
+from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.threads import thread_pool
 
 if TYPE_CHECKING:
     from hotdesk.frontends.capture import Captured
+    from hotdesk.runtime.checking.report import CheckReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,22 @@ def _program(
         kind="torch",
         timings=log.timings,
         stages=log.ir,
+        checker=_checker(captured.module, lowered, tuple(inputs), {i: fixed[i] for i in weights}),
     )
+
+
+def _checker(module: ir.Module, lowered: Lowered, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
+    """Keeps the IR on memrefs for `Program.check`; the checker itself is loaded when it is used."""
+
+    def check(
+        symbols: Mapping[str, int], inputs: Sequence[tuple[int, tuple[int, ...]]], results: Sequence[tuple[int, ...]]
+    ) -> CheckReport:
+        from hotdesk.runtime.planned import PlannedProgram
+
+        program = PlannedProgram(module, lowered.main, lowered.prepare, places, weights)
+        return program.check(symbols, inputs, results)
+
+    return check
 
 
 def _distinct_bytes(addresses: Mapping[int, int], sizes: Mapping[int, int]) -> int:

@@ -40,6 +40,7 @@ def _check(options: argparse.Namespace, source: Input, text: str) -> int:
     settings = Settings(
         deallocated=not options.no_leaks,
         undefined="carry" if options.carry_undefined else "refuse",
+        arenas=options.arenas,
         steps=options.steps,
     )
     try:
@@ -117,6 +118,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--carry-undefined", action="store_true", help="allow computing with memory that nobody wrote, and returning it"
+    )
+    parser.add_argument(
+        "--arenas",
+        action="store_true",
+        help="each memref.view of bytes on the heap is a buffer of its own, as in an arena",
     )
     parser.add_argument("--steps", type=int, default=Settings().steps, metavar="N", help="blocks that may run at most")
     parser.add_argument("--allow-unregistered-dialect", action="store_true", help="for IR with ops that are never run")

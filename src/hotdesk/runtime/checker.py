@@ -29,13 +29,14 @@ from hotdesk.runtime.checking import (
     vectors,
     views,
 )
-from hotdesk.runtime.checking.arguments import drawn, empty, parameters, passed
+from hotdesk.runtime.checking.arguments import drawn, empty, passed
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.code import Meaning
 from hotdesk.runtime.checking.elements import Unwritten, Value, plain
 from hotdesk.runtime.checking.findings import StopError
 from hotdesk.runtime.checking.machine import Machine, Settings, deep
 from hotdesk.runtime.checking.named import Generics, generalized
+from hotdesk.runtime.checking.parameters import parameters
 from hotdesk.runtime.checking.report import BufferRecord, CheckReport, Fault, FaultKind, Result, Traffic
 
 __all__ = [
@@ -91,15 +92,19 @@ def check_module(
         ExecutionError: the program does not end.
     """
     with entered(module.operation):
-        prepared, generics = _prepared(module)
-        entry = _function(prepared, function)
+        machine, entry = machine_for(module, function, settings)
         found = parameters(entry, read_only)
         values = drawn(found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
-        machine = Machine(prepared, _MEANINGS, generics, settings or Settings())
         given = passed(machine, entry, found, values)
         return run(
             machine, function, given, {p.result: v for p, v in zip(found, given, strict=True) if p.result is not None}
         )
+
+
+def machine_for(module: ir.Module, function: str, settings: Settings | None = None) -> tuple[Machine, ir.Operation]:
+    """A machine for a module, and the function to call in what it runs. Raises OptionError if there is no such function."""
+    prepared, generics = _prepared(module)
+    return Machine(prepared, _MEANINGS, generics, settings or Settings()), _function(prepared, function)
 
 
 def run(machine: Machine, function: str, given: Sequence[Value], slots: Mapping[int, View]) -> CheckReport:

@@ -12,6 +12,8 @@ from hotdesk.report.records import BufferLine, Memory
 if TYPE_CHECKING:
     import sympy
 
+    from hotdesk.runtime.checking.report import CheckReport
+
 Dim: TypeAlias = "int | sympy.Expr"
 
 
@@ -75,6 +77,19 @@ class Executable(Protocol):
 
         Inputs may share bytes with one another. Raises ExecutionError.
         """
+        ...
+
+
+class Checker(Protocol):
+    """Runs a program under the memory checker."""
+
+    def __call__(
+        self,
+        symbols: Mapping[str, int],
+        inputs: Sequence[tuple[int, tuple[int, ...]]],
+        results: Sequence[tuple[int, ...]],
+    ) -> CheckReport:
+        """`inputs` are addresses and shapes of contiguous tensors, `results` the shapes of the results."""
         ...
 
 

@@ -18,12 +18,13 @@ from hotdesk.errors import ArgumentCountError, DtypeError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.report import BufferLine, Memory, Report, render, summarize
 from hotdesk.runtime.calling import Positional
-from hotdesk.runtime.interface import Binding, Calling, Executable, TensorSpec, WeightRange
+from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
 from hotdesk.runtime.outputs import Extents, admit
 from hotdesk.runtime.sizes import Sizes
 from hotdesk.runtime.tensors import TensorView, address, contiguous, describe, empty, glance, written
 
 if TYPE_CHECKING:
+    from hotdesk.runtime.checking.report import CheckReport
     from hotdesk.runtime.tensors import Kind
 
 PLANS = 64
@@ -82,6 +83,7 @@ class Program:
         timings: Mapping[str, float] | None = None,
         stages: Mapping[str, str] | None = None,
         plans: int = PLANS,
+        checker: Checker | None = None,
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
@@ -101,6 +103,7 @@ class Program:
         self._timings = MappingProxyType(dict(timings or {}))
         self._stages = dict(stages or {})
         self._plans = plans
+        self._checker = checker
         self._bindings: OrderedDict[tuple[int, ...], Binding] = OrderedDict()
         self._signatures: dict[Hashable, _Signature] = {}
         self._lock = Lock()
@@ -167,6 +170,20 @@ class Program:
     def report(self, *args: Any, **kwargs: Any) -> str:
         """The report on a call with these arguments, as at most 15 lines of text."""
         return render(self.summary(*args, **kwargs))
+
+    def check(self, *args: Any, **kwargs: Any) -> CheckReport:
+        """Runs the program on these arguments under the memory checker: the IR on memrefs, with buffers where the plan puts them.
+
+        Slow: the IR is interpreted. The report has every wrong use of memory, and the results; see docs/checker.md.
+        Raises OptionError if the program does not come from `hotdesk.compile`, LoweringError for an op the checker does not know.
+        """
+        if self._checker is None:
+            raise OptionError("check", expected="a program that `hotdesk.compile` made", got="another one")
+        signature, views = self._check(self._calling.flatten(args, kwargs))
+        with self._lock:
+            binding = self._bind(signature)
+        held = [contiguous(view) for view in views]
+        return self._checker(binding.symbols, [(view.pointer, view.shape) for view in held], binding.result_shapes)
 
     def _admit(self, leaves: Sequence[object]) -> _Admitted:
         """The fast path: every tensor is usable as it lies and the signature has been seen."""

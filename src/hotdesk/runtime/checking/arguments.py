@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -12,76 +11,12 @@ from hotdesk._bindings import ir
 from hotdesk.errors import ArgumentCountError, ArgumentTypeError, DtypeError, ShapeError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import entry_block
-from hotdesk.passes.bufferize.one_shot import RESULT
-from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.elements import Array, dtype_of, xp
 from hotdesk.runtime.checking.machine import Machine
+from hotdesk.runtime.checking.parameters import Parameter
 
-_DONATED = "hotdesk.donated"
-_ARENA = "hotdesk.arena"
 _DEFAULT_SIZE = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """An argument of a function, as its type and attributes state it.
-
-    Attributes:
-        type: its MLIR type.
-        result: which result it is the memory of, or None.
-        writable: whether the function may write it.
-        arena: whether it is memory that the function carves its buffers out of.
-    """
-
-    number: int
-    type: Any
-    result: int | None
-    writable: bool
-    arena: bool
-
-    @property
-    def is_memref(self) -> bool:
-        return hasattr(self.type, "element_type")
-
-    @property
-    def shape(self) -> tuple[int | None, ...]:
-        return tuple(
-            None if self.type.is_dynamic_dim(i) else int(self.type.get_dim_size(i)) for i in range(self.type.rank)
-        )
-
-
-def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
-    """The arguments of a function.
-
-    One may be written if it is the memory of a result (`bufferize.result`) or donated (`hotdesk.donated`). Any other may only be
-    read if `read_only` is set, if some argument is a result or has a kind (then the function is of Hotdesk's making), or if an
-    attribute of MLIR's says so.
-    """
-    arguments = list(entry_block(function).arguments)
-    given: list[Any] = [{}] * len(arguments)
-    if "arg_attrs" in function.attributes:
-        given = list(cast(Any, function.attributes["arg_attrs"]))
-    ours = read_only or any(RESULT in entry or KIND in entry for entry in given)
-    return [
-        Parameter(
-            number,
-            argument.type,
-            int(entry[RESULT].value) if RESULT in entry else None,
-            RESULT in entry or _DONATED in entry or _ARENA in entry or not (ours or _only_read(entry)),
-            _ARENA in entry,
-        )
-        for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
-    ]
-
-
-def _only_read(entry: Any) -> bool:
-    if "llvm.readonly" in entry or "llvm.readnone" in entry:
-        return True
-    if "bufferization.access" in entry:
-        return str(entry["bufferization.access"].value) in ("read", "none")
-    return "bufferization.writable" in entry and not entry["bufferization.writable"].value
 
 
 def drawn(found: Sequence[Parameter], sizes: Sequence[int], seed: int) -> list[Any]:
@@ -144,8 +79,6 @@ def _passed(machine: Machine, parameter: Parameter, value: Any, at: Source) -> A
     kind = "argument" if parameter.result is None else "result"
     name = what if parameter.result is None else f"result {parameter.result}"
     block = machine.memory.hold(data, kind, name, at, written=not unwritten, writable=parameter.writable)
-    if parameter.arena:
-        machine.carve(block)
     return View.of(block, array.shape, dtype)
 
 

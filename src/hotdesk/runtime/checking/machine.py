@@ -22,6 +22,7 @@ from hotdesk.runtime.checking.elements import Unwritten, Value, dtype_of, xp
 from hotdesk.runtime.checking.findings import Findings
 from hotdesk.runtime.checking.memory import Memory
 from hotdesk.runtime.checking.named import Generics
+from hotdesk.runtime.checking.parameters import parameters
 from hotdesk.runtime.checking.report import FaultKind
 
 _DEPTH = 20_000  # Python frames; a call of the program takes about six
@@ -36,11 +37,14 @@ class Settings:
             deallocations are still to be inserted.
         undefined: `refuse` tells of every computation on memory that nobody wrote and of results that nobody wrote; `carry`
             lets them pass as long as no branch, index or size depends on them.
+        arenas: whether each `memref.view` of bytes on the heap is a buffer of its own, which no other view may overwrite while it
+            is wanted. Memory that is marked with `hotdesk.arena` is always taken so.
         steps: blocks that run before the program counts as one that does not end.
     """
 
     deallocated: bool = True
     undefined: str = "refuse"
+    arenas: bool = False
     steps: int = 50_000_000
 
 
@@ -48,6 +52,7 @@ class Settings:
 class _Function:
     body: Region
     code: Code
+    arenas: tuple[int, ...]
 
 
 class Machine:
@@ -60,7 +65,7 @@ class Machine:
         self.findings = Findings()
         self.memory = Memory(self.findings)
         self.returned = Source("func.return")
-        self.homes: Mapping[ir.Operation, tuple[Arena, int]] = {}
+        self.homes: dict[ir.Operation, tuple[Arena, int]] = {}
         self.counters: list[Sequence[Any]] = []
         self._meanings = meanings
         self._generics = generics
@@ -113,6 +118,8 @@ class Machine:
         """Runs a function with a frame and a stack of its own; what it returns."""
         function = self._ready(name, at)
         frame: list[Value] = [None] * function.code.size
+        for number in function.arenas:
+            self.carve(arguments[number].block)
         with self.scope(at or Source("func.func")):
             return function.body.run(frame, arguments)
 
@@ -126,7 +133,8 @@ class Machine:
                     hint="The memory checker runs programs; give it the whole one.",
                 )  # fmt: skip
             code = Code(self, self._meanings, self._generics.found)
-            self._functions[name] = _Function(code.region(op.regions[0]), code)
+            arenas = tuple(p.number for p in parameters(op, False) if p.arena)
+            self._functions[name] = _Function(code.region(op.regions[0]), code, arenas)
         return self._functions[name]
 
     # Stack

@@ -11,7 +11,7 @@ A read or write
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -170,28 +170,27 @@ class Memory:
             else:
                 view.shadow[place] = complete(view.dtype)
         if block.home is not None:
-            arena, offset = block.home
-            view.owners(arena, offset)[place] = block.number
+            for part, arena, offset in _homes(view):
+                part.owners(arena, offset)[place] = part.block.number
 
     def _own(self, view: View, place: Any, at: Source) -> None:
         """Notes an overlap if another block has written what this one wants to read."""
-        block = view.block
-        arena, offset = block.home or (None, 0)
-        assert arena is not None
-        owners = view.owners(arena, offset)[place]
-        foreign = owners != block.number
-        if not foreign.any():
-            return
-        if block.written is not None:
-            foreign &= view.shadow_bytes()[place] != 0
-        else:
-            foreign &= owners != 0  # what was there from the start, nobody has overwritten
-        if foreign.any():
-            other = arena.tenants[int(owners[foreign].flat[0])]
-            message = (
-                f"{int(foreign.sum())} bytes that are wanted here were overwritten by {other.name}, in {arena.name}"
-            )
-            self._findings.add(FaultKind.OVERLAP, at, message, block, other=other)
+        written = None if view.block.written is None else view.shadow_bytes()[place] != 0
+        for part, arena, offset in _homes(view):
+            owners = part.owners(arena, offset)[place]
+            foreign = owners != part.block.number
+            if foreign.any() and written is not None:
+                foreign &= written
+            if foreign.any():
+                self._tell_overlap(view.block, part.block, arena, owners[foreign], at)
+
+    def _tell_overlap(self, block: Block, resident: Block, arena: Arena, owners: Array, at: Source) -> None:
+        """`resident` is the block itself, or the arena within the arena that it lies in."""
+        other = arena.tenants.get(int(owners.flat[0]))
+        by = other.name if other is not None else "another buffer"
+        whose = "" if resident is block else f" of {resident.name}"
+        message = f"{owners.size} bytes{whose} that are wanted here were overwritten by {by}, in {arena.name}"
+        self._findings.add(FaultKind.OVERLAP, at, message, block, other=other)
 
     def _alive(self, view: View, at: Source, what: str) -> None:
         if view.block.freed is not None or (view.block.whole is not None and view.block.death() is not None):
@@ -211,6 +210,16 @@ class Memory:
             low, high = view.extent
             message = f"bytes {low} to {high} of {view.block.name}, which has {view.block.size}"
             self._findings.stop(FaultKind.OUT_OF_BOUNDS, at, message, view.block)
+
+
+def _homes(view: View) -> Iterator[tuple[View, Arena, int]]:
+    """Where a view lies by plan: in the arena of its block, in that which this arena was carved out of, and so on outwards."""
+    while view.block.home is not None:
+        arena, offset = view.block.home
+        yield view, arena, offset
+        if view.block.whole is None:
+            return
+        view = View(view.block.whole, offset + view.start, view.offset, view.sizes, view.strides, view.dtype)
 
 
 def settle(block: Block, arena: Arena, offset: int) -> None:

@@ -13,10 +13,8 @@ from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
 from hotdesk.runtime.checking.elements import dtype_of, xp
 from hotdesk.runtime.checking.hazards import overlapping
 from hotdesk.runtime.checking.memory import settle
+from hotdesk.runtime.checking.parameters import ARENA
 from hotdesk.runtime.checking.report import FaultKind
-
-_CARVED = "hotdesk.arena"
-"""Marks an allocation or argument as an arena: each `memref.view` of it is a buffer of its own."""
 
 _HEAP_ALIGNMENT = 16  # bytes, what malloc promises
 
@@ -28,7 +26,7 @@ def _allocation(kind: str) -> Meaning:
         sizes_of = reading.dynamic_sizes(memref, reading.groups()[0])
         least = dtype.itemsize if kind == "stack" else _HEAP_ALIGNMENT
         alignment = int(reading.attribute("alignment").value) if reading.has("alignment") else least
-        home, carved = machine.homes.get(reading.op), reading.has(_CARVED)
+        home, carved = machine.homes.get(reading.op), reading.has(ARENA) or _is_bytes(memref, machine.settings.arenas)
         (result,) = reading.results
 
         def step(frame: Frame) -> None:
@@ -47,6 +45,10 @@ def _allocation(kind: str) -> Meaning:
         return step
 
     return meaning
+
+
+def _is_bytes(memref: Any, wanted: bool) -> bool:
+    return wanted and memref.rank == 1 and str(memref.element_type) == "i8"
 
 
 def _dealloc(reading: Reading) -> Step:

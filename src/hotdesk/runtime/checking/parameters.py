@@ -1,0 +1,74 @@
+"""What the arguments of a function are, as their types and attributes state it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.walking import entry_block
+from hotdesk.passes.bufferize.one_shot import RESULT
+from hotdesk.passes.tensor.prepare import KIND
+
+_DONATED = "hotdesk.donated"
+ARENA = "hotdesk.arena"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument of a function, as its type and attributes state it.
+
+    Attributes:
+        type: its MLIR type.
+        result: which result it is the memory of, or None.
+        writable: whether the function may write it.
+        arena: whether it is memory that the function carves its buffers out of.
+    """
+
+    number: int
+    type: Any
+    result: int | None
+    writable: bool
+    arena: bool
+
+    @property
+    def is_memref(self) -> bool:
+        return hasattr(self.type, "element_type")
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        return tuple(
+            None if self.type.is_dynamic_dim(i) else int(self.type.get_dim_size(i)) for i in range(self.type.rank)
+        )
+
+
+def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
+    """The arguments of a function.
+
+    One may be written if it is the memory of a result (`bufferize.result`) or donated (`hotdesk.donated`). Any other may only be
+    read if `read_only` is set, if some argument is a result or has a kind (then the function is of Hotdesk's making), or if an
+    attribute of MLIR's says so.
+    """
+    arguments = list(entry_block(function).arguments)
+    given: list[Any] = [{}] * len(arguments)
+    if "arg_attrs" in function.attributes:
+        given = list(cast(Any, function.attributes["arg_attrs"]))
+    ours = read_only or any(RESULT in entry or KIND in entry for entry in given)
+    return [
+        Parameter(
+            number,
+            argument.type,
+            int(entry[RESULT].value) if RESULT in entry else None,
+            RESULT in entry or _DONATED in entry or ARENA in entry or not (ours or _only_read(entry)),
+            ARENA in entry,
+        )
+        for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
+    ]
+
+
+def _only_read(entry: Any) -> bool:
+    if "llvm.readonly" in entry or "llvm.readnone" in entry:
+        return True
+    if "bufferization.access" in entry:
+        return str(entry["bufferization.access"].value) in ("read", "none")
+    return "bufferization.writable" in entry and not entry["bufferization.writable"].value

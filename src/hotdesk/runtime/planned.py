@@ -1,0 +1,145 @@
+"""A compiled program under the memory checker: its IR on memrefs, with each buffer where the plan has put it.
+
+`@prepare` runs first, and `@main` on what it made. Inputs, weights and prepared values may only be read unless they are donated;
+results begin unwritten. A buffer that reads bytes which another one has written since, in the arena or in a result that lends its
+memory, is an overlap: whatever the planner and its check have said.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.buffers import find_buffers
+from hotdesk.ir.context import entered
+from hotdesk.ir.walking import defining_op, main_function, nested_ops
+from hotdesk.passes.lower.function import LoweredFunction
+from hotdesk.runtime.checker import machine_for, run
+from hotdesk.runtime.checking.arguments import passed
+from hotdesk.runtime.checking.blocks import Arena, View
+from hotdesk.runtime.checking.elements import Array, dtype_of, xp
+from hotdesk.runtime.checking.machine import Machine
+from hotdesk.runtime.checking.memory import settle
+from hotdesk.runtime.checking.parameters import Parameter, parameters
+from hotdesk.runtime.checking.report import CheckReport
+from hotdesk.runtime.function import Evaluator
+from hotdesk.runtime.layout import plan_buffers
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedProgram:
+    """What the checker needs of a compiled program. It keeps the IR on memrefs that the program was lowered from.
+
+    Attributes:
+        module: that IR; nothing changes it.
+        main, prepare: its functions as they were lowered.
+        inputs: which arguments of `@main` are passed in at each call.
+        weights: addresses of the others that point at weights, by argument.
+    """
+
+    module: ir.Module
+    main: LoweredFunction
+    prepare: LoweredFunction | None
+    inputs: tuple[int, ...]
+    weights: Mapping[int, int]
+
+    def check(
+        self,
+        symbols: Mapping[str, int],
+        inputs: Sequence[tuple[int, tuple[int, ...]]],
+        results: Sequence[tuple[int, ...]],
+    ) -> CheckReport:
+        """Runs the program on inputs at these addresses with these shapes; `results` are the shapes of what it makes.
+
+        Raises:
+            LoweringError: the program uses an op that the checker does not know.
+        """
+        with entered(self.module.operation):
+            prepared: list[Array] = []
+            if self.prepare is not None:
+                report = self._run("prepare", self.prepare, {}, dict(enumerate(self._weights())), {})
+                if report.faults:
+                    return report
+                prepared = [result.values for result in report.results]
+            given = dict(zip(self.inputs, inputs, strict=True))
+            values = {number: self._array("main", number, *given[number]) for number in self.inputs}
+            values.update({number: self._weight(number, address) for number, address in self.weights.items()})
+            first = len(self.inputs) + len(self.weights)
+            values.update({first + i: array for i, array in enumerate(prepared)})
+            return self._run("main", self.main, symbols, values, dict(enumerate(results)))
+
+    def _run(
+        self,
+        name: str,
+        lowered: LoweredFunction,
+        symbols: Mapping[str, int],
+        values: Mapping[int, Array],
+        shapes: Mapping[int, tuple[int, ...]],
+    ) -> CheckReport:
+        machine, entry = machine_for(self.module, name)
+        found = parameters(entry, True)
+        arguments = [values[p.number] if p.result is None else _room(p, shapes) for p in found]
+        given = passed(machine, entry, found, arguments)
+        slots = {p.result: view for p, view in zip(found, given, strict=True) if p.result is not None}
+        self._place(machine, name, entry, lowered, symbols, slots)
+        return run(machine, name, given, slots)
+
+    def _place(
+        self,
+        machine: Machine,
+        name: str,
+        entry: ir.Operation,
+        lowered: LoweredFunction,
+        symbols: Mapping[str, int],
+        slots: Mapping[int, View],
+    ) -> None:
+        """Tells the machine where the plan puts each allocation: in the arena, or in a result that lends its memory."""
+        sizes = Evaluator([buffer.bytes for buffer in lowered.buffers]).at(symbols)
+        plan = plan_buffers(lowered, sizes)
+        arenas: dict[int | None, Arena] = {None: Arena("the arena", np.zeros(plan.arena, np.int32))}
+        for number, place in enumerate(lowered.result_places):
+            arenas[place] = Arena(f"result {number}", np.zeros(sizes[place], np.int32))
+            settle(slots[number].block, arenas[place], 0)
+        original = main_function(self.module, name)
+        buffers = [defining_op(buffer.base) for buffer in find_buffers(original)]
+        copies = dict(zip(_allocations(original), _allocations(entry), strict=True))
+        for placement in plan.placements:
+            op = buffers[cast(int, placement.buffer_id)]
+            if op is not None:
+                machine.homes[copies[op]] = (arenas[cast("int | None", placement.pool)], placement.offset)
+
+    def _weights(self) -> list[Array]:
+        """The weights, in the order in which `@prepare` takes them."""
+        return [self._weight(number, self.weights[number]) for number in sorted(self.weights)]
+
+    def _weight(self, number: int, address: int) -> Array:
+        argument = main_function(self.module).regions[0].blocks[0].arguments[number]
+        kind: Any = argument.type
+        return self._array("main", number, address, tuple(int(size) for size in kind.shape))
+
+    def _array(self, name: str, number: int, address: int, shape: tuple[int, ...]) -> Array:
+        """The memory of an argument as an array that may only be read."""
+        kind: Any = main_function(self.module, name).regions[0].blocks[0].arguments[number].type
+        dtype = dtype_of(kind)
+        size = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+        if not size:
+            return np.empty(shape, dtype)
+        memory = (ctypes.c_uint8 * size).from_address(address)
+        array: Array = xp.frombuffer(memory, np.uint8).view(dtype).reshape(shape)
+        array.flags.writeable = False
+        return array
+
+
+def _allocations(function: ir.Operation) -> list[ir.Operation]:
+    return [op for op in nested_ops(function) if op.name == "memref.alloc"]
+
+
+def _room(parameter: Parameter, shapes: Mapping[int, tuple[int, ...]]) -> Array:
+    """An array of the sizes of a result."""
+    shape = shapes.get(cast(int, parameter.result), cast("tuple[int, ...]", parameter.shape))
+    return np.zeros(shape, dtype_of(parameter.type))
