@@ -36,6 +36,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-tensor-bufferize": "hotdesk.passes.bufferize.tensor_partial:TensorBufferize",
     "hotdesk-linalg-bufferize": "hotdesk.passes.bufferize.linalg_partial:LinalgBufferize",
     "hotdesk-arith-bufferize": "hotdesk.passes.bufferize.arith_partial:ArithBufferize",
+    "hotdesk-scf-bufferize": "hotdesk.passes.bufferize.scf_partial:ScfBufferize",
     "hotdesk-func-bufferize": "hotdesk.passes.bufferize.func_partial:FuncBufferize",
     "hotdesk-finalizing-bufferize": "hotdesk.passes.bufferize.finalizing:FinalizingBufferize",
     "hotdesk-drop-equivalent-buffer-results": "hotdesk.passes.bufferize.equivalent_results:DropEquivalentBufferResults",
@@ -45,6 +46,8 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-buffer-hoisting": "hotdesk.passes.buffers.hoist:BufferHoisting",
     "hotdesk-buffer-loop-hoisting": "hotdesk.passes.buffers.loop_hoist:BufferLoopHoisting",
     "hotdesk-promote-buffers-to-stack": "hotdesk.passes.buffers.promote:PromoteBuffersToStack",
+    "hotdesk-share-buffers": "hotdesk.passes.buffers.share:ShareBuffers",
+    "hotdesk-merge-allocations": "hotdesk.passes.buffers.merge:MergeAllocations",
     "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",
 }
 

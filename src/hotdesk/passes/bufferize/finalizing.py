@@ -68,7 +68,7 @@ def _refuse_tensors(function: ir.Operation) -> None:
 
 def _error(what: str, op: ir.Operation, found: ir.Type) -> BufferizationError:
     dialect = op.name.split(".")[0]
-    known = dialect in ("tensor", "linalg", "arith", "func")
+    known = dialect in ("tensor", "linalg", "arith", "func", "scf")
     hint = f"Does hotdesk-{dialect}-bufferize run before, and has the op a model?" if known else None
     return BufferizationError(
         f"{what} still has tensors", expected="buffers only", got=str(found),

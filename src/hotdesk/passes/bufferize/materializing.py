@@ -19,6 +19,7 @@ from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, nested_ops, segment_sizes, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
+from hotdesk.passes.bufferize.expanding import expand
 
 TO_BUFFER = "bufferization.to_buffer"
 TO_TENSOR = "bufferization.to_tensor"
@@ -31,10 +32,22 @@ def bufferize_ops(module: ir.Module, wanted: Callable[[str], bool]) -> tuple[Dec
     """Bufferizes every op whose name is wanted, that has a model and ranked tensors alone; other ops keep their tensors."""
     decisions: list[Decision] = []
     for function in defined_functions(module):
-        for op in [op for op in nested_ops(function) if wanted(op.name)]:
+        for op in _expanded(function, wanted):
             if _has_tensors(op) and (op.name in _IN_PAYLOADS or _outside_payloads(op) == op):
                 decisions.extend(_bufferize(op, function))
     return tuple(decisions)
+
+
+def _expanded(function: ir.Operation, wanted: Callable[[str], bool]) -> list[ir.Operation]:
+    """The ops that are wanted, and those of any dialect that their models made of some of them."""
+    others = set(nested_ops(function))
+    for op in [
+        op for op in nested_ops(function) if wanted(op.name) and _has_tensors(op) and _outside_payloads(op) == op
+    ]:
+        others.discard(op)
+        if not expand(op, model_of(op.name)):
+            others.add(op)
+    return [op for op in nested_ops(function) if wanted(op.name) or op not in others]
 
 
 def to_buffer(value: ir.Value, before: ir.Operation) -> ir.Value:
@@ -111,6 +124,9 @@ class Materializing:
 
     def rebuild_arguments(self, block: ir.Block) -> None:
         rebuild_arguments(block)
+
+    def replaced_by(self, new: ir.Operation) -> None:
+        """Nothing is asked later about the ops that were rewritten."""
 
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
         producer = defining_op(value)

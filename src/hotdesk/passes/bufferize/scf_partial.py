@@ -1,0 +1,36 @@
+"""Bufferizes structured control flow alone; what is in its regions keeps its tensors.
+
+    %r = scf.for … iter_args(%p = %x) -> (tensor<4xf32>) {      %m = bufferization.to_buffer %x
+      %s = tensor.insert_slice …                                %a = scf.for … iter_args(%b = %m) -> (memref<4xf32>) {
+      scf.yield %s }                                     ->       %p = bufferization.to_tensor %b
+                                                                  %s = tensor.insert_slice …
+                                                                  %c = bufferization.to_buffer %s
+                                                                  scf.yield %c }
+                                                                %r = bufferization.to_tensor %a
+
+1. What enters a loop, what regions yield, and what ops with regions return are memrefs, contiguous ones.
+2. Nothing is copied, unless it has another layout: whoever writes makes a buffer first.
+3. An op without a model, or with an unranked tensor, is left alone.
+
+The order of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.explain import Decision
+from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.materializing import bufferize_ops
+
+
+@dataclass(frozen=True, slots=True)
+class ScfBufferize(Pass):
+    """Bufferizes `scf` ops (rules in the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-scf-bufferize"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        return bufferize_ops(module, lambda name: name.startswith("scf."))
