@@ -17,6 +17,9 @@ SUBJECTS = tuple(
         "hotdesk-buffer-hoisting",
         "hotdesk-buffer-loop-hoisting",
         "hotdesk-promote-buffers-to-stack",
+        "hotdesk-share-buffers",
+        "hotdesk-merge-allocations",
+        "hotdesk-merge-allocations{arena=allocate alignment=16 strategy=no-reuse}",
     )
 )
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from math import prod
+from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_dominance import Dominance
-from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind, read_buffers
+from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind, read_buffers
 from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.origins import Origins, kept
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import Size, SymbolicSizes, product
-from hotdesk.ir.types import element_bytes, element_of, is_memref
+from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import defining_op
 
 _FREEING = ("memref.realloc", "bufferization.dealloc")
@@ -79,6 +80,18 @@ class Allocations:
         op = defining_op(value)
         return self._blocks[cast(ir.Block, value.owner)] if op is None else self.program.ops[self.positions[op]].block
 
+    def defining(self, value: ir.Value) -> int:
+        """The number of the op that makes a value; -1 for a block argument."""
+        op = defining_op(value)
+        return -1 if op is None else self.positions[op]
+
+    def region_of(self, block: int) -> tuple[int, ...]:
+        """The blocks of the region that a block is in."""
+        record = self.program.blocks[block]
+        if record.parent != FUNCTION:
+            return self.program.ops[record.parent].regions[record.region]
+        return tuple(b.number for b in self.program.blocks if b.parent == FUNCTION)
+
     def source(self, op: int) -> Source:
         operation = self.program.ops[op].operation
         return Source(operation.name, python_line(operation.location))
@@ -108,10 +121,22 @@ class Allocations:
 
 
 def bytes_of(value: ir.Value, sizes: SymbolicSizes) -> Size:
-    """The bytes of a contiguous memref; 0 for one whose elements are not numbers."""
-    if not is_memref(value.type):
-        return 0
-    return product([*sizes.shape(value), element_bytes(element_of(value.type))])
+    """The bytes of a contiguous memref; 0 for one whose elements are neither numbers nor vectors of them."""
+    each = bytes_of_element(value.type) if is_memref(value.type) else 0
+    return product([*sizes.shape(value), each]) if each else 0
+
+
+def bytes_of_element(memref: ir.Type) -> int:
+    """The bytes of one element of a memref; 0 if it is neither a number nor a vector of numbers."""
+    element = cast(ir.Type, cast(Any, memref).element_type)
+    count = 1
+    if isinstance(element, ir.VectorType):
+        vector = cast(Any, element)
+        if any(cast("list[bool]", list(vector.scalable_dims))):
+            return 0
+        count, element = prod(int(size) for size in vector.shape), vector.element_type
+    numbers = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType)
+    return count * element_bytes(str(element)) if isinstance(element, numbers) else 0
 
 
 def _makes_numbers(op: ir.Operation) -> bool:

@@ -81,7 +81,7 @@ class Hoisting:
         wanted, stop = self._above_all(allocation), self._definitions(allocation)
         because: Source | None = None
         while (parent := self._program.blocks[place].parent) != FUNCTION:
-            if not _is_loop(self._program.ops[parent]):
+            if not is_loop(self._program.ops[parent]):
                 break
             reason = self._keeps(allocation, parent, wanted, stop)
             if reason is not None:
@@ -136,7 +136,7 @@ class Hoisting:
         op = self._program.ops[parent]
         if op.name in _PARALLEL:
             return Reason.PARALLEL_ITERATIONS
-        if _is_loop(op):
+        if is_loop(op):
             return Reason.KEPT_BETWEEN_ITERATIONS
         return None if op.control else Reason.UNKNOWN_REGION
 
@@ -177,10 +177,15 @@ class Hoisting:
         return Source("block argument") if op is None else self.allocations.source(self.allocations.positions[op])
 
 
-def _is_loop(op: BufferOp) -> bool:
+def is_loop(op: BufferOp) -> bool:
     """Whether the regions of an op may run more than once."""
     repeats = any(0 <= edge.end <= edge.start for edge in op.edges)
     return op.name in _LOOPS or op.name in _PARALLEL or (op.control and repeats)
+
+
+def runs_in_parallel(op: BufferOp) -> bool:
+    """Whether the iterations of an op may run at the same time."""
+    return op.name in _PARALLEL
 
 
 def is_not_negative(value: ir.Value) -> bool:

@@ -75,6 +75,7 @@ class Reason(str, Enum):
         "No iteration wants what the buffer held in another one, so one allocation serves them all.",
     )
     SMALL_AND_LOCAL = "small-and-local", "The buffer is small, and nothing uses it after the scope that it is made in."
+    PLACED_IN_ARENA = "placed-in-arena", "The buffer has a place in the function's arena."
     COPY_OF_ITSELF = "copy-of-itself", "Source and target are the same memory."
     SOURCE_REUSED = "source-reused", "The source serves in place of the target."
     TARGET_REUSED = "target-reused", "What is copied is computed in the target from the start."
@@ -154,6 +155,15 @@ class Reason(str, Enum):
     SIZE_NOT_STATIC = "size-not-static", "The size is not known before the program runs."
     LEAVES_SCOPE = "leaves-scope", "The buffer is handed out of the scope that it is made in."
     MADE_REPEATEDLY = "made-repeatedly", "A loop would make the buffer again and again, and the stack keeps each one."
+    OTHER_MEMORY_SPACE = "other-memory-space", "The buffers lie in different memory spaces."
+    RAISES_PEAK = (
+        "raises-peak",
+        "Keeping a dead buffer until then would take more memory than the function does at its peak.",
+    )
+    UNSIZED_ELEMENT = (
+        "unsized-element",
+        "The elements are neither numbers nor vectors of numbers, so their bytes are not known.",
+    )
     KEPT_BY_UNKNOWN = "kept-by-unknown", "It is not known whether an operation keeps the buffer for later."
     ADDRESS_TAKEN = "address-taken", "The function is used otherwise than by calls, so its signature stays as it is."
     NO_BODY = "no-body", "The function that is called has no body here, so it is not known what it could overwrite."

@@ -1,0 +1,255 @@
+"""Which allocations of a function may take over the memory of one that is dead by then.
+
+Allocations are looked at in the order of their live ranges (`analysis.allocation_ranges`). One, the *taker*, goes to memory of
+those before it, the *desk*, iff
+
+1. the live range of all that use the desk ends before the taker's begins. In the order of the text a branch ends before the other
+   one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops;
+2. the desk has as many bytes, or more: numbers, or expressions of which that is proven (sizes are not negative);
+3. both are contiguous `memref.alloc`s in the same memory space, with elements of a known size;
+4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the
+   same time, and no region of which nothing is known;
+5. each is freed by `memref.dealloc` of itself inside that block, or neither is freed at all;
+6. the peak does not rise (`analysis.peak`), though the desk is held from the first of them to the last, with what is between.
+
+The desk is the smallest one that fits, among those the one that was freed last. Where the first user of a desk is inside an op, the desk goes in front of that op.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from bisect import bisect_left, insort
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded, live_range
+from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
+from hotdesk.analysis.buffer_program import FUNCTION
+from hotdesk.analysis.hoisting import is_not_negative, runs_in_parallel
+from hotdesk.analysis.peak import Change, Profile, is_at_least
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.symbolic import Size
+
+ALIGNMENT = "alignment"
+_TRIED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Memory and who uses it.
+
+    Attributes:
+        users: in the order of their live ranges; the first one has the most bytes.
+        block: the block around all of them.
+        first: the op of the block that is, or has inside, the first of their allocations.
+        last: the op of the block that is, or has inside, the last of their deallocations; -1 if there are none.
+        bytes: the size.
+        upper: the end of the last live range.
+        held: the ops from which to which the memory is allocated, half open.
+    """
+
+    users: tuple[Allocation, ...]
+    block: int
+    first: int
+    last: int
+    bytes: Size
+    upper: int
+    held: tuple[int, int]
+
+
+class Sharing:
+    """The desks of one function, and a decision for each allocation; the IR must not change meanwhile."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.allocations = Allocations(function)
+        self.decisions: list[Decision] = []
+        self.desks: list[Desk] = []
+        self._program, self._dominance = self.allocations.program, self.allocations.dominance
+        found: list[tuple[Desk, LiveRange]] = []
+        for allocation in self.allocations.all:
+            live = self._live(allocation) if self.allocations.is_plain(allocation) else None
+            if isinstance(live, Unbounded):
+                self._say(allocation, Outcome.ALLOCATED, live.reason, live.op)
+            elif live is not None and live.lower < live.upper:
+                found.append((self._alone(allocation, live), live))
+        found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
+        held = [Change(*desk.held, desk.bytes) for desk, _ in found]
+        self._profile = Profile(len(self._program.ops) + 1, held)
+        self._busy: list[tuple[int, int]] = []
+        self._free: list[tuple[int, int, int]] = []
+        self._symbolic: dict[Size, list[int]] = {}
+        self._fits: dict[tuple[Size, Size], bool] = {}
+        for desk, live in found:
+            self._release(live.lower)
+            self._seat(desk, live)
+
+    def _live(self, allocation: Allocation) -> LiveRange | Unbounded:
+        """Rules 3 and 5, and what live ranges ask for."""
+        kind = self.allocations.value(allocation).type
+        if not bytes_of_element(kind):
+            return Unbounded(Reason.UNSIZED_ELEMENT, allocation.op)
+        if not is_contiguous(kind):
+            return Unbounded(Reason.DIFFERENT_LAYOUT, allocation.op)
+        if allocation.frees and not allocation.is_freed_simply:
+            return Unbounded(Reason.FREED_ELSEWHERE, allocation.frees[0])
+        return live_range(self.allocations, allocation)
+
+    def _alone(self, allocation: Allocation, live: LiveRange) -> Desk:
+        """An allocation as it is: held until it is freed, or as long as it is touched if nothing frees it yet."""
+        last = allocation.frees[-1] if allocation.frees else -1
+        held = (allocation.op, max(last + 1, live.upper))
+        home = self._program.ops[allocation.op].block
+        return Desk((allocation,), home, allocation.op, last, self.allocations.bytes(allocation), live.upper, held)
+
+    def _release(self, until: int) -> None:
+        """Desks whose last user is done become free."""
+        while self._busy and self._busy[0][0] <= until:
+            _, number = heapq.heappop(self._busy)
+            size = self.desks[number].bytes
+            if isinstance(size, int):
+                insort(self._free, (size, -self.desks[number].held[1], number))
+            else:
+                self._symbolic.setdefault(size, []).append(number)
+
+    def _seat(self, alone: Desk, live: LiveRange) -> None:
+        taker, refusal = alone.users[0], (Reason.LIVE_AT_THE_SAME_TIME, alone.users[0].op)
+        for rank, number in enumerate(self._candidates(alone)):
+            joined = self._join(self.desks[number], alone, live)
+            first = self.desks[number].users[0].op
+            if isinstance(joined, Desk):
+                self.desks[number] = joined
+                self._remove(number)
+                heapq.heappush(self._busy, (live.upper, number))
+                self._say(taker, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, first)
+                return
+            refusal = (joined, first) if rank == 0 else refusal
+        self.desks.append(alone)
+        heapq.heappush(self._busy, (live.upper, len(self.desks) - 1))
+        self._say(taker, Outcome.ALLOCATED, *refusal)
+
+    def _candidates(self, alone: Desk) -> list[int]:
+        """Some free desks that are large enough (rule 2), the best ones first."""
+        kind = self._type(alone)
+        size = alone.bytes
+        if isinstance(size, int):
+            at = bisect_left(self._free, (size, -sys.maxsize, -1))
+            numbers = [number for _, _, number in self._free[at : at + _TRIED]]
+            return sorted(numbers, key=lambda n: (self.desks[n].bytes, self._type(self.desks[n]) != kind))
+        equal = sorted(self._symbolic.get(size, ())[-_TRIED:], key=lambda n: self._type(self.desks[n]) != kind)
+        others = [other for other in list(self._symbolic)[-_TRIED:] if other != size and self._fits_in(size, other)]
+        return [*equal, *(number for other in others for number in self._symbolic[other][-1:])]
+
+    def _fits_in(self, size: Size, other: Size) -> bool:
+        if (size, other) not in self._fits:
+            self._fits[size, other] = is_at_least(other, size)
+        return self._fits[size, other]
+
+    def _type(self, desk: Desk) -> ir.Type:
+        return self.allocations.value(desk.users[0]).type
+
+    def _remove(self, number: int) -> None:
+        size = self.desks[number].bytes
+        if not isinstance(size, int):
+            self._symbolic[size].remove(number)
+            if not self._symbolic[size]:
+                del self._symbolic[size]
+            return
+        at = bisect_left(self._free, (size, -sys.maxsize, -1))
+        while self._free[at][2] != number:
+            at += 1
+        del self._free[at]
+
+    def _join(self, desk: Desk, alone: Desk, live: LiveRange) -> Desk | Reason:
+        """A desk with one more user, or why it may not have it (rules 3 to 6)."""
+        if cast(Any, self._type(desk)).memory_space != cast(Any, self._type(alone)).memory_space:
+            return Reason.OTHER_MEMORY_SPACE
+        if bool(desk.last >= 0) != bool(alone.last >= 0):
+            return Reason.FREED_ELSEWHERE
+        block = self._around(desk.block, alone.block)
+        if isinstance(block, Reason):
+            return block
+        firsts = [self._dominance.within(op, block) for op in (desk.first, alone.first)]
+        frees = [free for user in (*desk.users, *alone.users) for free in user.frees]
+        lasts = [self._dominance.within(free, block) for free in frees]
+        if None in firsts or None in lasts:
+            return Reason.FREED_ELSEWHERE
+        first = min(cast("list[int]", firsts))
+        if not self._is_sized(desk, block, first):
+            return Reason.SIZE_DEFINED_BELOW
+        last = max(cast("list[int]", lasts), default=-1)
+        end = live.upper if last < 0 else self._program.ops[last].end
+        joined = Desk(
+            (*desk.users, *alone.users), block, first, last, desk.bytes, live.upper, (first, max(end, live.upper))
+        )
+        changes = (
+            Change(*desk.held, desk.bytes, -1),
+            Change(*alone.held, alone.bytes, -1),
+            Change(*joined.held, desk.bytes),
+        )
+        return joined if self._profile.accept(changes) else Reason.RAISES_PEAK
+
+    def _around(self, a: int, b: int) -> int | Reason:
+        """The lowest block that two blocks are, or are inside of (rule 4)."""
+        outer = self._outwards(b)
+        place = a
+        while place not in outer:
+            above = self._above(place)
+            if isinstance(above, Reason):
+                return above
+            place = above
+        inner = b
+        while inner != place:
+            above = self._above(inner)
+            if isinstance(above, Reason):
+                return above
+            inner = above
+        return place
+
+    def _outwards(self, block: int) -> set[int]:
+        found = {block}
+        while (parent := self._program.blocks[block].parent) != FUNCTION:
+            block = self._program.ops[parent].block
+            found.add(block)
+        return found
+
+    def _above(self, block: int) -> int | Reason:
+        """The block with the op that a block is inside of, or why memory of the one cannot serve in the other."""
+        parent = self._program.blocks[block].parent
+        if parent == FUNCTION:
+            return Reason.DIFFERENT_BLOCK
+        op = self._program.ops[parent]
+        if runs_in_parallel(op):
+            return Reason.PARALLEL_ITERATIONS
+        return op.block if op.control else Reason.UNKNOWN_REGION
+
+    def _is_sized(self, desk: Desk, block: int, first: int) -> bool:
+        """Whether the sizes of a desk are known in front of an op of a block, and no negative numbers."""
+        owner = self._program.ops[desk.users[0].op]
+        if first == owner.number:
+            return True
+        for size in owner.operation.operands:
+            home = self.allocations.block_of(size)
+            op = self.allocations.defining(size)
+            above = home != block and self._dominance.dominates(home, block)
+            if not (above or (home == block and op < first)) or not is_not_negative(size):
+                return False
+        return True
+
+    def _say(self, allocation: Allocation, outcome: Outcome, reason: Reason, because: int) -> None:
+        sources = tuple(map(self.allocations.source, dict.fromkeys((allocation.op, because))))
+        self.decisions.append(Decision("allocation", outcome, reason, sources, self.allocations.bytes(allocation)))
+
+
+def is_contiguous(memref: ir.Type) -> bool:
+    """Whether the elements of a memref lie one after the other in row-major order from its first byte, by its type."""
+    shaped = cast(Any, memref)
+    return shaped.affine_map == ir.AffineMap.get_identity(shaped.rank, shaped.context)
+
+
+def alignment_of(owner: ir.Operation) -> int:
+    """The bytes that an allocation is aligned to: what it asks for, else what its elements need, a power of two."""
+    if ALIGNMENT in owner.attributes:
+        return int(cast(Any, owner.attributes[ALIGNMENT]).value)
+    return 1 << max(bytes_of_element(owner.results[0].type) - 1, 0).bit_length()

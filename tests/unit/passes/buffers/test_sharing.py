@@ -1,0 +1,121 @@
+"""Shared and merged memory: the same numbers, everything freed once, and never more bytes at a time than before."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import sympy
+
+from hotdesk.analysis.peak import Change, Profile, is_at_least
+from hotdesk.errors import OptionError
+from hotdesk.explain import Outcome, Reason
+from hotdesk.ir.context import entered
+from hotdesk.passes.buffers.merge import MergeAllocations
+from hotdesk.passes.buffers.share import ShareBuffers
+from tests.unit.parsing import parse
+from tests.unit.passes.buffers.running import same
+
+N, M = sympy.symbols("n m")
+DRAWN = np.random.default_rng(11)
+
+
+def step(kind: str, source: str, target: str, to: str) -> str:
+    return f"linalg.map {{ math.{kind} }} ins({source} : memref<{to}>) outs({target} : memref<{to}>)"
+
+
+CHAIN = f"""
+func.func @main(%c: i1, %k: index, %x: memref<8xf32>, %w: memref<4xf64>,
+                %o: memref<8xf32> {{bufferize.result = 0}}, %p: memref<4xf64> {{bufferize.result = 1}}) {{
+  %i0 = arith.constant 0 : index
+  %i1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<8xf32>
+  {step("exp", "%x", "%a", "8xf32")}
+  %b = memref.alloc() : memref<8xf32>
+  {step("sqrt", "%a", "%b", "8xf32")}
+  memref.dealloc %a : memref<8xf32>
+  %d = memref.alloc() : memref<4xf64>
+  {step("exp", "%w", "%d", "4xf64")}
+  {step("sqrt", "%d", "%p", "4xf64")}
+  memref.dealloc %d : memref<4xf64>
+  {step("tanh", "%b", "%o", "8xf32")}
+  memref.dealloc %b : memref<8xf32>
+  scf.for %i = %i0 to %k step %i1 {{
+    %e = memref.alloc() : memref<8xf32>
+    {step("exp", "%o", "%e", "8xf32")}
+    scf.if %c {{
+      %f = memref.alloc() : memref<8xf32>
+      {step("sqrt", "%e", "%f", "8xf32")}
+      memref.copy %f, %o : memref<8xf32> to memref<8xf32>
+      memref.dealloc %f : memref<8xf32>
+    }} else {{
+      %g = memref.alloc() : memref<2x4xf32>
+      %h = memref.collapse_shape %g [[0, 1]] : memref<2x4xf32> into memref<8xf32>
+      {step("tanh", "%e", "%h", "8xf32")}
+      memref.copy %h, %o : memref<8xf32> to memref<8xf32>
+      memref.dealloc %g : memref<2x4xf32>
+    }}
+    memref.dealloc %e : memref<8xf32>
+  }}
+  return
+}}"""
+
+
+def inputs(condition: bool, times: int) -> list[object]:
+    return [np.bool_(condition), np.int64(times), DRAWN.random(8, np.float32), DRAWN.random(4, np.float64)]
+
+
+@pytest.mark.parametrize("condition", [False, True])
+@pytest.mark.parametrize("times", [0, 1, 3])
+def test_share(condition: bool, times: int) -> None:
+    changed, _ = same(CHAIN, [ShareBuffers()], inputs(condition, times), [(8,), (4,)])
+    assert changed.count("memref.alloc(") < CHAIN.count("memref.alloc(")
+
+
+@pytest.mark.parametrize("alignment", [1, 8, 64])
+@pytest.mark.parametrize("condition", [False, True])
+def test_merge(condition: bool, alignment: int) -> None:
+    changed, run = same(CHAIN, [MergeAllocations(alignment=alignment)], inputs(condition, 2), [(8,), (4,)])
+    assert re.findall(r"memref.alloc\(\).* : memref<(\d+)xi8>", changed) == [str(max(64, 2 * alignment))]
+    assert run.frees == 1
+
+
+def test_s1_3_decisions_name_both() -> None:
+    module = parse(CHAIN)
+    with entered(module.operation):
+        decisions = ShareBuffers().run(module)
+    shared = [decision for decision in decisions if decision.outcome is Outcome.SHARED]
+    assert shared
+    assert all(decision.reason is Reason.LIVE_RANGE_ENDED and len(decision.because) == 2 for decision in shared)
+
+
+@pytest.mark.parametrize(
+    "options", [{"arena": "stack"}, {"alignment": 0}, {"alignment": 48}, {"strategy": "luck"}], ids=str
+)
+def test_options_are_checked(options: dict[str, object]) -> None:
+    with pytest.raises(OptionError, match="hotdesk-merge-allocations"):
+        MergeAllocations(**options)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "wanted"),
+    [(4, 4, True), (3, 4, False), (4 * N, 4 * N, True), (4 * N * M + N, N, True), (4 * N, 4 * M, False), (N, 1, False)],
+)
+def test_is_at_least(a: object, b: object, wanted: bool) -> None:
+    assert is_at_least(a, b) is wanted  # pyright: ignore[reportArgumentType]
+
+
+def test_peak_of_numbers() -> None:
+    profile = Profile(10, [Change(0, 4, 8), Change(2, 6, 8), Change(8, 9, 8)])
+    assert not profile.accept([Change(1, 3, 1)])
+    assert profile.accept([Change(0, 4, 8, -1), Change(8, 9, 8, -1), Change(0, 9, 8)])
+    assert not profile.accept([Change(7, 8, 9)])
+    assert profile.accept([Change(7, 8, 8)])
+
+
+def test_peak_of_symbols() -> None:
+    profile = Profile(10, [Change(0, 4, 8 * N), Change(2, 6, 4 * M), Change(8, 9, 8 * N)])
+    assert profile.accept([Change(7, 8, 4 * M)])
+    assert not profile.accept([Change(5, 6, 4 * M)])  # more of m than ever, should n be small
+    assert not profile.accept([Change(7, 8, N * M)])
