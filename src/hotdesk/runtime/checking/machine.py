@@ -69,6 +69,7 @@ class Machine:
         self.counters: list[Sequence[Any]] = []
         self._meanings = meanings
         self._generics = generics
+        self._module = module  # a copy lives only as long as somebody holds it
         self._symbols = {
             symbol_name(op.operation): op.operation
             for op in module.regions[0].blocks[0].operations
