@@ -1,0 +1,228 @@
+"""Takes values that hold several others apart where functions, blocks and regions hand them on.
+
+    func @f(%t: tuple<tensor<4xf32>, i1>)                     func @f(%x: tensor<4xf32>, %b: i1) -> (tensor<4xf32>, i1) {
+        -> tuple<tensor<4xf32>, i1> {                           cf.br ^next(%x, %b)
+      cf.br ^next(%t)                                  ->     ^next(%y: tensor<4xf32>, %c: i1):
+    ^next(%s):                                                  return %y, %c }
+      return %s }                                             %r:2 = call @f(%x, %b)
+    %r = call @f(%t)
+
+1. Which types, and how their values are packed and unpacked, is said by callbacks (`decompositions`); what a type is made of is
+   taken apart in turn.
+2. Signatures, calls, returns, branches between blocks, and what `scf` ops get, yield and return are changed. Attributes of an
+   argument or a result go to each of its parts.
+3. A value is packed where ops that stay need it whole, and unpacked where it is handed on. Nothing is unpacked whose parts are
+   known.
+
+Legal iff functions whose signature changes are used by `func.call` only. Bufferize afterwards: parts that are tensors become
+buffers, kept as results by `hotdesk-func-bufferize` or appended to the arguments by `hotdesk-buffer-results-to-out-params`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
+from hotdesk.explain import Decision
+from hotdesk.ir.building import create
+from hotdesk.ir.functions import find_uses, named_functions, signature
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
+from hotdesk.models.registry import model_of
+from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.decompositions import TypeDecomposition, decompositions
+
+_REGION_OPS = ("scf.for", "scf.while", "scf.if", "scf.index_switch", "scf.execute_region", "scf.yield", "scf.condition")
+
+
+@dataclass(frozen=True, slots=True)
+class DecomposeTypes(Pass):
+    """Decomposes types at boundaries (rules in the module docstring)."""
+
+    name: ClassVar[str] = "hotdesk-decompose-types"
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        parts = _Parts(decompositions())
+        functions = named_functions(module)
+        changing = {name for name, f in functions.items() if any(map(parts.of_type, sum(signature(f), ())))}
+        uses = find_uses(module)
+        for name in changing:
+            for other in uses[name].others if name in uses else ():
+                raise BufferizationError(
+                    f"function @{name}", expected="calls of it alone", got=f"`{other.name}`",
+                    where=python_line(other.location) or None,
+                )  # fmt: skip
+        for function in functions.values():
+            for block in function.regions[0].blocks:
+                parts.rebuild_arguments(block)
+            for op in list(nested_ops(function)):
+                _rewrite(op, parts)
+            parts.clean(function)
+        for name in changing:
+            _retype(functions[name], parts)
+        return ()
+
+
+class _Parts:
+    """What is known of values that hold others."""
+
+    def __init__(self, known: Sequence[TypeDecomposition]) -> None:
+        self._known = known
+        self._parts: dict[ir.Value, tuple[ir.Value, ...]] = {}
+        self._made: set[ir.Operation] = set()
+
+    def of_type(self, kind: ir.Type) -> tuple[TypeDecomposition, tuple[ir.Type, ...]] | None:
+        """The decomposition of a type and what it is made of; None for one that is left alone."""
+        for each in self._known:
+            types = each.types(kind)
+            if types is not None:
+                return each, tuple(types)
+        return None
+
+    def flat_types(self, kind: ir.Type) -> list[ir.Type]:
+        found = self.of_type(kind)
+        return [kind] if found is None else [t for part in found[1] for t in self.flat_types(part)]
+
+    def unpacked(self, value: ir.Value, before: ir.Operation) -> list[ir.Value]:
+        """The innermost parts of a value, taken apart in front of an op where they are not known."""
+        found = self.of_type(value.type)
+        if found is None:
+            return [value]
+        decomposition, types = found
+        parts = self.known(value)
+        if parts is None:
+            parts = tuple(decomposition.unpack(value, before))
+            _check("unpacking", value.type, types, parts, before)
+            self._made.update(op for op in map(defining_op, parts) if op is not None)
+        return [each for part in parts for each in self.unpacked(part, before)]
+
+    def known(self, value: ir.Value) -> tuple[ir.Value, ...] | None:
+        """The parts of a value that was packed, here or before."""
+        op = defining_op(value)
+        if value in self._parts or op is None:
+            return self._parts.get(value)
+        found = next((p for p in (each.packed(op) for each in self._known) if p is not None), None)
+        return None if found is None else tuple(found)
+
+    def packed(self, kind: ir.Type, parts: list[ir.Value], before: ir.Operation) -> ir.Value:
+        """A value of a type from its innermost parts, which are taken from the front of the list."""
+        found = self.of_type(kind)
+        if found is None:
+            return parts.pop(0)
+        decomposition, types = found
+        own = tuple(self.packed(each, parts, before) for each in types)
+        value = decomposition.pack(kind, own, before)
+        _check("packing", kind, (kind,), (value,), before)
+        self._parts[value] = own
+        op = defining_op(value)
+        if op is not None:
+            self._made.add(op)
+        return value
+
+    def rebuild_arguments(self, block: ir.Block) -> None:
+        """Gives a block the parts of its arguments as arguments."""
+        old = list(block.arguments)
+        if not any(self.of_type(argument.type) for argument in old):
+            return
+        first = next(iter(block.operations)).operation
+        for argument in old:
+            kinds = self.flat_types(argument.type)
+            new: list[ir.Value] = [block.add_argument(kind, argument.location) for kind in kinds]
+            argument.replace_all_uses_with(self.packed(argument.type, new, first))
+        for _ in old:
+            block.erase_argument(0)
+
+    def clean(self, function: ir.Operation) -> None:
+        """Replaces what takes a known part by the part, and erases what nobody needs any more."""
+        for op in list(nested_ops(function)):
+            taken = next((t for t in (each.taken(op) for each in self._known) if t is not None), None)
+            parts = self.known(taken[0]) if taken is not None else None
+            if taken is None or parts is None:
+                continue
+            for result, number in zip(op.results, taken[1], strict=True):
+                result.replace_all_uses_with(parts[number])
+        packing = (op for op in nested_ops(function) if self._takes(op) or self._packs(op) or op in self._made)
+        for op in reversed(list(packing)):
+            if all(next(iter(result.uses), None) is None for result in op.results):
+                for result in op.results:
+                    self._parts.pop(result, None)
+                op.erase()
+        self._made.clear()
+
+    def _packs(self, op: ir.Operation) -> bool:
+        return any(each.packed(op) is not None for each in self._known)
+
+    def _takes(self, op: ir.Operation) -> bool:
+        return any(each.taken(op) is not None for each in self._known)
+
+
+def _check(what: str, kind: ir.Type, wanted: Sequence[ir.Type], values: Sequence[ir.Value], at: ir.Operation) -> None:
+    found = [value.type for value in values]
+    if found == list(wanted):
+        return
+    raise BufferizationError(
+        f"{what} a value of type {kind}",
+        expected=", ".join(map(str, wanted)) or "no value",
+        got=", ".join(map(str, found)) or "no value",
+        where=python_line(at.location) or None,
+        hint="the callbacks of its type decomposition do not agree",
+    )
+
+
+def _rewrite(op: ir.Operation, parts: _Parts) -> None:
+    boundary = op.name in ("func.return", "func.call") or op.name.startswith("cf.") or op.name in _REGION_OPS
+    if not boundary or not any(parts.of_type(v.type) for v in (*op.operands, *op.results)):
+        return
+    groups = [parts.unpacked(value, op) for value in op.operands]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes.update(_segments(op, groups))
+    new = create(
+        op.name,
+        [value for group in groups for value in group],
+        [kind for result in op.results for kind in parts.flat_types(result.type)],
+        attributes,
+        regions=len(op.regions),
+        before=op,
+        successors=list(op.successors),
+    )
+    for old_region, new_region in zip(op.regions, new.regions, strict=True):
+        for block in list(old_region.blocks):
+            block.append_to(new_region)
+            parts.rebuild_arguments(block)
+    rest: list[ir.Value] = list(new.results)
+    for result in op.results:
+        result.replace_all_uses_with(parts.packed(result.type, rest, op))
+    op.erase()
+
+
+def _segments(op: ir.Operation, groups: Sequence[Sequence[ir.Value]]) -> dict[str, ir.Attribute]:
+    """The attributes that say which operands go to which successor, once operands are taken apart."""
+    if "operandSegmentSizes" not in op.attributes:
+        return {}
+    model = model_of(op.name)
+    assert model is not None
+    assert model.branches is not None
+    counts = [0] * len(op.successors)
+    for operand, successor, _ in model.branches(op):
+        counts[successor] += len(groups[operand])
+    first = segment_sizes(op)[0]
+    if op.name != "cf.switch":
+        return {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([first, *counts])}
+    return {
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([first, counts[0], sum(counts[1:])]),
+        "case_operand_segments": ir.DenseI32ArrayAttr.get(counts[1:]),
+    }
+
+
+def _retype(function: ir.Operation, parts: _Parts) -> None:
+    inputs, results = signature(function)
+    flat = [[kind for each in types for kind in parts.flat_types(each)] for types in (inputs, results)]
+    for name, types in (("arg_attrs", inputs), ("res_attrs", results)):
+        if name in function.attributes:
+            entries = zip(cast(Any, function.attributes[name]), types, strict=True)
+            spread = [entry for entry, kind in entries for _ in parts.flat_types(kind)]
+            function.attributes[name] = ir.ArrayAttr.get(spread)
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(flat[0], flat[1]))
