@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from hotdesk.analysis.program import BlockRecord, FunctionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Ops that may have run again: those numbered from `first` to before `end`; the number of the op, if all run at one time."""
+
+    first: int
+    end: int
+    parallel: int | None = None
 
 
 class Control:
@@ -23,7 +33,7 @@ class Control:
         self._reach: dict[tuple[int, int | None], tuple[int, ...]] = {}
         self._dominators: dict[int, frozenset[int]] = {}
 
-    def reachable(self, block: int, after: int, home: int) -> Iterator[tuple[int, int, range | None]]:
+    def reachable(self, block: int, after: int, home: int) -> Iterator[tuple[int, int, Loop | None]]:
         """Ranges of op numbers that may run after number `after` in `block`, without passing block `home`, which defines a value.
 
         Each comes with the ops that may have run again by then, or None. From the inside out.
@@ -35,7 +45,7 @@ class Control:
             siblings = self._regions[(record.parent, record.region)]
             here = any(sibling.number == home for sibling in siblings)
             if len(siblings) > 1:
-                loop = range(siblings[0].first, siblings[-1].end)
+                loop = Loop(siblings[0].first, siblings[-1].end)
                 for other in self._reached(block, home if here else None):
                     blocks = function.blocks[other]
                     yield blocks.first, blocks.end, loop
@@ -47,7 +57,8 @@ class Control:
                 blocks = self._regions.get((record.parent, region), [])
                 if any(other.number == home for other in blocks):
                     continue
-                yield blocks[0].first, blocks[-1].end, range(record.parent, function.ops[record.parent].end)
+                parallel = record.parent if flow.parallel else None
+                yield blocks[0].first, blocks[-1].end, Loop(record.parent, function.ops[record.parent].end, parallel)
             after = function.ops[record.parent].end
             block = function.ops[record.parent].block
 

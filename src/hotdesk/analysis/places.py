@@ -23,7 +23,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from hotdesk.analysis.extents import WHOLE, Extent, disjoint, same, within
-from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Read, Readers
 from hotdesk.explain import Reason
 
@@ -42,6 +42,7 @@ class Occupant:
         writer: the op that writes it.
         copied: an operand is copied here before the op reads the others; so it is taken to be until the op is decided in place.
         sealed: everything that was in the place before is dead once they are defined.
+        filled: the result that this is the copy of an operand for, in front of a parallel loop.
     """
 
     group: int
@@ -54,6 +55,7 @@ class Occupant:
     writer: int | None = None
     copied: bool = False
     sealed: bool = False
+    filled: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,29 @@ class Places:
             if readers.root[value.number] == value.number:
                 self._occupants[value.number] = [self._occupant(value.number, writers.get(value.number))]
         self._own(function)
+        self._threads = _threads(function)
+        for edge in function.shown:
+            self._show(edge)
+        for number, result in function.insertions.items():
+            self._insert(self.find(result), self._insertion(function.ops[number]))
+
+    def _show(self, edge: FlowEdge) -> None:
+        """What a parallel loop makes of an operand: first a copy of it, in which it may lie that the loop shows."""
+        op = self._function.ops[edge.op]
+        result = op.results[dict(op.facts.ties)[edge.operand]]
+        copy = Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number + 1, WHOLE, WHOLE, filled=result)
+        self._insert(self.find(result), copy)
+        if self._readers.root[edge.target] == edge.target:
+            self._unite(edge.target, result)
+
+    def _insertion(self, op: OpRecord) -> Occupant:
+        part = op.facts.part
+        assert part is not None
+        assert part.source is not None
+        source = op.operands[part.source]
+        whole = self._readers.root[source] if self._readers.extent[source] is WHOLE else None
+        written = self._readers.part(op)
+        return Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.end, WHOLE, written, whole, op.number)
 
     def _own(self, function: FunctionRecord) -> None:
         kinds = {"weight": Reason.NOT_WRITABLE_WEIGHT, "prepared": Reason.NOT_WRITABLE_WEIGHT}
@@ -138,6 +163,8 @@ class Places:
         part = op.facts.part
         for place, _ in self._resolved(group, WHOLE):
             for occupant in self._occupants[place]:
+                if occupant.filled == group:
+                    occupant.written = None if in_place else WHOLE
                 if occupant.group != group:
                     continue
                 occupant.copied = not in_place and self._needs_contents(op, self._function.values[group].result)
@@ -196,7 +223,10 @@ class Places:
         if place is None:
             return Conflict(Reason.DIFFERENT_LAYOUT)
         self._take_as(op, group, in_place=True)
-        found = self._clash(place, locations, value, op)
+        raced = self._raced(place, locations)
+        found = (
+            Conflict(Reason.RUNS_IN_PARALLEL, raced) if raced is not None else self._clash(place, locations, value, op)
+        )
         if found is not None:
             self._take_as(op, group, in_place=False)
         return found
@@ -232,6 +262,9 @@ class Places:
         owned = self.read_only.get(own)
         if owned is not None:
             return Conflict(owned)
+        raced = self._raced(own, locations)
+        if raced is not None:
+            return Conflict(Reason.RUNS_IN_PARALLEL, raced)
         return self._clash(own, locations, value, None)
 
     def choose(self, values: Sequence[int], target: int, *, merge: bool = True) -> None:
@@ -283,6 +316,9 @@ class Places:
         if any(self._uses(op, other, place) for other in range(len(op.operands)) if other != operand):
             return Conflict(Reason.READ_BY_SAME_OP, op.number)
         written = Occupant(NOT_A_TENSOR, 2 * op.number + 1, op.block, op.end, WHOLE, WHOLE)
+        raced = self._race([written, *self._occupants[place]])
+        if raced is not None:
+            return Conflict(Reason.RUNS_IN_PARALLEL, raced)
         found = self._against(written, self._occupants[place])
         if found is not None:
             return Conflict(Reason.READ_LATER, found.read, found)
@@ -301,6 +337,8 @@ class Places:
         """Whether what lies with `a` and what lies with `b` could be in one place."""
         first, second = self.place_of(a), self.place_of(b)
         if first is None or second is None:
+            return False
+        if self._raced(first, ((second, WHOLE),)) is not None:
             return False
         return self._between(self._occupants[first], self._occupants[second], a, None) is None
 
@@ -429,6 +467,31 @@ class Places:
                 return read
         return None
 
+    # Loops whose executions may run at one time
+
+    def _raced(self, place: int, locations: Locations) -> int | None:
+        """A parallel loop in which memory from outside would be written if what is in `place` came to lie at `locations`."""
+        if not any(self._threads):
+            return None
+        for root, extent in locations:
+            moved = [_moved(occupant, extent) for occupant in self._occupants[place]]
+            found = self._race([*moved, *self._occupants[root]])
+            if found is not None:
+                return found
+        return None
+
+    def _race(self, occupants: Sequence[Occupant]) -> int | None:
+        written = [occupant for occupant in occupants if occupant.written is not None]
+        for occupant in written:
+            for loop in sorted(self._threads[occupant.block]):
+                assert occupant.written is not None
+                if self._readers.is_apart(loop, within(occupant.extent, occupant.written)):
+                    continue
+                known = (o for o in occupants if o.group != NOT_A_TENSOR or o.written is not None)
+                if any(loop not in self._threads[other.block] for other in known):
+                    return loop
+        return None
+
     # Changing
 
     def _unite(self, a: int, b: int) -> None:
@@ -481,6 +544,19 @@ def _order(occupant: Occupant) -> int:
 def _moved(occupant: Occupant, extent: Extent) -> Occupant:
     """The same occupant in the part `extent` of another place."""
     return replace(occupant, extent=within(extent, occupant.extent))
+
+
+def _threads(function: FunctionRecord) -> list[frozenset[int]]:
+    """The parallel loops around each block."""
+    found: list[frozenset[int]] = []
+    for block in function.blocks:
+        if block.parent < 0:
+            found.append(frozenset())
+            continue
+        parent = function.ops[block.parent]
+        around = found[parent.block]
+        found.append(around | {parent.number} if parent.flow is not None and parent.flow.parallel else around)
+    return found
 
 
 def _writers(function: FunctionRecord) -> dict[int, OpRecord]:

@@ -7,7 +7,7 @@ error that names it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -94,7 +94,8 @@ class FlowEdge:
 class FunctionRecord:
     """The ops of a function in order, its tensor values, and the arguments that may be overwritten.
 
-    `scalars` tells which op defines an index or other scalar value, by its number.
+    `scalars` tells which op defines an index or other scalar value, by its number; `shown` which operand each argument of a
+    region shows; `insertions` which result of a parallel loop an insertion writes a part of, by the insertion's number.
     """
 
     ops: tuple[OpRecord, ...]
@@ -106,6 +107,8 @@ class FunctionRecord:
     flows: tuple[FlowEdge, ...]
     sizes: SymbolicSizes
     scalars: dict[ir.Value, int]
+    shown: tuple[FlowEdge, ...] = ()
+    insertions: dict[int, int] = field(default_factory=dict[int, int])
 
     @property
     def end(self) -> OpRecord:
@@ -136,6 +139,7 @@ class _Reader:
         self._ops: list[OpRecord | None] = []
         self._blocks: list[BlockRecord | None] = []
         self._flows: list[FlowEdge] = []
+        self._shown: list[FlowEdge] = []
         self._behind: dict[ir.Value, tuple[int, ...]] = {}  # the tensors that a scalar is computed from
 
     def run(self) -> FunctionRecord:
@@ -155,6 +159,8 @@ class _Reader:
             tuple(edge for edge in self._flows if NOT_A_TENSOR not in (edge.source, edge.target)),
             self._sizes,
             self._scalars,
+            tuple(self._shown),
+            _insertions(ops, self._shown),
         )
 
     def _add(self, value: ir.Value, producer: int | None, result: int, block: int, order: int) -> int:
@@ -236,6 +242,9 @@ class _Reader:
         for operand, region, argument in flow.entries:
             target = regions[region][0].arguments[argument]
             self._flows.append(FlowEdge(op.number, operand, op.operands[operand], target))
+        for operand, region, argument in flow.shows:
+            target = regions[region][0].arguments[argument]
+            self._shown.append(FlowEdge(op.number, operand, op.operands[operand], target))
         for operand, result in flow.skips:
             self._flows.append(FlowEdge(op.number, operand, op.operands[operand], op.results[result]))
         for region, operand, target_region, argument in flow.exits:
@@ -251,6 +260,15 @@ class _Reader:
         while (op := cast(OpRecord, self._ops[number])).block != block:
             number -= 1
         return op
+
+
+def _insertions(ops: tuple[OpRecord, ...], shown: list[FlowEdge]) -> dict[int, int]:
+    results = {edge.target: ops[edge.op].results[dict(ops[edge.op].facts.ties)[edge.operand]] for edge in shown}
+    return {
+        op.number: results[op.operands[op.facts.part.container]]
+        for op in ops
+        if op.facts.part is not None and op.facts.part.source is not None and not op.results
+    }
 
 
 def _facts(operation: ir.Operation, model: OpModel | None, has_tensors: bool) -> Facts:

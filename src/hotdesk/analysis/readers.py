@@ -14,9 +14,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from hotdesk.analysis.control import Control
+from hotdesk.analysis.control import Control, Loop
 from hotdesk.analysis.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, within
-from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
 
 CAPTURED = -1
 
@@ -32,18 +32,36 @@ class Read:
 
 
 class Readers:
-    """The contents groups of a function: `root` by value number, the part of it that each value is, and who reads each group."""
+    """The contents groups of a function: `root` by value number, the part of it that each value is, and who reads each group.
+
+    `inserted` has the parts of results that the executions of each parallel loop insert, by its number.
+    """
 
     def __init__(self, function: FunctionRecord) -> None:
         self._function = function
         self.control = Control(function)
+        self.frame = _frames(function)
+        self._read_all(frozenset())
+        seen = self._seen_as_before()
+        if seen:
+            self._read_all(seen)
+        self._numbers = {group: [read.op for read in reads] for group, reads in self.reads.items()}
+
+    def _read_all(self, shown: frozenset[FlowEdge]) -> None:
+        """Reads the function, where those of the arguments that show an operand of their op are views of it."""
+        function = self._function
         self.root = list(range(len(function.values)))
         self.extent: list[Extent] = [WHOLE] * len(function.values)
-        self.frame = _frames(function)
         self.undefined: set[int] = set()
         self.reads: dict[int, list[Read]] = {}
+        views: dict[int, list[FlowEdge]] = {}
+        for edge in shown:
+            views.setdefault(edge.op, []).append(edge)
         for op in function.ops:
             self._views(op)
+            for edge in views.get(op.number, ()):
+                self.root[edge.target], self.extent[edge.target] = self.root[edge.source], self.extent[edge.source]
+        self.inserted = self._insertions()
         needed = self._needed()
         passed: dict[int, list[tuple[int, int]]] = {}
         for edge in function.flows:
@@ -55,7 +73,18 @@ class Readers:
                     passed.setdefault(op.number, []).append((operand, op.operands[operand]))
         for op in function.ops:
             self._reads(op, passed.get(op.number, []))
-        self._numbers = {group: [read.op for read in reads] for group, reads in self.reads.items()}
+
+    def _seen_as_before(self) -> frozenset[FlowEdge]:
+        """What parallel loops show, where a read wants more of it than the part that the same execution inserts.
+
+        Others may see the result as it grows.
+        """
+        return frozenset(
+            edge
+            for edge in self._function.shown
+            if self.root[edge.source] not in self.undefined
+            and not all(self.is_apart(edge.op, read.extent) for read in self.reads.get(edge.target, ()))
+        )
 
     def reads_at(self, value: int, op: int) -> list[Read]:
         """How an op reads the value's group."""
@@ -76,7 +105,7 @@ class Readers:
                 found = read
         return found
 
-    def _in(self, group: int, first: int, end: int, written: Extent, loop: range | None) -> Read | None:
+    def _in(self, group: int, first: int, end: int, written: Extent, loop: Loop | None) -> Read | None:
         numbers = self._numbers.get(group)
         if not numbers:
             return None
@@ -86,15 +115,19 @@ class Readers:
                 return reads[i]
         return None
 
-    def _meets(self, read: Read, written: Extent, loop: range | None) -> bool:
+    def _meets(self, read: Read, written: Extent, loop: Loop | None) -> bool:
         """Whether a read wants what is written; boxes that depend on what has run again by then are not compared."""
         if written is WHOLE or written is UNKNOWN:
             return True
         if loop is not None and any(_moves(extent, loop) for extent in (written, read.extent, read.spared)):
-            return True
+            return loop.parallel is None or not self.is_apart(loop.parallel, read.extent, written)
         if read.spared is not None and covers(read.spared, written):
             return False
         return not disjoint(read.extent, written)
+
+    def is_apart(self, loop: int, *extents: Extent) -> bool:
+        """Whether extents lie in a part that each execution of a parallel loop inserts for itself."""
+        return any(all(isinstance(e, Box) and covers(part, e) for e in extents) for part in self.inserted.get(loop, ()))
 
     # Reading the function
 
@@ -111,6 +144,19 @@ class Readers:
                 self.extent[value] = self.extent[source]
         for result in op.facts.undefined:
             self.undefined.add(op.results[result])
+
+    def _insertions(self) -> dict[int, list[Extent]]:
+        """The parts that executions of parallel loops insert, in the frame of the result and in that of what it is made from."""
+        found: dict[int, list[Extent]] = {}
+        sources = {edge.target: edge.source for edge in self._function.shown}
+        for number, result in self._function.insertions.items():
+            op, loop = self._function.ops[number], self._function.values[result].producer
+            assert op.facts.part is not None
+            assert loop is not None
+            part, container = self.part(op), op.operands[op.facts.part.container]
+            within_source = within(self.extent[sources[container]], part)
+            found.setdefault(loop, []).extend((part, within_source))
+        return found
 
     def part(self, op: OpRecord) -> Extent:
         """The part of its container that a slice op is about, in the container's frame; all of it for other ops."""
@@ -178,8 +224,8 @@ class Readers:
         return {value for value in range(len(self.root)) if self.root[value] in needed}
 
 
-def _moves(extent: Extent | None, again: range) -> bool:
-    return isinstance(extent, Box) and any(scalar in again for scalar in extent.scalars)
+def _moves(extent: Extent | None, again: Loop) -> bool:
+    return isinstance(extent, Box) and any(again.first <= scalar < again.end for scalar in extent.scalars)
 
 
 def _frames(function: FunctionRecord) -> list[int]:
@@ -202,4 +248,4 @@ def _corresponding(function: FunctionRecord) -> Iterator[tuple[int, int]]:
     for op in function.ops:
         pairs = (*op.facts.ties, *op.facts.choices, *(op.facts.views if op.name == "tensor.cast" else ()))
         yield from ((op.operands[operand], op.results[result]) for operand, result in pairs)
-    yield from ((edge.source, edge.target) for edge in function.flows)
+    yield from ((edge.source, edge.target) for edge in (*function.flows, *function.shown))

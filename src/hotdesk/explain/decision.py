@@ -106,6 +106,10 @@ class Reason(str, Enum):
         "The result is a part of a larger value, so only that part is kept.",
     )
     WORKSPACE = "workspace", "The operation's kernel needs scratch memory while it runs."
+    RUNS_IN_PARALLEL = (
+        "runs-in-parallel",
+        "Executions of the loop may run at the same time, so each writes memory of its own.",
+    )
     PARTIAL_VIEW = "partial-view", "The operand that dies here is a part of a larger buffer, which would stay alive."
     NON_CONTIGUOUS_ARGUMENT = "non-contiguous-argument", "The argument has gaps or another order in memory."
     LIVE_AT_THE_SAME_TIME = "live-at-the-same-time", "Every buffer that is large enough is in use at this time."
@@ -155,6 +159,9 @@ class Reason(str, Enum):
     SIZE_NOT_STATIC = "size-not-static", "The size is not known before the program runs."
     LEAVES_SCOPE = "leaves-scope", "The buffer is handed out of the scope that it is made in."
     MADE_REPEATEDLY = "made-repeatedly", "A loop would make the buffer again and again, and the stack keeps each one."
+    NOT_ALLOCATED_HERE = "not-allocated-here", "Neither buffer is allocated as a whole in the block of the copy."
+    STILL_USED = "still-used", "Both buffers are used after the copy, and one of them is written."
+    OTHER_TYPE = "other-type", "An operation that has the buffer does not take the other one's type."
     OTHER_MEMORY_SPACE = "other-memory-space", "The buffers lie in different memory spaces."
     RAISES_PEAK = (
         "raises-peak",

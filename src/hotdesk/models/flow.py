@@ -17,9 +17,14 @@ class Flow:
         exits: (region, operand of its terminator, target region or `RESULTS`, argument or result there).
         skips: (operand, result): what a result is when no region runs.
         follows: (region, region): the second may run after the first, in one execution of the operation; (r, r) is a loop.
+        shows: (operand, region, argument): what shows a region, all the time, what a tied operand held before the operation.
+        parallel: the executions of its regions may run at one time; what they write is memory of their own, or parts of a
+            result that do not meet.
     """
 
     entries: tuple[tuple[int, int, int], ...] = ()
     exits: tuple[tuple[int, int, int, int], ...] = ()
     skips: tuple[tuple[int, int], ...] = ()
     follows: frozenset[tuple[int, int]] = frozenset()
+    shows: tuple[tuple[int, int, int], ...] = ()
+    parallel: bool = False

@@ -52,6 +52,18 @@ class Buffers(Protocol):
         """Gives a block memrefs for its tensor arguments; the old arguments go when all is rewritten."""
         ...
 
+    def contents(self, op: ir.Operation, operand: int) -> ir.Value | None:
+        """The memref with what a tied operand held before a parallel loop; None if nobody in it wants that but in the result."""
+        ...
+
+    def inserted_into(self, op: ir.Operation) -> ir.Value:
+        """The memref of the result that an insertion without results, in a parallel loop, writes a part of."""
+        ...
+
+    def drop_arguments(self, block: ir.Block, first: int) -> None:
+        """Has the arguments of a block from number `first` on go when all is rewritten."""
+        ...
+
     def replaced_by(self, new: ir.Operation) -> None:
         """Says which op on buffers stands for the one that is rewritten, if it has regions or branches to blocks."""
         ...

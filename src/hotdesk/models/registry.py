@@ -9,7 +9,9 @@ points; `register` replaces any.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast
@@ -18,6 +20,8 @@ from hotdesk.errors import PassError
 from hotdesk.models.model import OpModel
 
 GROUP = "hotdesk.models"
+Choice = Callable[[str, "OpModel | None"], "OpModel | None"]
+_CHOOSE: ContextVar[Choice | None] = ContextVar("_CHOOSE", default=None)
 _MODELS: dict[str, OpModel] = {}
 
 
@@ -34,7 +38,19 @@ def model_of(name: str) -> OpModel | None:
     """The model of an operation, or None if there is none."""
     _built_in()
     model = _MODELS.get(name)
-    return _MODELS.get(f"{name.partition('.')[0]}.*") if model is None else model
+    model = _MODELS.get(f"{name.partition('.')[0]}.*") if model is None else model
+    choose = _CHOOSE.get()
+    return model if choose is None else choose(name, model)
+
+
+@contextmanager
+def choosing(choose: Choice) -> Generator[None]:
+    """Lets a function say which model an op has, given its name and the model that is registered, as long as the `with` lasts."""
+    token = _CHOOSE.set(choose)
+    try:
+        yield
+    finally:
+        _CHOOSE.reset(token)
 
 
 @cache
@@ -47,6 +63,7 @@ def _built_in() -> None:
         hotdesk,
         linalg,
         ml_program,
+        parallel,
         scf,
         shape,
         tensor,
@@ -57,7 +74,7 @@ def _built_in() -> None:
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         _MODELS.update(_loaded(point))
     for module in (
-        *(arith, bufferization, cf, func, hotdesk, linalg, ml_program, scf, shape, tensor, tm_tensor, vector),
+        *(arith, bufferization, cf, func, hotdesk, linalg, ml_program, parallel, scf, shape, tensor, tm_tensor, vector),
     ):
         _MODELS.update(module.MODELS)
 

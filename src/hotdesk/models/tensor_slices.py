@@ -11,8 +11,14 @@ from hotdesk.models.layouts import DYNAMIC, strided_type, times
 from hotdesk.models.model import Buffers, OpModel
 
 
-def _subview(source: ir.Value, op: ir.Operation, first_dynamic: int, result_shape: tuple[int | None, ...]) -> ir.Value:
-    """`memref.subview` of `source` with the offsets, sizes and strides of a tensor slice op."""
+def subview(
+    source: ir.Value,
+    op: ir.Operation,
+    first_dynamic: int,
+    result_shape: tuple[int | None, ...],
+    before: ir.Operation | None = None,
+) -> ir.Value:
+    """`memref.subview` of `source` with the offsets, sizes and strides of a tensor slice op, in front of it or of another op."""
     counts = segment_sizes(op)[-3:]
     offsets, sizes, steps = (
         int_array(op.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")
@@ -30,7 +36,7 @@ def _subview(source: ir.Value, op: ir.Operation, first_dynamic: int, result_shap
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *counts]),
     }
     operands = [source, *list(op.operands)[first_dynamic:]]
-    return create("memref.subview", operands, [result], attributes, before=op).results[0]
+    return create("memref.subview", operands, [result], attributes, before=before or op).results[0]
 
 
 def slice_of(op: ir.Operation, container: int, source: int | None = None) -> Slice:
@@ -50,7 +56,7 @@ def _extract_slice_facts(op: ir.Operation) -> Facts:
 
 def _bufferize_extract_slice(op: ir.Operation, buffers: Buffers) -> None:
     source = buffers.buffer(op.operands[0])
-    buffers.assign(op.results[0], _subview(source, op, 1, shape_of(op.results[0].type)))
+    buffers.assign(op.results[0], subview(source, op, 1, shape_of(op.results[0].type)))
 
 
 def _insert_slice_facts(op: ir.Operation) -> Facts:
@@ -63,7 +69,7 @@ def _bufferize_insert_slice(op: ir.Operation, buffers: Buffers) -> None:
         buffers.buffer(op.operands[0])
         buffers.assign(op.results[0], destination)
         return
-    part = _subview(destination, op, 2, shape_of(op.operands[0].type))
+    part = subview(destination, op, 2, shape_of(op.operands[0].type))
     elementwise_copy([buffers.buffer(op.operands[0])], part, None, len(shape_of(op.operands[0].type)), op)
     buffers.assign(op.results[0], destination)
 

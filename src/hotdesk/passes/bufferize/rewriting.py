@@ -19,13 +19,13 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_tensor, memref_of, shape_of
+from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, nested_ops
 from hotdesk.models.registry import model_of
+from hotdesk.passes.bufferize.conventions import USUAL, Conventions
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memory import Memory
 
-_DYNAMIC = -(2**63)
 _SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
 
 
@@ -44,10 +44,19 @@ class Rewriting:
 
     Attributes:
         deciding: what was decided, in order.
+        conventions: what is done at the edges of the function.
     """
 
-    def __init__(self, function: ir.Operation, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+    def __init__(
+        self,
+        function: ir.Operation,
+        record: FunctionRecord,
+        analysis: InPlaceAnalysis,
+        conventions: Conventions = USUAL,
+    ) -> None:
         self._function = function
+        self.conventions = conventions
+        self._strided: dict[int, ir.Value] = {}  # places that are in an argument of any layout
         self._record = record
         self.analysis = analysis
         self._places = analysis.places
@@ -64,7 +73,7 @@ class Rewriting:
         self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument had first
         self._leaving: dict[int, dict[int, ir.Value]] = {}
         self._erase: list[ir.Operation] = []
-        self._replaced: list[tuple[ir.Block, int]] = []
+        self._replaced: list[tuple[ir.Block, int, int]] = []
         self._current: OpRecord = record.ops[0]
         self.deciding = Deciding(record, analysis)
 
@@ -76,6 +85,8 @@ class Rewriting:
             if number >= 0:
                 place, memref = self._places.find(number), self._buffers[self._record.values[number].value]
                 self._memory.keep(place, memref, 0, 0)
+                if memref.type != memref_of(memref.type):
+                    self._strided[place] = memref
         for other in list(self._function.regions[0].blocks)[1:]:
             self.rebuild_arguments(other)
         returned: list[ir.Value] = []
@@ -92,11 +103,14 @@ class Rewriting:
         """Drops the old ops and arguments; the return is gone already."""
         for op in reversed(self._erase):
             op.erase()
-        for block, count in self._replaced:
+        for block, first, count in self._replaced:
             for _ in range(count):
-                block.erase_argument(0)
-        for op in nested_ops(self._function):
+                block.erase_argument(first)
+        for op in () if self._leaves_tensors() else nested_ops(self._function):
             self._refuse_tensors(op)
+
+    def _leaves_tensors(self) -> bool:
+        return self.conventions.partial or not self.conventions.functions
 
     def _rewrite(self, record: OpRecord) -> bool:
         """Rewrites an op; whether the old one is to be erased."""
@@ -166,6 +180,8 @@ class Rewriting:
             assert producer is not None
             place = self._places.place_of(self._numbers[value])
             known = self._memory.of(place, self._current)
+            if known is not None and place in self._strided:
+                return self.seen_as(known, dynamic_layout(memref_of(value.type)), self._current.operation)
             if known is not None:
                 return self.seen_as(known, memref_of(value.type), self._current.operation)
             self._buffers[value] = alloc(memref_of(value.type), self._sizes(value), producer)
@@ -198,6 +214,17 @@ class Rewriting:
         self.deciding.allocations[new] = self.deciding.of_new(self._current, number)
         return new
 
+    def contents(self, op: ir.Operation, operand: int) -> ir.Value | None:
+        edge = next(e for e in self._record.shown if (e.op, e.operand) == (self._current.number, operand))
+        seen_before = self._readers.root[edge.target] != edge.target
+        return self.buffer(op.operands[operand]) if seen_before else None
+
+    def inserted_into(self, op: ir.Operation) -> ir.Value:
+        return self._buffers[self._record.values[self._record.insertions[self._current.number]].value]
+
+    def drop_arguments(self, block: ir.Block, first: int) -> None:
+        self._replaced.append((block, first, len(block.arguments) - first))
+
     def replaced_by(self, new: ir.Operation) -> None:
         self._memory.replace(self._current, new)
 
@@ -214,17 +241,18 @@ class Rewriting:
         part = self._current.facts.part
         assert part is not None
         assert part.source is not None
-        source, container = self._current.operands[part.source], self._current.results[0]
+        source = self._current.operands[part.source]
+        container = self._record.insertions.get(self._current.number)
+        container = self._current.results[0] if container is None else container
         here = tuple((p, within(e, self._readers.part(self._current))) for p, e in self._places.locations(container))
         return len(here) == 1 and self._places.locations(source) == here
 
     def passed_type(self, value: ir.Value) -> ir.Type:
         plain = memref_of(value.type)
-        if all(extent is WHOLE for _, extent in self._places.locations(self._numbers[value])):
+        locations = self._places.locations(self._numbers[value])
+        if all(extent is WHOLE and place not in self._strided for place, extent in locations):
             return plain
-        shape: Any = plain
-        layout = ir.StridedLayoutAttr.get(_DYNAMIC, [_DYNAMIC] * len(shape.shape))
-        return ir.MemRefType.get(shape.shape, shape.element_type, layout)
+        return dynamic_layout(plain)
 
     def seen_as(self, memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
         return memref if memref.type == kind else create("memref.cast", [memref], [kind], before=op).results[0]
@@ -232,13 +260,30 @@ class Rewriting:
     def rebuild_arguments(self, block: ir.Block) -> None:
         arguments = list(block.arguments)
         entry = block == entry_block(self._function)
+        if entry and not self.conventions.functions:
+            self._read_arguments(block)
+            return
         for argument in arguments:
             if not is_tensor(argument.type):
                 argument.replace_all_uses_with(block.add_argument(argument.type, argument.location))
                 continue
-            kind = memref_of(argument.type) if entry else self.passed_type(argument)
+            kind = self._argument_type(argument) if entry else self.passed_type(argument)
             self._buffers[argument] = block.add_argument(kind, argument.location)
-        self._replaced.append((block, len(arguments)))
+        self._replaced.append((block, 0, len(arguments)))
+
+    def _argument_type(self, argument: ir.Value) -> ir.Type:
+        plain = memref_of(argument.type)
+        return dynamic_layout(plain) if self.conventions.strided_arguments else plain
+
+    def _read_arguments(self, block: ir.Block) -> None:
+        """Sees the memory of arguments that stay tensors."""
+        first = next(iter(block.operations)).operation
+        read_only = {"read_only": ir.UnitAttr.get()}
+        for argument in block.arguments:
+            if is_tensor(argument.type):
+                kind = self._argument_type(argument)
+                made = create("bufferization.to_buffer", [argument], [kind], read_only, before=first)
+                self._buffers[argument] = made.results[0]
 
     # Control flow
 
@@ -327,7 +372,9 @@ class Rewriting:
     def _new(self, result: int, like: ir.Value, sizes: Sequence[ir.Value]) -> ir.Value:
         """The memref of a result that has a place of its own, with the type of `like`."""
         place = self._places.place_of(result)
-        return self._memory.new(place, memref_of(like.type), sizes, self._current)
+        plain = memref_of(like.type)
+        kind = dynamic_layout(plain) if place in self._strided else plain
+        return self._memory.new(place, kind, sizes, self._current)
 
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
         """The dynamic sizes of a tensor without contents, as it was made."""

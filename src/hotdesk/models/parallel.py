@@ -1,0 +1,107 @@
+"""Parallel loops: `scf.parallel`, which reduces scalars, and `scf.forall`, whose threads insert parts of shared tensors.
+
+A result of `scf.forall` is written over the operand that it begins with, as by an op in destination-passing style; inside, the
+operand is seen as it was before the loop.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.building import create, elementwise_copy
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.walking import segment_sizes
+from hotdesk.models.facts import Facts
+from hotdesk.models.flow import Flow
+from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.regions import bufferize_region_op
+from hotdesk.models.tensor_slices import slice_of, subview
+
+_LOOP = frozenset({(0, 0)})
+
+
+def _no_facts(op: ir.Operation) -> Facts:
+    return Facts()
+
+
+# scf.parallel
+
+
+def _parallel_flow(op: ir.Operation) -> Flow:
+    if any(is_tensor(v.type) for v in op.operands):
+        raise BufferizationError(
+            "op `scf.parallel`",
+            expected="reductions of scalars",
+            got="a reduction of tensors",
+            where=python_line(op.location) or None,
+            hint="reduce them with `scf.for`, or with an op of `linalg`",
+        )
+    return Flow(follows=_LOOP, parallel=True)
+
+
+def _bufferize_parallel(op: ir.Operation, buffers: Buffers) -> None:
+    bufferize_region_op(op, Flow(), buffers)
+
+
+# scf.forall
+
+
+def _shared(op: ir.Operation) -> range:
+    """The operands that results begin with."""
+    return range(len(op.operands) - len(op.results), len(op.operands))
+
+
+def _forall_facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset(_shared(op)), ties=tuple((operand, i) for i, operand in enumerate(_shared(op))))
+
+
+def _forall_flow(op: ir.Operation) -> Flow:
+    loops = len(op.regions[0].blocks[0].arguments) - len(op.results)
+    shows = tuple((operand, 0, loops + i) for i, operand in enumerate(_shared(op)))
+    return Flow(follows=_LOOP, shows=shows, parallel=True)
+
+
+def _bufferize_forall(op: ir.Operation, buffers: Buffers) -> None:
+    block = op.regions[0].blocks[0]
+    loops = len(block.arguments) - len(op.results)
+    for i, operand in enumerate(_shared(op)):
+        before = buffers.contents(op, operand)
+        after = buffers.destination(op, operand)
+        buffers.assign(op.results[i], after)
+        buffers.assign(block.arguments[loops + i], after if before is None else before)
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([*segment_sizes(op)[:3], 0])
+    new = create(op.name, list(op.operands)[: _shared(op).start], [], attributes, regions=1, before=op)
+    block.append_to(new.regions[0])
+    buffers.drop_arguments(block, loops)
+    buffers.replaced_by(new)
+
+
+def _threads_flow(op: ir.Operation) -> Flow:
+    return Flow()
+
+
+def _insert_facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset({0}), part=slice_of(op, 1, 0))
+
+
+def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
+    """A copy in front of the end of the body, where nothing but insertions may stand."""
+    source = buffers.buffer(op.operands[0])
+    if not buffers.lies_there(op):
+        shape = shape_of(op.operands[0].type)
+        end = cast(Any, op.parent).operation
+        part = subview(buffers.inserted_into(op), op, 2, shape, before=end)
+        elementwise_copy([source], part, None, len(shape), end)
+
+
+MODELS = {
+    "scf.parallel": OpModel(_no_facts, _bufferize_parallel, _parallel_flow),
+    "scf.reduce": OpModel(_no_facts),
+    "scf.forall": OpModel(_forall_facts, _bufferize_forall, _forall_flow),
+    "scf.forall.in_parallel": OpModel(_no_facts, flow=_threads_flow),
+    "tensor.parallel_insert_slice": OpModel(_insert_facts, _bufferize_insert),
+}
