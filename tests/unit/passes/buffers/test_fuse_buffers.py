@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hotdesk.ir.context import entered
+from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.fuse_buffers import FuseBuffers
 from hotdesk.passes.tensor.fuse_elementwise import FuseElementwise
 from tests import reference
@@ -80,6 +81,70 @@ def test_arguments_that_do_overlap() -> None:
     apart = same_after(text, [FuseBuffers(arguments_overlap=False)], whole[:4], DRAWN.random(4, np.float32))
     assert apart.count("linalg.generic") == 1
     assert "memref.alloc" not in apart
+
+
+def test_s5_3_an_op_that_overwrites_what_it_reads() -> None:
+    """`a = x + a; a = a * a`: one loop, in which the second op sees what the first one wrote."""
+    kind = "memref<4xf32>"
+    text = f"""{HEAD}func.func @main(%x: {kind} {{llvm.noalias}}, %a: {kind} {{llvm.noalias}}) {{
+    {loop("arith.addf", [("%x", kind)], ("%a", kind), accumulate=True)}
+    {loop("arith.mulf", [("%a", kind), ("%a", kind)], ("%a", kind))}
+    return
+    }}"""
+    after = same_after(text, [FuseBuffers()], DRAWN.random(4, np.float32), DRAWN.random(4, np.float32))
+    assert after.count("linalg.generic") == 1
+    assert after.index("arith.addf") < after.index("arith.mulf")
+
+
+@pytest.mark.parametrize(("first", "second", "size", "loops"), [(0, 0, 4, 2), (0, 2, 4, 3), (0, 4, 4, 2)])
+def test_s5_3_two_writers_keep_their_order(first: int, second: int, size: int, loops: int) -> None:
+    """The reader of both goes to the last one that wrote what it reads; where parts overlap, it goes nowhere."""
+    a, b = ("%a", view(first, size, 1)), ("%b", view(second, size, 1))
+    x = ("%x", f"memref<{size}xf32>")
+    kinds = (x[1], "memref<8xf32>", x[1])
+    arguments = ", ".join(
+        f"{name}: {kind} {{llvm.noalias}}" for name, kind in zip(("%x", "%m", "%r"), kinds, strict=True)
+    )
+    text = f"""{HEAD}func.func @main({arguments}) {{
+    %a = memref.subview %m[{first}] [{size}] [1] : memref<8xf32> to {a[1]}
+    %b = memref.subview %m[{second}] [{size}] [1] : memref<8xf32> to {b[1]}
+    {loop("arith.addf", [x], a)}
+    {loop("arith.mulf", [x, x], b)}
+    {loop("arith.subf", [a], ("%r", x[1]))}
+    return
+    }}"""
+    after = same_after(text, [FuseBuffers()], *(DRAWN.random(n, np.float32) for n in (size, 8, size)))
+    assert after.count("linalg.generic") == loops
+    if second < first + size:
+        assert after.index("arith.addf") < after.index("arith.mulf")
+
+
+def test_s5_4_the_example_on_tensors_and_on_memory() -> None:
+    """On tensors `%arg0` is as it was; on memory the op that writes it changes it, and the values are the same."""
+    tensors = f"""func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {{
+    %e = tensor.empty() : tensor<8xf32>
+    %r = {elementwise("arith.addf", ["%x", "%x"], "%e")}
+    return %r : tensor<8xf32>
+    }}"""
+    kind = "memref<8xf32>"
+    memory = f"""{HEAD}func.func @main(%x: {kind}, %r: {kind}) {{
+    linalg.generic {{indexing_maps = [#id, #id], iterator_types = ["parallel"]}} ins(%x : {kind}) outs(%r : {kind}) {{
+    ^bb0(%p: f32, %o: f32):
+      %t = arith.addf %p, %p : f32
+      linalg.yield %t : f32
+    }}
+    return
+    }}"""
+    x = DRAWN.random(8, np.float32)
+    module = parse(tensors)
+    with module.context:
+        (wanted,) = reference.run(function(module), [x])
+    apart, same, bufferized = np.zeros(8, np.float32), x.copy(), np.zeros(8, np.float32)
+    call(memory, x, apart)
+    call(memory, same, same)
+    call(changed(tensors, OneShotBufferize()), x, bufferized)
+    for result in (apart, same, bufferized):
+        np.testing.assert_array_equal(result, wanted)
 
 
 @pytest.mark.parametrize("size", ["8", "?"])
