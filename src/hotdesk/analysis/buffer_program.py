@@ -1,8 +1,8 @@
 """A function on memrefs read once into plain records: its buffers by number, who uses them, and where control hands them on.
 
 Ops are numbered in order, parents before what is in their regions; `end` is the number after the last op inside, so that
-"inside" and "later" are comparisons of numbers. Blocks of one region come in an order in which definitions precede uses: reverse
-postorder of their branches, what cannot be reached last. Memrefs are numbered in the order in which they are defined.
+"inside" and "later" are comparisons of numbers. Blocks of one region come in an order in which definitions precede uses. Memrefs
+are numbered in the order in which they are defined. A linalg op is one op: what its payload uses, it uses.
 
 What a memref is:
 1. new memory: the result of an op that allocates, by `memory_effects.allocated`; of `memref.realloc`, or its operand's;
@@ -27,7 +27,7 @@ from hotdesk.analysis.memory_effects import allocated
 from hotdesk.analysis.memref_views import view_source
 from hotdesk.analysis.region_graph import ENTRY, EXIT, RegionEdge, flow_of, region_edges
 from hotdesk.ir.types import is_buffer
-from hotdesk.ir.walking import segment_sizes
+from hotdesk.ir.walking import in_order, nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
 
 NOT_A_BUFFER = -1
@@ -72,7 +72,7 @@ class Buffer:
 class BufferOp:
     """An op, its memref operands and results by number (`NOT_A_BUFFER` for others), the blocks of its regions, their graph.
 
-    `control` is whether the flow through the regions is known; a payload, as of `linalg.generic`, has none.
+    `control` is whether the flow through the regions is known.
     """
 
     number: int
@@ -136,6 +136,12 @@ class BufferProgram:
             if block.last >= 0 and not block.branches:
                 yield self.ops[block.last]
 
+    def root(self, buffer: int) -> int:
+        """What a view is a view of, by the ops alone."""
+        while (record := self.buffers[buffer]).kind is Kind.VIEW:
+            buffer = record.sources[0]
+        return buffer
+
     def passings(self) -> Iterator[Passing]:
         """All that control hands on."""
         for block in self.blocks:
@@ -188,7 +194,7 @@ class _Reader:
     def _region(self, region: ir.Region, parent: int, number: int, entry: Kind) -> tuple[int, ...]:
         places: dict[Any, int] = {}
         kind = entry
-        for block in _ordered(region):
+        for block in in_order(region):
             place = places[block] = len(self._blocks)
             self._blocks.append(None)
             arguments = tuple(
@@ -211,14 +217,15 @@ class _Reader:
     def _operation(self, operation: ir.Operation, block: int) -> int:
         number, name = len(self._ops), operation.name
         operands = tuple(self._numbers.get(v, NOT_A_BUFFER) for v in operation.operands)
-        for buffer in dict.fromkeys((*operands, *self._hidden(operation))):
+        payload = self._payload(operation) if name.startswith("linalg.") else None
+        for buffer in dict.fromkeys((*operands, *self._hidden(operation), *(payload or ()))):
             if buffer != NOT_A_BUFFER:
                 self._users[buffer].append(number)
         self._ops.append(None)
         regions: tuple[tuple[int, ...], ...] = ()
         edges: tuple[RegionEdge, ...] = ()
         flow = None
-        if len(operation.regions):
+        if payload is None and len(operation.regions):
             flow = flow_of(operation)
             edges = region_edges(operation, flow)
             kind = Kind.UNKNOWN if flow is None else Kind.PASSED
@@ -228,12 +235,22 @@ class _Reader:
             for i, v in enumerate(operation.results)
         )
         if (self._scalars and name not in _NOT_READING) or self._behind or name in _POINTING:
-            self._remember(operation, operands, number)
+            self._remember(operation, (*operands, *(payload or ())), number)
         control = flow is not None
         self._ops[number] = BufferOp(
             number, operation, name, block, len(self._ops), operands, results, regions, edges, control
         )
         return number
+
+    def _payload(self, operation: ir.Operation) -> list[int] | None:
+        """The memrefs that the payload of a linalg op uses; None if it makes memrefs itself."""
+        used: list[int] = []
+        for op in nested_ops(operation):
+            if any(is_buffer(value.type) for value in op.results):
+                return None
+            used += (self._numbers[value] for value in op.operands if value in self._numbers)
+            used += self._hidden(op)
+        return used
 
     def _hidden(self, operation: ir.Operation) -> list[int]:
         """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are."""
@@ -288,30 +305,6 @@ class _Reader:
     def _forget(self, buffer: int) -> None:
         if buffer != NOT_A_BUFFER:
             self._buffers[buffer] = replace(self._buffers[buffer], kind=Kind.UNKNOWN)
-
-
-def _ordered(region: ir.Region) -> list[ir.Block]:
-    """The blocks of a region in reverse postorder."""
-    blocks = list(region.blocks)
-    if len(blocks) < 2:
-        return blocks
-    seen: set[Any] = set()
-    done: list[ir.Block] = []
-    waiting: list[tuple[ir.Block, bool]] = [(blocks[0], False)]
-    while waiting:
-        block, left = waiting.pop()
-        if left:
-            done.append(block)
-        elif block not in seen:
-            seen.add(block)
-            waiting.append((block, True))
-            waiting += ((successor, False) for successor in _successors(block) if successor not in seen)
-    return [*reversed(done), *(block for block in blocks if block not in seen)]
-
-
-def _successors(block: ir.Block) -> list[ir.Block]:
-    ops = list(block.operations)
-    return list(ops[-1].operation.successors) if ops else []
 
 
 def branched(op: ir.Operation) -> tuple[tuple[int, int, int], ...] | None:

@@ -7,7 +7,8 @@ are aliases of buffers that others own. It *owns* where it must:
    that the owner does not dominate, or out of the function. A slot with such an operand owns.
 2. Operands of an owning slot hand over where their owner is dead afterwards and can be freed on all other paths (`releases`).
    Otherwise the owner keeps the buffer and outlives the slot's values.
-3. Memory of somebody else (arguments, globals, the stack) is never owned.
+3. Memory of somebody else (arguments, globals, the stack) is never owned. A call's result is the caller's, unless it is *lent*:
+   the callee says by a flag whether it is; if not, it is memory that the callee got or that is nobody's.
 4. If one op hands a buffer over to two slots, the one with fewer candidates gets it, or the first, and outlives the other.
 
 The *candidates* of a memref are the owners that may have to free its memory, and `EXTERNAL` if that may be nobody. A slot whose
@@ -65,8 +66,14 @@ class Ownership:
     """
 
     def __init__(
-        self, program: BufferProgram, handovers: Handovers, releases: Releases, owning: Iterable[int] = ()
+        self,
+        program: BufferProgram,
+        handovers: Handovers,
+        releases: Releases,
+        owning: Iterable[int] = (),
+        lent: frozenset[int] = frozenset(),
     ) -> None:
+        self.lent = lent
         self._program, self.slots, self._releases = program, handovers, releases
         self.owning = {slot.number for slot in handovers.slots if slot.returned >= 0} | set(owning)
         self._kept: set[tuple[Key, int]] = set()
@@ -83,9 +90,14 @@ class Ownership:
 
     @property
     def asked(self) -> int:
-        """How much is left to run time: flags, and operands whose owner is not certain."""
-        unclear = sum(len(h.candidates) != 1 and bool(h.moved or h.claimed) for h in self.handovers.values())
-        return len(self.dynamic) + unclear
+        """How much is left to run time: flags, and twice the pairs of memrefs whose addresses are compared."""
+        compared = (
+            owner != self._program.root(h.source)
+            for h in self.handovers.values()
+            for owner in (*h.moved, *(owner for owner, _ in h.claimed))
+            if len(h.candidates) > 1
+        )
+        return len(self.dynamic) + 2 * sum(compared)
 
     def owner_slot(self, buffer: int) -> Slot | None:
         """The slot of a memref if it owns."""
@@ -115,7 +127,7 @@ class Ownership:
                 or self._is_called(buffer.number)
             ):
                 mine.add(buffer.number)
-            elif buffer.kind not in (Kind.VIEW, Kind.CHOICE, Kind.PASSED):
+            if buffer.number in self.lent or (not mine and buffer.kind not in (Kind.VIEW, Kind.CHOICE, Kind.PASSED)):
                 mine.add(EXTERNAL)
             found.append(mine)
             for source in self._shown(buffer.number):
@@ -156,7 +168,11 @@ class Ownership:
         """The memrefs whose memory a memref may be by its op: a view's, a choice's, all that an unknown op has."""
         record = self._program.buffers[buffer]
         shown = record.sources
-        if record.kind is Kind.UNKNOWN and record.producer >= 0 and not self._is_called(buffer):
+        if (
+            record.kind is Kind.UNKNOWN
+            and record.producer >= 0
+            and (buffer in self.lent or not self._is_called(buffer))
+        ):
             shown = self._program.ops[record.producer].operands
         elif (
             record.kind is Kind.UNKNOWN
@@ -266,19 +282,19 @@ class Ownership:
         )
 
 
-def solve(program: BufferProgram) -> Ownership:
-    """The ownership of a function's buffers.
+def solve(program: BufferProgram, lent: frozenset[int] = frozenset()) -> Ownership:
+    """The ownership of a function's buffers; `lent` are results of calls that come with a flag.
 
     Raises:
         BufferizationError: memory is passed on by an op of which nothing is known.
     """
     slots, releases = Handovers(program), Releases(program)
-    best = Ownership(program, slots, releases)
+    best = Ownership(program, slots, releases, (), lent)
     for _ in range(_ATTEMPTS):
         behind = _borrowed_behind(program, slots, best) if best.asked else set[int]()
         if not behind:
             return best
-        other = Ownership(program, slots, releases, best.owning | behind)
+        other = Ownership(program, slots, releases, best.owning | behind, lent)
         if other.asked >= best.asked:
             return best
         best = other

@@ -10,6 +10,8 @@
 5. Who frees is decided by `analysis.ownership`, where by `analysis.releases`. Only where paths differ a flag tells at run time.
 
 Options:
+    private-function-dynamic-ownership: private functions that others call do not copy a result that they do not own, but return
+        a flag beside it. Recursive ones do copy.
     mode: `ownership`, or `copies`: what would need a flag gets memory of its own on all paths, as buffer deallocation did before
         there was ownership. Copies see no later writes to the original.
     placement: `last-use`, or `end-of-block`, for comparison: at the end of the block with the last use.
@@ -19,11 +21,13 @@ Options:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind, read_buffers
+from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.memref_views import view_source
 from hotdesk.analysis.ownership import EXTERNAL, Ownership, solve
@@ -34,11 +38,11 @@ from hotdesk.ir.building import index_constant
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import SymbolicSizes, product
 from hotdesk.ir.types import element_bytes, element_of, shape_of
-from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, users
+from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, symbol_name, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases
-from hotdesk.passes.buffers.ownership_flags import OwnershipFlags, ReturnedCopy
+from hotdesk.passes.buffers.ownership_flags import OwnershipFlags, ReturnedCopy, flagged_results
 from hotdesk.passes.buffers.reallocs import expand_reallocs
 
 _MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
@@ -49,6 +53,7 @@ class DeallocateAfterLastUse(Pass):
     """Inserts `memref.dealloc` at last uses (rules and options in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-buffer-deallocation"
+    private_function_dynamic_ownership: bool = False
     mode: str = "ownership"
     placement: str = "last-use"
     reload_scalars: bool = False
@@ -59,37 +64,50 @@ class DeallocateAfterLastUse(Pass):
                 raise OptionError(
                     f"option '{option}' of pass '{self.name}'", expected=" or ".join(known), got=repr(value)
                 )
-        decisions: list[Decision] = []
-        for function in defined_functions(module):
+        dynamic = self.private_function_dynamic_ownership
+        functions = defined_functions(module)
+        order = (
+            [(each.function, each.owned) for each in bottom_up(module)] if dynamic else [(f, False) for f in functions]
+        )
+        flagged: dict[str, tuple[int, ...]] = {}
+        decisions: dict[str, list[Decision]] = {}
+        for function, lends in order:
             expand_reallocs(function)
-            done = _Deallocation(function, self).run()
-            decisions.extend(done if runs_every_call(function) else ())
-        return tuple(decisions)
+            name = symbol_name(function)
+            decisions[name], flagged[name] = _Deallocation(function, self, flagged, lends).run()
+        return tuple(d for f in functions if runs_every_call(f) for d in decisions[symbol_name(f)])
 
 
 class _Deallocation:
-    """The rewrite of one function."""
+    """The rewrite of one function. `flagged` are the results of callees that come with a flag, by name."""
 
-    def __init__(self, function: ir.Operation, options: DeallocateAfterLastUse) -> None:
-        self._function, self._options = function, options
+    def __init__(
+        self,
+        function: ir.Operation,
+        options: DeallocateAfterLastUse,
+        flagged: Mapping[str, tuple[int, ...]],
+        lends: bool,
+    ) -> None:
+        self._function, self._options, self._flagged, self._lends = function, options, flagged, lends
         self._sizes = SymbolicSizes(function)
 
-    def run(self) -> list[Decision]:
+    def run(self) -> tuple[list[Decision], tuple[int, ...]]:
+        """What was decided, and the results that now come with a flag."""
         program, ownership = self._solved()
-        flags = OwnershipFlags(program, ownership)
+        flags = OwnershipFlags(program, ownership, self._lends)
         dropped = [flags.op(op.number) for op in program.ops if _frees(program, op, ownership)]
         flags.run()
         decisions = [*self._insert(program, ownership, flags), *map(self._copied, flags.copied)]
         for op in dropped:
             _drop(op)
-        return decisions
+        return decisions, flags.lent
 
     def _solved(self) -> tuple[BufferProgram, Ownership]:
         if self._options.mode == "copies":
             copy_critical_aliases(self._function)
         while True:
             program = read_buffers(self._function, self._options.reload_scalars)
-            ownership = solve(program)
+            ownership = solve(program, flagged_results(program, self._flagged))
             unclear = _unclear_edges(program, ownership)
             if not unclear:
                 return program, ownership
@@ -110,18 +128,16 @@ class _Deallocation:
             ):
                 continue
             placed += ((place, owner) for place in places)
-            if places and program.buffers[owner].kind is Kind.ALLOCATION:
-                decisions.append(self._decision(program, owner, last))
+            if places and last >= 0 and program.buffers[owner].kind is Kind.ALLOCATION:
+                decisions.append(self._decision(program.buffers[owner].value, flags.op(last)))
         points = _Points(program, flags, self._options.placement == "end-of-block")
         for place, owner in sorted(placed, key=lambda pair: -pair[1]):
             flags.free(owner, *points.of(place))
         return decisions
 
-    def _decision(self, program: BufferProgram, owner: int, last: int) -> Decision:
-        op = program.ops[last]
-        value = program.buffers[owner].value
+    def _decision(self, value: ir.Value, last: ir.Operation) -> Decision:
         size = product([*self._sizes.shape(value), element_bytes(element_of(value.type))])
-        source = Source(op.name, python_line(op.operation.location))
+        source = Source(last.name, python_line(last.location))
         return Decision("allocation", Outcome.FREED, Reason.LIVE_RANGE_ENDED, (source,), size)
 
     def _copied(self, copied: ReturnedCopy) -> Decision:

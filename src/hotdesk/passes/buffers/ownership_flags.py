@@ -3,24 +3,26 @@
     scf.yield %a : memref<8xf32>      ->      scf.yield %a, %true : memref<8xf32>, i1
 
 Block arguments and results of a dynamic slot get a flag after their others; branches and terminators pass one on. A flag that is
-known on all paths is not made: static owners need none. Where an operand may be the memory of several owners that end with it,
+known on all paths is not made: static owners need none. A function that *lends* returns a flag beside each result that it may not
+own, instead of a copy. Where an operand may be the memory of several owners that end with it,
 pointers tell which it was; what nobody took is freed there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
+from hotdesk.analysis.buffer_program import BufferOp, BufferProgram
 from hotdesk.analysis.handovers import Slot
 from hotdesk.analysis.ownership import EXTERNAL, Handover, Ownership
 from hotdesk.analysis.region_graph import ENTRY, EXIT
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import constant_of
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 from hotdesk.passes.buffers.critical_aliases import copy_of
 
@@ -37,13 +39,15 @@ class ReturnedCopy:
 class OwnershipFlags:
     """Puts the flags of a function into its IR; `ops` and `values` tell what its records have become."""
 
-    def __init__(self, program: BufferProgram, ownership: Ownership) -> None:
+    def __init__(self, program: BufferProgram, ownership: Ownership, lends: bool) -> None:
         self._program, self._slots, self._ownership = program, ownership.slots, ownership
         self._dynamic = {slot.number for slot in ownership.dynamic}
         self._flags: dict[int, ir.Value] = {}
         self._replaced_ops: dict[int, ir.Operation] = {}
         self._replaced_values: dict[int, ir.Value] = {}
         self.copied: list[ReturnedCopy] = []
+        uncertain = (h for h in ownership.handovers.values() if not (h.certain or h.claimed))
+        self.lent = tuple(sorted({h.slot.returned for h in uncertain if h.slot.returned >= 0})) if lends else ()
 
     def op(self, number: int) -> ir.Operation:
         return self._replaced_ops.get(number) or self._program.ops[number].operation
@@ -58,14 +62,20 @@ class OwnershipFlags:
         for slot in self._ownership.dynamic:
             self._add_arguments(slot)
         wide = {n for slot in self._ownership.dynamic for n in self._around(slot)}
-        for number in sorted(handing | wide):
+        called = {self._program.buffers[buffer].producer for buffer in self._ownership.lent}
+        for number in sorted(handing | wide | called):
             op = self._program.ops[number]
             before = self.op(number)
+            if number in called:
+                self._widen_call(op)
+                continue
             flags = self._flags_at(op, before)
             if number in wide:
                 self._widen(op, flags)
             if op.name == "func.return":
                 self._own_results(op, before, flags)
+        if self.lent:
+            _widen_signature(self._program.function, len(self.lent))
 
     def free(self, owner: int, at: ir.InsertionPoint, location: ir.Location) -> None:
         """Frees the buffer of an owner, if it has one."""
@@ -137,14 +147,14 @@ class OwnershipFlags:
     def _is_its(self, handover: Handover, owner: int, before: ir.Operation) -> ir.Value | None:
         """Whether an operand is memory that `owner` owns; None if it certainly is."""
         flag = self._flags.get(owner)
-        if handover.candidates == frozenset({owner}) or self._root(handover.source) == owner:
+        if handover.candidates == frozenset({owner}) or self._program.root(handover.source) == owner:
             return flag
         same = self._compared("eq", handover.source, owner, before)
         return same if flag is None else _joined("arith.andi", [flag, same], before)
 
     def _free_untaken(self, owner: int, handovers: Sequence[Handover], before: ir.Operation) -> None:
         """Frees the buffer of an owner that ends here, if it is none of what is handed over."""
-        if any(h.candidates == frozenset({owner}) or self._root(h.source) == owner for h in handovers):
+        if any(h.candidates == frozenset({owner}) or self._program.root(h.source) == owner for h in handovers):
             return
         mine = [self._flags[owner]] if owner in self._flags else []
         flag = _joined("arith.andi", [*mine, *(self._is_other(h, owner, before) for h in handovers)], before)
@@ -152,21 +162,26 @@ class OwnershipFlags:
 
     def _is_other(self, handover: Handover, owner: int, before: ir.Operation) -> ir.Value:
         """Whether an operand is not the memory of `owner`: as its own flag tells if there is no third possibility."""
-        root = self._root(handover.source)
+        root = self._program.root(handover.source)
         if handover.candidates == frozenset({root, owner}) and root in self._flags and owner not in self._flags:
             return self._flags[root]
         return self._compared("ne", handover.source, owner, before)
 
-    def _root(self, buffer: int) -> int:
-        """What a view is a view of."""
-        while (record := self._program.buffers[buffer]).kind is Kind.VIEW:
-            buffer = record.sources[0]
-        return buffer
-
     def _compared(self, how: str, a: int, b: int, before: ir.Operation) -> ir.Value:
-        """Whether two memrefs begin at the same address, or not."""
+        """Whether two memrefs begin at the same address, or not.
+
+        Raises:
+            BufferizationError: a `memref.view` may have moved the address that a memref has of its buffer.
+        """
+        shifted = next((op for op in self._program.ops if _shifts(op)), None)
+        if shifted is not None:
+            raise BufferizationError(
+                "a memref that may be one of several buffers", expected="one that begins where its buffer does",
+                got="a `memref.view` with a shift in the function",
+                where=python_line(shifted.operation.location) or None, hint="pass on the memref that it is a view of",
+            )  # fmt: skip
         index, read = ir.IndexType.get(), "memref.extract_aligned_pointer_as_index"
-        values = (self.value(self._root(buffer)) for buffer in (a, b))
+        values = (self.value(self._program.root(buffer)) for buffer in (a, b))
         addresses = [create(read, [value], [index], before=before).results[0] for value in values]
         predicate = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), {"eq": 0, "ne": 1}[how])
         return create("arith.cmpi", addresses, [_bits()], {"predicate": predicate}, before=before).results[0]
@@ -189,11 +204,7 @@ class OwnershipFlags:
             results = self._landing(op.results)
             types = [*(r.type for r in old.results), *([_bits()] * len(results))]
             new = _remade(old, [*old.operands, *passed], types)
-            for before, after in zip(old.results, list(new.results)[: len(old.results)], strict=True):
-                before.replace_all_uses_with(after)
-            for i, value in enumerate(op.results):
-                if value >= 0:
-                    self._replaced_values[value] = new.results[i]
+            self._take_over(op, old, new)
             for slot, flag in zip(results, list(new.results)[len(old.results) :], strict=True):
                 (target,) = (value for value in op.results if value in slot.targets)
                 self._flags[target] = flag
@@ -227,12 +238,16 @@ class OwnershipFlags:
     # What a function returns
 
     def _own_results(self, op: BufferOp, before: ir.Operation, flags: dict[int, ir.Value]) -> None:
-        """Returns copies of what the function does not own."""
+        """Returns copies of what the function does not own, or flags that tell."""
+        lent: dict[int, ir.Value] = {}
         for handover in self._ownership.handovers.values():
             if handover.key[0] != op.number or handover.certain:
                 continue
             operand = handover.key[1]
             value = before.operands[operand]
+            if handover.slot.returned in self.lent and not handover.claimed:
+                lent[handover.slot.returned] = flags[operand]
+                continue
             never = not (handover.moved or handover.claimed) or _is_false(flags[operand])
             self.copied.append(ReturnedCopy(value, bool(handover.claimed), python_line(op.operation.location)))
             if never:
@@ -246,6 +261,43 @@ class OwnershipFlags:
                 if not owned:
                     end.operands[0] = copy_of(value, end.operation)
             before.operands[operand] = choice.results[0]
+        if self.lent:
+            told = [lent[i] if i in lent else _bit(True, before) for i in self.lent]
+            self._replaced_ops[op.number] = create(op.name, [*before.operands, *told], [], before=before)
+            before.erase()
+
+    def _widen_call(self, op: BufferOp) -> None:
+        """A call of a function that lends, with the flags that it returns."""
+        old = self.op(op.number)
+        flagged = [value for value in op.results if value in self._ownership.lent]
+        new = _remade(old, list(old.operands), [*(r.type for r in old.results), *([_bits()] * len(flagged))])
+        self._take_over(op, old, new)
+        for value, flag in zip(flagged, list(new.results)[len(old.results) :], strict=True):
+            self._flags[value] = flag
+        old.erase()
+
+    def _take_over(self, op: BufferOp, old: ir.Operation, new: ir.Operation) -> None:
+        """Puts an op's first results in the place of an old one's."""
+        for before, after in zip(old.results, list(new.results)[: len(old.results)], strict=True):
+            before.replace_all_uses_with(after)
+        self._replaced_values.update((value, new.results[i]) for i, value in enumerate(op.results) if value >= 0)
+        self._replaced_ops[op.number] = new
+
+
+def flagged_results(program: BufferProgram, flagged: Mapping[str, Sequence[int]]) -> frozenset[int]:
+    """The results of calls that come with a flag, as the functions of these names return them."""
+    calls = (op for op in program.ops if op.name == "func.call") if any(flagged.values()) else ()
+    named = ((op, str(cast(Any, op.operation.attributes["callee"]).value)) for op in calls)
+    return frozenset(op.results[i] for op, name in named for i in flagged.get(name, ()))
+
+
+def _widen_signature(function: ir.Operation, flags: int) -> None:
+    kind = cast(Any, function.attributes["function_type"]).value
+    types = [*kind.results, *([_bits()] * flags)]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(list(kind.inputs), types))
+    if "res_attrs" in function.attributes:
+        told = [*cast(Any, function.attributes["res_attrs"]), *([ir.DictAttr.get({})] * flags)]
+        function.attributes["res_attrs"] = ir.ArrayAttr.get(told)
 
 
 def _remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
@@ -263,6 +315,10 @@ def _joined(how: str, flags: Sequence[ir.Value], before: ir.Operation) -> ir.Val
     for flag in flags[1:]:
         found = create(how, [found, flag], [_bits()], before=before).results[0]
     return found
+
+
+def _shifts(op: BufferOp) -> bool:
+    return op.name == "memref.view" and constant_of(op.operation.operands[1]) != 0
 
 
 def _bits() -> ir.Type:

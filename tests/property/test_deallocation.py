@@ -1,0 +1,113 @@
+"""Deallocation of random programs on memrefs: nothing leaks, nothing is used after it was freed, and the results stay.
+
+The programs are random tensor programs with control flow, calls and recursion that MLIR's bufferization has turned into memrefs:
+functions return allocations, loops and branches yield them, arguments are returned. What they compute is not the question here,
+so ones of which that bufferization makes something else count as well. Where such a one returns one buffer twice, what comes back
+may be what was meant, since functions return buffers of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, note, seed, settings
+from hypothesis import strategies as st
+from torch_mlir import ir
+
+from hotdesk.ir.context import entered, make_context
+from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from tests.harness import POISONS
+from tests.running import MLIR_UNFREED, Executable, wanted
+from tests.running.apart import run_apart
+from tests.running.examples import EXAMPLES, inputs_of
+from tests.structured import Program, structured_programs
+
+PASSES = (
+    DeallocateAfterLastUse(),
+    DeallocateAfterLastUse(placement="end-of-block"),
+)
+_QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example, HealthCheck.filter_too_much]
+_EACH = pytest.mark.parametrize("one", PASSES, ids=lambda one: f"{one.mode},{one.placement}")
+_TIDY = MLIR_UNFREED.pipeline.removesuffix(")") + ",canonicalize,cse)"
+
+
+def on_memrefs(text: str) -> str | None:
+    """A program on memrefs that frees nothing, or None if MLIR does not take it."""
+    with make_context(), ir.Location.unknown():
+        took, made = run_apart(str(ir.Module.parse(text)), _TIDY)
+    return made if took else None
+
+
+def freed(made: str, one: DeallocateAfterLastUse) -> ir.Module:
+    with make_context():
+        module = ir.Module.parse(made)
+        with entered(module.operation):
+            one.run(module)
+            module.operation.verify()
+    return module
+
+
+def check_freed(text: str, made: str, inputs: list[Any], one: DeallocateAfterLastUse) -> None:
+    """Fails if `made`, which computes what `text` says, leaks or computes something else when its memory is freed."""
+    module = freed(made, one)
+    expected = wanted(text, inputs)
+    shapes = [each.values.shape for each in expected]
+    with make_context():
+        before = Executable(ir.Module.parse(made))
+    after = Executable(module)
+    for poison in POISONS:
+        was, now = (_run(executable, inputs, shapes, poison) for executable in (before, after))
+        if was is None:
+            return  # MLIR's bufferization made a program that overwrites what it may not
+        assert now is not None
+        assert now.leaks == 0
+        for a, b, each in zip(was.results, now.results, expected, strict=True):
+            assert _same(b, a, each.defined) or _same(b, each.values, each.defined)
+
+
+def _same(a: Any, b: Any, defined: Any) -> bool:
+    return np.array_equal(a[defined], b[defined], equal_nan=a.dtype.kind == "f")
+
+
+def _run(executable: Executable, inputs: list[Any], shapes: Any, poison: int) -> Any:
+    try:
+        return executable(inputs, shapes, poison)
+    except AssertionError as error:
+        if "changed" in str(error):
+            return None
+        raise
+
+
+@_EACH
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str, one: DeallocateAfterLastUse) -> None:
+    text = EXAMPLES[name].read_text(encoding="utf-8")
+    made = on_memrefs(text)
+    if made is not None:
+        check_freed(text, made, inputs_of(text), one)
+
+
+def _check(program: Program, number: int, one: DeallocateAfterLastUse) -> None:
+    made = on_memrefs(program.text)
+    assume(made is not None)
+    assert made is not None
+    note(made)
+    check_freed(program.text, made, program.inputs(number), one)
+
+
+@_EACH
+@settings(max_examples=100, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
+@given(structured_programs(), st.integers(0, 9))
+def test_programs(one: DeallocateAfterLastUse, program: Program, number: int) -> None:
+    _check(program, number, one)
+
+
+@pytest.mark.slow
+@_EACH
+@seed(20262)
+@settings(max_examples=2000, deadline=None, database=None, suppress_health_check=_QUIET)
+@given(structured_programs(), st.integers(0, 9))
+def test_many_programs(one: DeallocateAfterLastUse, program: Program, number: int) -> None:
+    _check(program, number, one)
