@@ -21,8 +21,14 @@ from tests.reference.values import DTYPES, Array, Fill, Operation
 
 __all__ = ["DTYPES", "Array", "Expected", "expected", "run"]
 
-_MEANINGS = {**scalars.MEANINGS, **tensor.MEANINGS, **linalg.MEANINGS}
-_MEANINGS |= {**control.MEANINGS, **vectors.MEANINGS, **memory.MEANINGS}
+_MEANINGS = {
+    **scalars.MEANINGS,
+    **tensor.MEANINGS,
+    **vectors.MEANINGS,
+    **linalg.MEANINGS,
+    **memory.MEANINGS,
+    **control.MEANINGS,
+}
 _PASSING = tensor.PASSING | control.PASSING | {"arith.select", "bufferization.dealloc_tensor"}
 
 

@@ -30,7 +30,8 @@ _EQUATIONS = {
 def _structured(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
     """Any op with a payload: what MLIR says are its maps, and as many inits as results."""
     inputs = len(operands) - len(op.results)
-    maps = [attribute.value for attribute in get_indexing_maps(op)]
+    maps = [attribute.value for attribute in get_indexing_maps(op) or ()]
+    assert maps, f"{op.name} has no meaning here"
     return _walk(machine, op, operands[:inputs], operands[inputs:], maps, values)
 
 

@@ -55,6 +55,11 @@ def _multiplied_and_added(a: Any, b: Any, c: Any) -> Any:
     return a * b + c
 
 
+def _rounded(a: Any) -> Any:
+    """To the nearest, and halves away from zero."""
+    return np.copysign(np.floor(np.abs(a) + 0.5), a)
+
+
 _FLOATS: dict[str, Any] = {
     "addf": operator.add,
     "subf": operator.sub,
@@ -77,6 +82,8 @@ _FLOATS: dict[str, Any] = {
     "floor": np.floor,
     "ceil": np.ceil,
     "erf": math.erf,
+    "round": _rounded,
+    "powf": np.power,
     "fma": _multiplied_and_added,
     "extf": _itself,
     "truncf": _itself,
@@ -173,7 +180,23 @@ def _constant(machine: Interpreter, op: Operation, operands: list[Any], values: 
     return [elements.reshape(list(result.shape))]
 
 
-_MATH = ("absf", "sqrt", "rsqrt", "exp", "log", "tanh", "sin", "cos", "floor", "ceil", "erf", "fma", "absi")
+_MATH = (
+    "absf",
+    "sqrt",
+    "rsqrt",
+    "exp",
+    "log",
+    "tanh",
+    "sin",
+    "cos",
+    "floor",
+    "ceil",
+    "erf",
+    "round",
+    "powf",
+    "fma",
+    "absi",
+)
 
 
 def _extended_product(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:

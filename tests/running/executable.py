@@ -33,6 +33,7 @@ _LOWER = (
     "expand-strided-metadata",
     "lower-affine",
     "convert-scf-to-cf",
+    "func.func(math-expand-ops{ops=rsqrt})",
     "convert-math-to-libm",
     "convert-vector-to-llvm",
     "arith-expand",

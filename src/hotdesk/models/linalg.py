@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import segment_sizes
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
@@ -63,4 +65,18 @@ def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
     bufferize_destination_style(op, facts(op).ties, buffers)
 
 
-MODELS = {"linalg.*": OpModel(facts, _bufferize)}
+def _refuse_winograd(op: ir.Operation) -> None:
+    raise BufferizationError(
+        f"op `{op.name}` has no form on memrefs",
+        expected="the transform as products of matrices",
+        got=op.name,
+        where=python_line(op.location) or None,
+        hint="decompose it first: `transform.structured.decompose_winograd_op`",
+    )
+
+
+_WINOGRAD = OpModel(facts, expand=_refuse_winograd)
+MODELS = {
+    "linalg.*": OpModel(facts, _bufferize),
+    **{f"linalg.winograd_{part}_transform": _WINOGRAD for part in ("filter", "input", "output")},
+}
