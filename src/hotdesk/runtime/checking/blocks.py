@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,19 @@ class Block:
 class View:
     """A memref: a block, the byte in it where it is aligned, and offset, sizes and strides in elements."""
 
-    __slots__ = ("_array", "_extent", "_shadow", "_shadow_of", "block", "dtype", "offset", "sizes", "start", "strides")
+    __slots__ = (
+        "_array",
+        "_extent",
+        "_inside",
+        "_shadow",
+        "_shadow_of",
+        "block",
+        "dtype",
+        "offset",
+        "sizes",
+        "start",
+        "strides",
+    )
 
     def __init__(
         self,
@@ -104,6 +117,7 @@ class View:
         self._shadow: Array | None = None
         self._shadow_of: Array | None = None
         self._extent: tuple[int, int] | None = None
+        self._inside: bool | None = None
 
     @staticmethod
     def of(block: Block, sizes: Sequence[int], dtype: np.dtype[Any]) -> View:
@@ -143,8 +157,10 @@ class View:
     @property
     def inside(self) -> bool:
         """Whether every element lies in the block."""
-        low, high = self.extent
-        return low == high or (low >= 0 and high <= self.block.size)
+        if self._inside is None:
+            low, high = self.extent
+            self._inside = low == high or (low >= 0 and high <= self.block.size)
+        return self._inside
 
     @property
     def array(self) -> Array:
@@ -201,9 +217,8 @@ def row_major(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+@cache
 def complete(dtype: np.dtype[Any]) -> Any:
     """The shadow of an element of which every bit was written."""
     kind = _SHADOWS.get(dtype.itemsize)
-    if kind is None:
-        return np.void(b"\xff" * dtype.itemsize)
-    return kind.type(np.iinfo(kind).max)
+    return np.void(b"\xff" * dtype.itemsize) if kind is None else kind.type(np.iinfo(kind).max)

@@ -35,18 +35,24 @@ class Memory:
         self._address = 1 << 20
         self._count = 0
         self._live: dict[int, Block] = {}
-        self._live_bytes = 0
-        self.traffic = Traffic()
+        self._allocations = self._bytes = self._live_bytes = self._peak = 0
 
     def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Block:
         """A block of `size` bytes that nobody has written."""
-        data = np.full(size, _POISON, np.uint8)
+        data = np.empty(size, np.uint8)
+        data.fill(_POISON)
         block = self._enter(data, np.zeros(size, np.uint8), kind, name, at, max(alignment, 1))
         self._live[block.number] = block
+        self._allocations += 1
+        self._bytes += size
         self._live_bytes += size
-        old = self.traffic
-        self.traffic = Traffic(old.allocations + 1, old.bytes + size, max(old.peak, self._live_bytes))
+        self._peak = max(self._peak, self._live_bytes)
         return block
+
+    @property
+    def traffic(self) -> Traffic:
+        """What was allocated so far."""
+        return Traffic(self._allocations, self._bytes, self._peak)
 
     def hold(
         self, data: Array, kind: str, name: str, at: Source, *, written: bool = True, writable: bool = True
@@ -109,7 +115,8 @@ class Memory:
         if view.block.written is None:
             return value
         missing = view.shadow[place] != complete(view.dtype)
-        return Unwritten(_settled(value), missing, at, view.block) if np.any(missing) else value
+        found = missing.any() if isinstance(missing, np.ndarray) else missing
+        return Unwritten(_settled(value), missing, at, view.block) if found else value
 
     def store(self, view: View, position: Sequence[Any], value: Value, at: Source) -> None:
         """Writes one element."""
@@ -120,10 +127,14 @@ class Memory:
     def _element(self, view: View, position: Sequence[Any], at: Source) -> tuple[View, tuple[Any, ...]]:
         """A view inside its block, and the place of an element in it."""
         for number, (index, size) in enumerate(zip(position, view.sizes, strict=True)):
-            inside = 0 <= index < size if np.ndim(index) == 0 else bool(np.all((index >= 0) & (index < size)))
+            first: Any = index
+            if isinstance(index, np.ndarray):
+                first = xp.asarray(index)[(index < 0) | (index >= size)]
+                inside = not first.size
+            else:
+                inside = 0 <= index < size
             if not inside:
-                outside = index if np.ndim(index) == 0 else index[(index < 0) | (index >= size)].flat[0]
-                message = f"index {int(outside)} in dimension {number}, which has {size} elements"
+                message = f"index {int(np.ravel(first)[0])} in dimension {number}, which has {size} elements"
                 self._findings.stop(FaultKind.OUT_OF_BOUNDS, at, message, view.block)
         if view.inside:
             return view, tuple(position)
