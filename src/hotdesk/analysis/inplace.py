@@ -57,19 +57,33 @@ class InPlaceAnalysis:
 
 
 def analyse_in_place(
-    function: FunctionRecord, order: Callable[[Sequence[Tie]], list[Tie]] = top_down
+    function: FunctionRecord, order: Callable[[Sequence[Tie]], list[Tie]] = top_down, *, copy_before_write: bool = False
 ) -> InPlaceAnalysis:
-    """Decides every tied operand and everything that control flow passes on."""
+    """Decides every tied operand and everything that control flow passes on.
+
+    With `copy_before_write` no operand with contents is overwritten, whoever reads it.
+    """
     readers = Readers(function)
     places = Places(function, readers)
     passing = Passing(function, places, readers.control)
     passing.pass_forward()
     ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
-    found = [_overwrite(places, readers, op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]
-    found.extend(_decide(function, places, readers, *tie) for tie in order(ties))
+    clobbers = [(op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]
+    if copy_before_write:
+        found = [
+            _copy(readers, op, operand) for op, operand in (*clobbers, *((op, operand) for op, operand, _ in ties))
+        ]
+    else:
+        found = [_overwrite(places, readers, op, operand) for op, operand in clobbers]
+        found.extend(_decide(function, places, readers, *tie) for tie in order(ties))
     found.sort(key=lambda decision: (decision.op, decision.operand))
     passing.pass_around()
     return InPlaceAnalysis(tuple(found), {(d.op, d.operand): d for d in found}, passing.decisions, places, readers)
+
+
+def _copy(readers: Readers, op: OpRecord, operand: int) -> OperandDecision:
+    undefined = readers.root[op.operands[operand]] in readers.undefined
+    return OperandDecision(op.number, operand, undefined, Reason.NOT_ANALYSED, fresh=undefined)
 
 
 def _overwrite(places: Places, readers: Readers, op: OpRecord, operand: int) -> OperandDecision:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 
+_DYNAMIC = -(2**63)
 _BITS = {"index": 64, "tf32": 32}
 _NUMBER = re.compile(r"(?:i|si|ui|f|bf)(\d+)")
 
@@ -58,6 +59,15 @@ def memref_of(tensor: ir.Type) -> ir.MemRefType:
     dynamic = ir.ShapedType.get_dynamic_size()
     sizes = [dynamic if size is None else size for size in shape_of(tensor)]
     return ir.MemRefType.get(sizes, shaped.element_type)
+
+
+def dynamic_layout(memref: ir.Type) -> ir.MemRefType:
+    """The memref in any layout: offset and strides are known at run time only."""
+    dynamic = ir.ShapedType.get_dynamic_size()
+    shaped = cast(Any, memref)
+    layout = ir.StridedLayoutAttr.get(_DYNAMIC, [_DYNAMIC] * shaped.rank)
+    sizes = [dynamic if size is None else size for size in shape_of(memref)]
+    return ir.MemRefType.get(sizes, shaped.element_type, layout)
 
 
 def row_major(sizes: tuple[int | None, ...]) -> tuple[int | None, ...]:

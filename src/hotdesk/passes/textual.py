@@ -24,8 +24,9 @@ from hotdesk.passes.registry import load, pass_names
 
 MODULE = "builtin.module"
 NEST = re.compile(r"\s*([\w.-]+)\s*\((.*)\)\s*", re.DOTALL)
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _STEP = re.compile(r"([\w.-]+)\s*(?:\{(.*)\})?\s*", re.DOTALL)
-_OPTION = re.compile(r"\s*([\w-]+)=(\S+)\s*")
+_OPTION = re.compile(r"\s*([\w-]+)(?:=(\S+))?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +146,11 @@ def _options(name: str, text: str) -> dict[str, object]:
     rest = text
     while rest.strip():
         match = _OPTION.match(rest)
-        if match is None or match[1] not in kinds:
+        if match is None or match[1] not in kinds or (match[2] is None and kinds[match[1]][1] != "bool"):
             known = ", ".join(kinds) or "none"
             raise OptionError(f"pass '{name}'", expected=f"options 'name=value' (it has: {known})", got=repr(text))
         field, kind = kinds[match[1]]
-        values[field] = _converted(name, match[1], match[2], str(kind))
+        values[field] = _converted(name, match[1], match[2] or "true", str(kind))
         rest = rest[match.end() :]
     return values
 
@@ -157,8 +158,8 @@ def _options(name: str, text: str) -> dict[str, object]:
 def _converted(name: str, option: str, text: str, kind: str) -> object:
     if kind == "str":
         return text
-    if kind == "bool" and text in ("true", "false"):
-        return text == "true"
+    if kind == "bool" and text in _BOOLEANS:
+        return _BOOLEANS[text]
     if kind == "int" and text.lstrip("-").isdigit():
         return int(text)
     if kind.startswith("tuple[str"):

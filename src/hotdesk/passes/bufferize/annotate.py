@@ -38,7 +38,7 @@ class AnnotateInPlace(Pass):
             for op in record.ops:
                 if op.facts.ties:
                     op.operation.attributes[ATTRIBUTE] = _entries(op, analysis)
-            _annotate_arguments(function, argument_access(record, analysis))
+            annotate_arguments(function, argument_access(record, analysis))
         return ()
 
 
@@ -48,7 +48,7 @@ def _entries(op: OpRecord, analysis: InPlaceAnalysis) -> ir.Attribute:
     return ir.ArrayAttr.get([ir.StringAttr.get(word) for word in words])
 
 
-def _annotate_arguments(function: ir.Operation, accesses: tuple[Access | None, ...]) -> None:
+def annotate_arguments(function: ir.Operation, accesses: tuple[Access | None, ...]) -> None:
     if not any(accesses):
         return
     attributes = function.attributes

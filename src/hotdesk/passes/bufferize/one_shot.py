@@ -13,7 +13,8 @@
 4. Results become arguments at the end, `bufferize.result`: memory of the caller's. An allocation that a result covers entirely is
    that argument; a result that is an argument itself, a part of a buffer, or returned twice is copied into it.
 
-After the pass no tensor is left in the function; an op without a model is an error that names it.
+After the pass no tensor is left in the function; an op without a model is an error that names it. Options
+change this: docs/one-shot-bufferize.md.
 """
 
 from __future__ import annotations
@@ -22,54 +23,154 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.call_graph import bottom_up
-from hotdesk.analysis.inplace import analyse_in_place
+from hotdesk.analysis.call_graph import Callable, bottom_up
+from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.orders import HEURISTICS, heuristic
-from hotdesk.analysis.program import read_function
+from hotdesk.analysis.program import FunctionRecord, read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.functions import single_exit
-from hotdesk.ir.walking import is_declaration, runs_every_call
+from hotdesk.ir.walking import defined_functions, is_declaration, runs_every_call, symbol_name
 from hotdesk.models.callee import retype_declaration
+from hotdesk.models.model import OpModel
+from hotdesk.models.registry import choosing
+from hotdesk.models.unknown import CONTIGUOUS, STRIDED
 from hotdesk.passes.base import Pass
+from hotdesk.passes.bufferize.annotations import annotate
+from hotdesk.passes.bufferize.conventions import Conventions
 from hotdesk.passes.bufferize.expanding import expand_ops
+from hotdesk.passes.bufferize.finishing import align, fit_calls, loosen_declaration, refuse_allocations_from_loops
 from hotdesk.passes.bufferize.results import RESULT, place_results
 from hotdesk.passes.bufferize.rewriting import Rewriting
 
 __all__ = ["RESULT", "OneShotBufferize"]
 
+IDENTITY, DYNAMIC, INFERRED = "identity-layout-map", "fully-dynamic-layout-map", "infer-layout-map"
+
 
 @dataclass(frozen=True, slots=True)
 class OneShotBufferize(Pass):
-    """Bufferizes every function of a module, boundaries included (rules in the module docstring).
+    """Bufferizes every function of a module (rules in the module docstring).
 
     Options:
         analysis_heuristic: the order in which operands are decided, one of `analysis.orders.HEURISTICS`.
         analysis_fuzzer_seed: with the heuristic `fuzzer`, what the order is drawn from.
+        bufferize_function_boundaries: signatures become memrefs; if not, arguments are only read and results stay tensors.
+        function_boundary_type_conversion: in which layout arguments come: `identity-layout-map`, or any (the other two).
+        results: `out-params`, memory of the caller's where possible, or `returned`, new memory.
+        unknown_type_conversion: in which layout tensors of unknown ops are seen.
+        allow_unknown_ops: ops without a model keep their tensors, between materializations.
+        dialect_filter: only ops of these dialects are bufferized.
+        copy_before_write: nothing is analysed; whatever is written is copied first.
+        no_analysis_func_filter: the same for these functions alone.
+        allow_return_allocs_from_loops: a loop may yield memory that its body allocates.
+        buffer_alignment: of each allocation, in bytes; 0 says nothing of it.
+        test_analysis_only: the decisions are written into the IR, and it stays on tensors.
+        print_conflicts, dump_alias_sets: with it, what is in the way of each copy, and what lies together.
     """
 
     name: ClassVar[str] = "hotdesk-one-shot-bufferize"
     analysis_heuristic: str = "top-down"
     analysis_fuzzer_seed: int = 0
+    bufferize_function_boundaries: bool = True
+    function_boundary_type_conversion: str = IDENTITY
+    results: str = "out-params"
+    unknown_type_conversion: str = DYNAMIC
+    allow_unknown_ops: bool = False
+    dialect_filter: tuple[str, ...] = ()
+    copy_before_write: bool = False
+    no_analysis_func_filter: tuple[str, ...] = ()
+    allow_return_allocs_from_loops: bool = True
+    buffer_alignment: int = 0
+    test_analysis_only: bool = False
+    print_conflicts: bool = False
+    dump_alias_sets: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        if self.analysis_heuristic not in HEURISTICS:
-            expected = "one of " + ", ".join(HEURISTICS)
-            raise OptionError(
-                f"option 'analysis-heuristic' of pass '{self.name}'",
-                expected=expected,
-                got=repr(self.analysis_heuristic),
-            )
+        self._check(module)
+        with choosing(self._choose):
+            if self.test_analysis_only:
+                self._annotate(module)
+                return ()
+            return self._bufferize(module)
+
+    def _bufferize(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
+        conventions = self._conventions()
         for node in bottom_up(module):
             single_exit(node.function)
             expand_ops(node.function)
-            record = read_function(node.function, owned=node.owned)
-            order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
-            rewriting = Rewriting(node.function, record, analyse_in_place(record, order))
+            record = self._read(node)
+            rewriting = Rewriting(node.function, record, self._analyse(node.function, record), conventions)
             place_results(node, record, rewriting, rewriting.run())
             decisions.extend(rewriting.deciding.decisions if runs_every_call(node.function) else ())
-        for function in module.body.operations:
-            if is_declaration(function.operation):
-                retype_declaration(function.operation)
+            if not self.allow_return_allocs_from_loops:
+                refuse_allocations_from_loops(node.function)
+            if self.buffer_alignment:
+                align(node.function, self.buffer_alignment)
+        if conventions.functions:
+            for function in module.body.operations:
+                if is_declaration(function.operation):
+                    retype_declaration(function.operation)
+                    if conventions.strided_arguments:
+                        loosen_declaration(function.operation)
+            if conventions.strided_arguments:
+                fit_calls(module)
         return tuple(decisions)
+
+    def _annotate(self, module: ir.Module) -> None:
+        for node in bottom_up(module):
+            single_exit(node.function)
+            expand_ops(node.function)
+            record = self._read(node)
+            analysis = self._analyse(node.function, record)
+            annotate(node.function, record, analysis, conflicts=self.print_conflicts, aliases=self.dump_alias_sets)
+
+    def _read(self, node: Callable) -> FunctionRecord:
+        return read_function(node.function, owned=node.owned and self._conventions().functions)
+
+    def _analyse(self, function: ir.Operation, record: FunctionRecord) -> InPlaceAnalysis:
+        order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
+        copies = self.copy_before_write or symbol_name(function) in self.no_analysis_func_filter
+        return analyse_in_place(record, order, copy_before_write=copies)
+
+    def _conventions(self) -> Conventions:
+        functions = self.bufferize_function_boundaries and (not self.dialect_filter or "func" in self.dialect_filter)
+        layout = self.function_boundary_type_conversion if functions else self.unknown_type_conversion
+        partial = self.allow_unknown_ops or bool(self.dialect_filter)
+        return Conventions(functions, self.results == "returned", layout != IDENTITY, partial)
+
+    def _choose(self, name: str, model: OpModel | None) -> OpModel | None:
+        """The model of an op, or that of an op which keeps its tensors."""
+        unknown = CONTIGUOUS if self.unknown_type_conversion == IDENTITY else STRIDED
+        if name == "func.return":
+            return model
+        if name == "func.call" and not self._conventions().functions:
+            return unknown
+        if self.dialect_filter and name.partition(".")[0] not in self.dialect_filter:
+            return unknown
+        return unknown if model is None and self.allow_unknown_ops else model
+
+    def _check(self, module: ir.Module) -> None:
+        layouts = (IDENTITY, DYNAMIC, INFERRED)
+        choices = {
+            "analysis-heuristic": (self.analysis_heuristic, HEURISTICS),
+            "function-boundary-type-conversion": (self.function_boundary_type_conversion, layouts),
+            "unknown-type-conversion": (self.unknown_type_conversion, (IDENTITY, DYNAMIC)),
+            "results": (self.results, ("out-params", "returned")),
+        }
+        for option, (given, allowed) in choices.items():
+            if given not in allowed:
+                raise self._refused(option, "one of " + ", ".join(allowed), given)
+        if (self.print_conflicts or self.dump_alias_sets) and not self.test_analysis_only:
+            which = "print-conflicts" if self.print_conflicts else "dump-alias-sets"
+            raise self._refused(which, "test-analysis-only with it", "true")
+        if self.buffer_alignment < 0 or self.buffer_alignment & (self.buffer_alignment - 1):
+            raise self._refused("buffer-alignment", "a power of two, or 0", str(self.buffer_alignment))
+        names = {symbol_name(function) for function in defined_functions(module)}
+        for name in self.no_analysis_func_filter:
+            if name not in names:
+                raise self._refused("no-analysis-func-filter", "names of functions with a body", name)
+
+    def _refused(self, option: str, expected: str, given: str) -> OptionError:
+        return OptionError(f"option '{option}' of pass '{self.name}'", expected=expected, got=repr(given))

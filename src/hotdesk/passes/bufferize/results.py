@@ -48,9 +48,13 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
         BufferizationError: a result is no tensor, or a tensor is left.
     """
     last = record.end
+    if not rewriting.conventions.functions:
+        _return_tensors(last.operation, rewriting, buffers)
+        return
     values = list(last.operation.operands)
     for number, value in enumerate(values):
-        if not is_tensor(value.type) and not is_private(node.function):
+        open_results = rewriting.conventions.returned or is_private(node.function)
+        if not is_tensor(value.type) and not open_results:
             where = python_line(last.operation.location) or None
             raise BufferizationError(f"result {number}", expected="a tensor", got=str(value.type), where=where)
     boundary = _boundary(node, record, rewriting)
@@ -73,6 +77,15 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
         _tell_callers(node.function, record, rewriting, boundary)
 
 
+def _return_tensors(last: ir.Operation, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
+    """Returns the tensors of the memrefs: the signature stays."""
+    for number, (value, memref) in enumerate(zip(last.operands, buffers, strict=True)):
+        if is_tensor(value.type):
+            tensor = create("bufferization.to_tensor", [memref], [value.type], before=last)
+            last.operands[number] = tensor.results[0]
+    rewriting.finish()
+
+
 def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _Boundary:
     found = _Boundary()
     written: set[int] = set()
@@ -87,7 +100,7 @@ def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _
             continue
         sizes = None if node.recursive else _sizes(record, value)
         static = None not in shape_of(record.values[value].value.type)
-        if sizes is None and node.called and not static:
+        if (sizes is None and node.called and not static) or (rewriting.conventions.returned and not node.recursive):
             found.returned.append(number)
         else:
             found.added[number] = () if static else sizes

@@ -1,0 +1,25 @@
+"""How functions take and give memory at their edges, and whether tensors may be left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What bufferization does at the edge of a function.
+
+    Attributes:
+        functions: signatures become memrefs; if not, they keep their tensors, and arguments are only read.
+        returned: results are returned as memrefs, new memory that the caller owns; if not, they are arguments where possible.
+        strided_arguments: arguments come in any layout; if not, in row-major order without gaps.
+        partial: ops without a model, or of dialects that are left out, keep their tensors.
+    """
+
+    functions: bool = True
+    returned: bool = False
+    strided_arguments: bool = False
+    partial: bool = False
+
+
+USUAL = Conventions()
