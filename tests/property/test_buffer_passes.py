@@ -1,4 +1,4 @@
-"""Random programs with control flow do the same after each pass on buffers, in memory that shows mistakes."""
+"""Random programs with control flow do the same after each pass on buffers, in memory that shows mistakes, and free all of it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,28 @@ from tests.running import RefusedError, Subject, check
 from tests.running.examples import EXAMPLES, inputs_of
 from tests.structured import Program, structured_programs
 
-_OURS = "hotdesk-one-shot-bufferize"
-SUBJECTS = tuple(
-    Subject(steps, f"builtin.module({_OURS},{steps})", may_refuse=True)
-    for steps in (
-        "hotdesk-buffer-hoisting",
-        "hotdesk-buffer-loop-hoisting",
-        "hotdesk-promote-buffers-to-stack",
-        "hotdesk-share-buffers",
-        "hotdesk-merge-allocations",
-        "hotdesk-merge-allocations{arena=allocate alignment=16 strategy=no-reuse}",
-    )
+_BUFFERIZE, _FREE = "hotdesk-one-shot-bufferize", "hotdesk-buffer-deallocation"
+_PASSES = (
+    "hotdesk-buffer-loop-hoisting",
+    "hotdesk-promote-buffers-to-stack",
+    "hotdesk-copy-removal",
+    "hotdesk-share-buffers",
+    "hotdesk-merge-allocations",
 )
+_BEFORE = ("hotdesk-buffer-hoisting", *_PASSES, ",".join(("hotdesk-buffer-hoisting", *_PASSES)))
+_AFTER = (*_PASSES, ",".join(_PASSES), "hotdesk-merge-allocations{arena=allocate alignment=16 strategy=no-reuse}")
+SUBJECTS = (
+    *(
+        Subject(f"{steps} in front", f"builtin.module({_BUFFERIZE},{steps},{_FREE})", frees=True, may_refuse=True)
+        for steps in _BEFORE
+    ),
+    *(
+        Subject(f"{steps} behind", f"builtin.module({_BUFFERIZE},{_FREE},{steps})", frees=True, may_refuse=True)
+        for steps in _AFTER
+    ),
+)
+"""Each pass in front of deallocation and behind it; nothing leaks."""
+
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 _EACH = pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 
@@ -43,7 +53,7 @@ def test_examples(subject: Subject) -> None:
 
 
 @_EACH
-@settings(max_examples=40, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=15, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
 def test_results(subject: Subject, program: Program, number: int) -> None:
     note(program.text)

@@ -12,7 +12,8 @@ those before it, the *desk*, iff
 5. each is freed by `memref.dealloc` of itself inside that block, or neither is freed at all;
 6. the peak does not rise (`analysis.peak`), though the desk is held from the first of them to the last, with what is between.
 
-The desk is the smallest one that fits, among those the one that was freed last. Where the first user of a desk is inside an op, the desk goes in front of that op.
+The desk is the smallest one that fits, among those the one that was freed last. Where the first user of a desk is inside an op,
+the desk goes in front of that op.
 """
 
 from __future__ import annotations

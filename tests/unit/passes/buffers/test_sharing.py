@@ -17,7 +17,7 @@ from hotdesk.passes.buffers.share import ShareBuffers
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import same
 
-N, M = sympy.symbols("n m")
+N, M = sympy.Symbol("n"), sympy.Symbol("m")
 DRAWN = np.random.default_rng(11)
 
 

@@ -1,0 +1,75 @@
+"""Removes copies that need not be made, with the allocations that they fill or empty.
+
+    %t = memref.alloc(); memref.copy %s, %t; memref.dealloc %s; return %t     ->     return %s
+    %t = memref.alloc(); linalg.exp ins(%x) outs(%t); memref.copy %t, %r      ->     linalg.exp ins(%x) outs(%r)
+
+Legal iff the constraints of `analysis.copy_removal` hold, which are numbered there. A copy that stays is reported with the
+reason, and with the constraint that it fails in either direction. The pass goes over a function until no copy is left that may go.
+
+With `arguments-overlap=false`, memrefs that are arguments never overlap one another: a promise of whoever calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.copies import FOREIGN
+from hotdesk.analysis.copy_removal import CopyRemovals, Removal
+from hotdesk.explain import Decision
+from hotdesk.ir.walking import defined_functions
+from hotdesk.passes.base import Pass
+
+
+@dataclass(frozen=True, slots=True)
+class CopyRemoval(Pass):
+    """Removes copies (constraints in `analysis.copy_removal`)."""
+
+    name: ClassVar[str] = "hotdesk-copy-removal"
+    arguments_overlap: bool = True
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in defined_functions(module):
+            while True:
+                removals = CopyRemovals(function, self.arguments_overlap)
+                found = [removals.find(copy) for copy in removals.memory.copies]
+                chosen = _independent([each for each in found if isinstance(each, Removal)])
+                if not chosen:
+                    decisions.extend(each for each in found if isinstance(each, Decision))
+                    break
+                for each in chosen:
+                    _remove(each)
+                    decisions.append(each.decision)
+        return tuple(decisions)
+
+
+def _independent(removals: Sequence[Removal]) -> list[Removal]:
+    """Removals of which none changes what another one rests on: the others are found again in the next round."""
+    chosen: list[Removal] = []
+    used: set[int] = set()
+    reached = -1
+    for each in removals:
+        if each.classes & used or (FOREIGN in each.classes and each.first < reached):
+            continue
+        chosen.append(each)
+        used |= each.classes - {FOREIGN}
+        if FOREIGN in each.classes:
+            reached = each.end
+    return chosen
+
+
+def _remove(removal: Removal) -> None:
+    removal.copy.erase()
+    for free in removal.erased:
+        free.erase()
+    for op, other in removal.moved:
+        if op.name == "memref.dealloc":
+            op.move_after(other)
+        else:
+            op.move_before(other)
+    if removal.old is not None and removal.new is not None:
+        removal.old.results[0].replace_all_uses_with(removal.new)
+        removal.old.erase()
