@@ -23,20 +23,6 @@ NO_MORE = (
 )
 """Examples for which ours neither copies nor takes more bytes than MLIR's."""
 
-REFUSED = (
-    "branches_diamond",
-    "branches_loop",
-    "branches_switch",
-    "branches_write_argument",
-    "forall",
-    "forall_inserts_in_order",
-    "forall_temporary",
-    "parallel_reduce",
-    "region",
-    "transfers",
-)
-"""Examples that ours does not take yet."""
-
 MLIR_IS_WRONG = (
     "branches_write_argument",
     "forall_inserts_in_order",
@@ -81,12 +67,6 @@ def test_example(name: str, subject: Subject) -> None:
             check(text, inputs_of(text), subject)
         return
     _check(text, inputs_of(text), subject)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_only_what_is_not_covered_is_refused(name: str) -> None:
-    text = EXAMPLES[name].read_text(encoding="utf-8")
-    assert (_check(text, inputs_of(text), OURS) is None) is (name in REFUSED)
 
 
 @pytest.mark.parametrize("name", NO_MORE)

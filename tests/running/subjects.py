@@ -42,7 +42,7 @@ MLIR = Subject(
 )
 MLIR_UNFREED = replace(MLIR, name="MLIR's unfreed", pipeline=f"builtin.module({_ONE_SHOT})", frees=False)
 """It takes loops of branches, which MLIR's deallocation refuses."""
-OURS = Subject("Hotdesk's", "builtin.module(hotdesk-one-shot-bufferize)", may_refuse=True)
+OURS = Subject("Hotdesk's", "builtin.module(hotdesk-one-shot-bufferize)")
 
 
 class RefusedError(Exception):

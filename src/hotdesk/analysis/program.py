@@ -23,6 +23,19 @@ from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of
 
 NOT_A_TENSOR = -1
+_TAKES_SCALARS = frozenset(
+    (
+        "tensor.insert",
+        "tensor.from_elements",
+        "func.call",
+        "scf.yield",
+        "scf.condition",
+        "cf.br",
+        "cf.cond_br",
+        "cf.switch",
+    )
+)
+"""Ops that take scalars as they were computed before; others may compute them again while they run."""
 _SEEN_LATER = ("tensor.extract", "bufferization.to_buffer")
 """Ops whose result is computed from the tensor, or is its memory, where it is used."""
 
@@ -209,7 +222,8 @@ class _Reader:
         flow = model.flow(operation) if model is not None and model.flow is not None else None
         operands = tuple(self._numbers.get(v, NOT_A_TENSOR) for v in operation.operands)
         within = [v for _, _, v in captured_operands(operation)] if flow is None else []
-        scalars = [n for v in (*operation.operands, *within) for n in self._behind.get(v, ())]
+        computes = flow is None and operation.name not in _TAKES_SCALARS
+        scalars = [n for v in (*operation.operands, *within) for n in self._behind.get(v, ())] if computes else []
         captured = tuple(dict.fromkeys([*(self._numbers[v] for v in within if v in self._numbers), *scalars]))
         loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name in _SEEN_LATER)
         self._behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
