@@ -12,6 +12,7 @@ from itertools import combinations
 from hotdesk.analysis.control import Control
 from hotdesk.analysis.places import Clash, Conflict, Places
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.errors import BufferizationError
 from hotdesk.explain import Reason
 
 
@@ -169,11 +170,25 @@ class Passing:
         if places.locations(edge.source) == places.locations(target):
             self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
             return
+        self._refuse_other_size(edge)
         source = places.place_of(edge.source)
         conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)
         if source is not None:
             conflict = self._taken(loop, source, target) or places.may_join(edge.source, target)
         self._settle(edge, conflict)
+
+    def _refuse_other_size(self, edge: FlowEdge) -> None:
+        """Raises BufferizationError if what comes round a loop may be larger or smaller than where it has to lie."""
+        source, target = self._function.values[edge.source], self._function.values[edge.target]
+        if source.shape != target.shape:
+            op = self._function.ops[edge.op].source
+            raise BufferizationError(
+                f"operand {edge.operand} of `{op.op}`",
+                expected="a tensor of the sizes that the loop had before",
+                got=f"{source.value.type} of {', '.join(map(str, source.shape))}, not {', '.join(map(str, target.shape))}",
+                where=op.location or None,
+                hint="Carry a tensor of the greatest size, and slice it.",
+            )
 
     def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         if conflict is None:

@@ -92,7 +92,7 @@ def test_options_become_fields() -> None:
         ("builtin.module(sized{max-byte=1})", "it has: max-bytes, strict, mode"),
         ("builtin.module(sized{max-bytes})", "it has: max-bytes, strict, mode"),
         ("builtin.module(sized{max-bytes=many})", "expected a value of type int, got 'many'"),
-        ("builtin.module(sized{strict=1})", "expected a value of type bool, got '1'"),
+        ("builtin.module(sized{strict=2})", "expected a value of type bool, got '2'"),
         ("builtin.module(nonsense)", "'nonsense' does not refer to a registered pass"),
         ("builtin.module(cse{x=1})", "no such option x"),
     ],

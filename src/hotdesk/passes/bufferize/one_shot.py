@@ -39,7 +39,7 @@ from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.annotations import annotate
 from hotdesk.passes.bufferize.conventions import Conventions
 from hotdesk.passes.bufferize.expanding import expand_ops
-from hotdesk.passes.bufferize.finishing import align, fit_calls, loosen_declaration, refuse_allocations_from_loops
+from hotdesk.passes.bufferize.finishing import align, fit_calls, loosen_declaration
 from hotdesk.passes.bufferize.results import RESULT, place_results
 from hotdesk.passes.bufferize.rewriting import Rewriting
 
@@ -63,7 +63,7 @@ class OneShotBufferize(Pass):
         dialect_filter: only ops of these dialects are bufferized.
         copy_before_write: nothing is analysed; whatever is written is copied first.
         no_analysis_func_filter: the same for these functions alone.
-        allow_return_allocs_from_loops: a loop may yield memory that its body allocates.
+        allow_return_allocs_from_loops: taken as MLIR's pipelines give it; loops never yield memory that their bodies allocate.
         buffer_alignment: of each allocation, in bytes; 0 says nothing of it.
         test_analysis_only: the decisions are written into the IR, and it stays on tensors.
         print_conflicts, dump_alias_sets: with it, what is in the way of each copy, and what lies together.
@@ -104,8 +104,6 @@ class OneShotBufferize(Pass):
             rewriting = Rewriting(node.function, record, self._analyse(node.function, record), conventions)
             place_results(node, record, rewriting, rewriting.run())
             decisions.extend(rewriting.deciding.decisions if runs_every_call(node.function) else ())
-            if not self.allow_return_allocs_from_loops:
-                refuse_allocations_from_loops(node.function)
             if self.buffer_alignment:
                 align(node.function, self.buffer_alignment)
         if conventions.functions:

@@ -1,0 +1,318 @@
+"""Options of one-shot bufferization: what each does to a program, that it computes the same, and what MLIR's makes of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from torch_mlir import ir
+from torch_mlir.passmanager import PassManager
+
+from hotdesk.errors import BufferizationError, OptionError
+from hotdesk.ir.context import entered, make_context
+from hotdesk.ir.walking import defined_functions, entry_block, nested_ops
+from hotdesk.passes.textual import parse_pipeline
+from tests.running import OURS, check
+from tests.running.examples import EXAMPLES, inputs_of
+from tests.unit.parsing import parse
+
+T = "tensor<8xf32>"
+PROGRAM = f"""
+func.func @f(%x: {T}, %n: index) -> ({T}, f32) {{
+  %c = arith.constant 1.0 : f32
+  %0 = linalg.fill ins(%c : f32) outs(%x : {T}) -> {T}
+  %1 = tensor.extract %x[%n] : {T}
+  return %0, %1 : {T}, f32
+}}"""
+FINISH = "hotdesk-func-bufferize,hotdesk-finalizing-bufferize"
+
+
+def run(text: str, options: str, then: str = "", *, unregistered: bool = False) -> str:
+    context = make_context()
+    context.allow_unregistered_dialects = unregistered
+    module = ir.Module.parse(text, context)
+    with entered(module.operation):
+        parse_pipeline(f"builtin.module(hotdesk-one-shot-bufferize{{{options}}}{then})").run(module)
+    return str(module)
+
+
+# What each does
+
+
+def test_results_are_returned() -> None:
+    text = run(PROGRAM, "results=returned")
+    assert "func.func @f(%arg0: memref<8xf32>, %arg1: index) -> (memref<8xf32>, f32) {" in text
+    assert "return %alloc, %0 : memref<8xf32>, f32" in text
+
+
+def test_a_returned_argument_is_new_memory() -> None:
+    text = run(f"func.func @f(%x: {T}) -> {T} {{ return %x : {T} }}", "results=returned")
+    assert text.count("memref.alloc") == 1
+    assert "return %alloc : memref<8xf32>" in text
+
+
+def test_callers_take_what_callees_return() -> None:
+    text = run(
+        f"""
+        func.func private @g(%x: {T}) -> {T} {{
+          %e = tensor.empty() : {T}
+          %r = linalg.exp ins(%x : {T}) outs(%e : {T}) -> {T}
+          return %r : {T}
+        }}
+        func.func @f(%x: {T}) -> {T} {{
+          %r = call @g(%x) : ({T}) -> {T}
+          return %r : {T}
+        }}""",
+        "results=returned",
+    )
+    assert "%0 = call @g(%arg0) : (memref<8xf32>) -> memref<8xf32>" in text
+
+
+def test_signatures_stay() -> None:
+    text = run(PROGRAM, "bufferize-function-boundaries=false")
+    assert "func.func @f(%arg0: tensor<8xf32>, %arg1: index) -> (tensor<8xf32>, f32) {" in text
+    assert "bufferization.to_buffer %arg0 read_only : tensor<8xf32> to memref<8xf32, strided<[?], offset: ?>>" in text
+    assert re.search(r"%(\d+) = bufferization.to_tensor %alloc .*\n    return %\1, ", text)
+
+
+def test_donated_arguments_are_only_read_where_signatures_stay() -> None:
+    text = run(PROGRAM.replace(f"%x: {T},", f"%x: {T} {{hotdesk.donated}},"), "bufferize-function-boundaries=false")
+    assert "linalg.fill ins(%cst : f32) outs(%alloc" in text
+
+
+def test_calls_keep_their_tensors_where_signatures_stay() -> None:
+    text = run(
+        f"func.func private @g({T}) -> {T}\n"
+        f"func.func @f(%x: {T}) -> {T} {{ %r = call @g(%x) : ({T}) -> {T}\n return %r : {T} }}",
+        "bufferize-function-boundaries=false",
+    )
+    assert "func.func private @g(tensor<8xf32>) -> tensor<8xf32>" in text
+    assert "call @g(%1) : (tensor<8xf32>) -> tensor<8xf32>" in text
+
+
+@pytest.mark.parametrize("layout", ["fully-dynamic-layout-map", "infer-layout-map"])
+def test_arguments_in_any_layout(layout: str) -> None:
+    text = run(
+        f"""
+        func.func private @g({T})
+        func.func @f(%x: {T} {{hotdesk.donated}}, %n: index, %c: f32) -> {T} {{
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          call @g(%x) : ({T}) -> ()
+          %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> ({T}) {{
+            %z = tensor.insert %c into %y[%i] : {T}
+            scf.yield %z : {T}
+          }}
+          return %r : {T}
+        }}""",
+        f"function-boundary-type-conversion={layout}",
+    )
+    strided = "memref<8xf32, strided<[?], offset: ?>>"
+    assert f"func.func private @g({strided})" in text
+    assert f"func.func @f(%arg0: {strided} {{hotdesk.donated}}, " in text
+    assert f"iter_args(%arg5 = %arg0) -> ({strided})" in text
+    assert f"memref<8xf32, strided<[?], offset: ?>> to {strided}" not in text
+    assert "to memref<8xf32>" not in text  # nowhere is an argument taken to be without gaps
+
+
+def test_ops_of_other_dialects_keep_their_tensors() -> None:
+    text = run(PROGRAM, "dialect-filter=tensor,bufferization")
+    assert "linalg.fill ins(%cst : f32) outs(%1 : tensor<8xf32>) -> tensor<8xf32>" in text
+    assert "memref.load" in text
+    text = run(PROGRAM, "dialect-filter=linalg,bufferization,func results=returned")
+    assert "tensor.extract" in text
+    assert "outs(%alloc : memref<8xf32>)" in text
+    assert "-> (memref<8xf32>, f32)" in text
+
+
+UNKNOWN = f"""
+func.func @f(%x: {T}, %c: f32) -> {T} {{
+  %0 = "toy.op"(%x) : ({T}) -> {T}
+  %1 = linalg.fill ins(%c : f32) outs(%0 : {T}) -> {T}
+  %2 = "toy.make"() : () -> {T}
+  %3 = linalg.add ins(%0, %2 : {T}, {T}) outs(%1 : {T}) -> {T}
+  return %3 : {T}
+}}"""
+
+
+def test_unknown_ops_are_refused_or_stay() -> None:
+    with pytest.raises(BufferizationError, match="op `toy.op` has tensors but no model"):
+        run(UNKNOWN, "", unregistered=True)
+    text = run(UNKNOWN, "allow-unknown-ops=true unknown-type-conversion=identity-layout-map", unregistered=True)
+    assert re.search(r'%0 = bufferization.to_tensor %arg0 .*\n +%1 = "toy.op"\(%0\)', text)
+    assert re.search(r"%2 = bufferization.to_buffer %1 read_only : tensor<8xf32> to memref<8xf32>\n", text)
+    assert text.count("bufferization.to_tensor") == 1  # `toy.make` has none to take, and what it makes is not copied
+    assert re.search(r"linalg.add ins\(%alloc, %4 : memref<8xf32>, memref<8xf32>\)", text)
+
+
+def test_an_unknown_op_with_tensors_in_its_regions_is_refused() -> None:
+    text = f'func.func @f(%x: {T}) {{\n"toy.op"() ({{\n "toy.use"(%x) : ({T}) -> ()\n }}) : () -> ()\n return }}'
+    with pytest.raises(BufferizationError, match="op `toy.op` cannot keep its tensors"):
+        run(text, "allow-unknown-ops", unregistered=True)
+
+
+DONATED = PROGRAM.replace(f"%x: {T},", f"%x: {T} {{hotdesk.donated}},").replace(
+    "%1 = tensor.extract %x", "%1 = tensor.extract %0"
+)
+
+
+def test_what_is_written_is_copied_first() -> None:
+    assert "memref.alloc" not in run(DONATED, "results=returned").replace("return %alloc", "").split("linalg.fill")[0]
+    assert "outs(%alloc : memref<8xf32>)" in run(DONATED, "results=returned copy-before-write")
+    assert "outs(%alloc : memref<8xf32>)" in run(DONATED, "results=returned no-analysis-func-filter=f")
+    assert "outs(%arg0 : memref<8xf32>)" in run(DONATED, "results=returned")
+
+
+def test_allocations_are_aligned() -> None:
+    assert "memref.alloc() {alignment = 128 : i64}" in run(PROGRAM, "results=returned buffer-alignment=128")
+
+
+@pytest.mark.parametrize("allowed", ["true", "false"])
+def test_loops_yield_no_memory_of_their_bodies(allowed: str) -> None:
+    text = run(
+        f"""
+        func.func @f(%x: {T}, %n: index, %c: f32) -> {T} {{
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> ({T}) {{
+            %e = tensor.empty() : {T}
+            %z = linalg.fill ins(%c : f32) outs(%e : {T}) -> {T}
+            scf.yield %z : {T}
+          }}
+          return %r : {T}
+        }}""",
+        f"results=returned allow-return-allocs-from-loops={allowed}",
+    )
+    assert "memref.alloc" not in text.partition("scf.for")[2]
+
+
+def test_a_tensor_that_grows_in_a_loop_is_refused() -> None:
+    text = """
+      func.func @f(%x: tensor<?xf32>, %n: index, %c: f32) -> tensor<?xf32> {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> (tensor<?xf32>) {
+          %d = tensor.dim %y, %c0 : tensor<?xf32>
+          %m = arith.addi %d, %c1 : index
+          %e = tensor.empty(%m) : tensor<?xf32>
+          %z = linalg.fill ins(%c : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+          scf.yield %z : tensor<?xf32>
+        }
+        return %r : tensor<?xf32>
+      }"""
+    message = (
+        r"operand 0 of `scf.yield`: expected a tensor of the sizes that the loop had before, got tensor<\?xf32> of"
+    )
+    with pytest.raises(BufferizationError, match=message):
+        run(text, "")
+
+
+REFUSED = {
+    "analysis-heuristic=best": "expected one of top-down, .*, got 'best'",
+    "results=kept": "option 'results' of pass .*: expected one of out-params, returned, got 'kept'",
+    "unknown-type-conversion=infer-layout-map": "expected one of identity-layout-map, fully-dynamic-layout-map",
+    "function-boundary-type-conversion=none": "expected one of identity-layout-map, fully-dynamic-layout-map, infer",
+    "print-conflicts": "option 'print-conflicts' of pass .*: expected test-analysis-only with it",
+    "dump-alias-sets=1": "option 'dump-alias-sets' of pass .*: expected test-analysis-only with it",
+    "buffer-alignment=3": "expected a power of two, or 0, got '3'",
+    "no-analysis-func-filter=g": "expected names of functions with a body, got 'g'",
+    "must-infer-memory-space": "expected options 'name=value'",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_values_that_make_no_sense(options: str) -> None:
+    with pytest.raises(OptionError, match=REFUSED[options]):
+        run(PROGRAM, options)
+
+
+# That it computes the same
+
+WAYS = {
+    "returned": "hotdesk-one-shot-bufferize{results=returned}",
+    "signatures": f"hotdesk-one-shot-bufferize{{bufferize-function-boundaries=false}},{FINISH}",
+    "contiguous": "hotdesk-one-shot-bufferize{bufferize-function-boundaries=0 unknown-type-conversion=identity-layout-map},"
+    + FINISH,
+    "copies": "hotdesk-one-shot-bufferize{copy-before-write}",
+    "linalg last": "hotdesk-one-shot-bufferize{dialect-filter=tensor,scf,arith,bufferization},"
+    f"hotdesk-linalg-bufferize,{FINISH}",
+    "tensor last": "hotdesk-one-shot-bufferize{dialect-filter=linalg,scf,arith,bufferization},"
+    f"hotdesk-tensor-bufferize,{FINISH}",
+}
+TRIED = (
+    *(
+        "disjoint_halves",
+        "if_in_loop",
+        "loop_swap",
+        "loop_reads_old_value",
+        "rank_zero_slices",
+        "view_read_after_write",
+    ),
+    *("call_writes_argument", "constant_carried", "while_swap"),
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", TRIED)
+def test_the_results_are_the_same(name: str, way: str) -> None:
+    text = EXAMPLES[name].read_text()
+    check(text, inputs_of(text), replace(OURS, pipeline=f"builtin.module({WAYS[way]})"))
+
+
+# What MLIR's makes of it
+
+
+def donate(module: ir.Module) -> None:
+    """Says of all arguments what MLIR takes for granted: that they may be overwritten."""
+    with module.context:
+        for function in defined_functions(module):
+            entries = [ir.DictAttr.get({"hotdesk.donated": ir.UnitAttr.get()})] * len(entry_block(function).arguments)
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)
+
+
+def annotations(module: ir.Module) -> list[list[str]]:
+    ops = [op for op in nested_ops(module.operation) if "__inplace_operands_attr__" in op.attributes]
+    return [[str(word) for word in op.attributes["__inplace_operands_attr__"]] for op in ops]
+
+
+@pytest.mark.parametrize("name", ["loop_in_place", "if_writes_read_later", "nested_in_place", "materialize"])
+def test_decisions_in_mlirs_words_where_both_decide_alike(name: str) -> None:
+    text = EXAMPLES[name].read_text()
+    ours, theirs = parse(text), parse(text)
+    donate(ours)
+    with entered(ours.operation):
+        parse_pipeline("builtin.module(hotdesk-one-shot-bufferize{test-analysis-only})").run(ours)
+    with entered(theirs.operation):
+        PassManager.parse("builtin.module(one-shot-bufferize{test-analysis-only bufferize-function-boundaries})").run(
+            theirs.operation
+        )
+    assert annotations(ours) == annotations(theirs)
+
+
+def test_conflicts_in_mlirs_words() -> None:
+    text = f"""
+      func.func @f(%x: {T} {{hotdesk.donated}}, %c: f32) -> ({T}, {T}) {{
+        %e = tensor.empty() : {T}
+        %0 = linalg.fill ins(%c : f32) outs(%x : {T}) -> {T}
+        %1 = linalg.exp ins(%x : {T}) outs(%e : {T}) -> {T}
+        return %0, %1 : {T}, {T}
+      }}"""
+    ours, theirs = parse(text), parse(text)
+    options = "test-analysis-only print-conflicts bufferize-function-boundaries"
+    with entered(ours.operation):
+        parse_pipeline(f"builtin.module(hotdesk-one-shot-bufferize{{{options}}})").run(ours)
+    with entered(theirs.operation):
+        PassManager.parse(f"builtin.module(one-shot-bufferize{{{options}}})").run(theirs.operation)
+    names = re.compile(r"\"C_0\[.*?\]\"")
+    assert names.findall(str(ours)) == names.findall(str(theirs))
+    assert sorted(names.findall(str(ours))) == ['"C_0[CONFL-WRITE: 1]"', '"C_0[DEF: bbArg 0]"', '"C_0[READ: 0]"']
+
+
+def test_memory_that_is_not_writable_and_what_lies_together() -> None:
+    text = run(PROGRAM, "test-analysis-only print-conflicts dump-alias-sets")
+    assert '"W_0[NOT-WRITABLE: bbArg 0]"' in text
+    assert "tensor.extract %arg0" in text
+    text = run(DONATED, "test-analysis-only dump-alias-sets")
+    assert '__opresult_alias_set_attr__ = [["%arg0", "%0"]]' in text
+    assert '__bbarg_alias_set_attr__ = [[[["%arg0", "%0"], []]]]' in text
