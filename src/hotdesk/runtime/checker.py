@@ -22,6 +22,7 @@ from hotdesk.runtime.checking import (
     branches,
     control,
     deallocation,
+    extended,
     memrefs,
     own,
     scalars,
@@ -35,7 +36,7 @@ from hotdesk.runtime.checking.code import Meaning
 from hotdesk.runtime.checking.elements import Unwritten, Value, plain
 from hotdesk.runtime.checking.findings import StopError
 from hotdesk.runtime.checking.machine import Machine, Settings, deep
-from hotdesk.runtime.checking.named import Generics, generalized
+from hotdesk.runtime.checking.named import Expansions, expanded
 from hotdesk.runtime.checking.parameters import parameters
 from hotdesk.runtime.checking.report import BufferRecord, CheckReport, Fault, FaultKind, Result, Traffic
 
@@ -54,6 +55,7 @@ _MEANINGS: dict[str, Meaning] = {
     **branches.MEANINGS,
     **control.MEANINGS,
     **deallocation.MEANINGS,
+    **extended.MEANINGS,
     **memrefs.MEANINGS,
     **own.MEANINGS,
     **scalars.MEANINGS,
@@ -103,8 +105,8 @@ def check_module(
 
 def machine_for(module: ir.Module, function: str, settings: Settings | None = None) -> tuple[Machine, ir.Operation]:
     """A machine for a module, and the function to call in what it runs. Raises OptionError if there is no such function."""
-    prepared, generics = _prepared(module)
-    return Machine(prepared, _MEANINGS, generics, settings or Settings()), _function(prepared, function)
+    prepared, expansions = _prepared(module)
+    return Machine(prepared, _MEANINGS, expansions, settings or Settings()), _function(prepared, function)
 
 
 def run(machine: Machine, function: str, given: Sequence[Value], slots: Mapping[int, View]) -> CheckReport:
@@ -121,8 +123,8 @@ def run(machine: Machine, function: str, given: Sequence[Value], slots: Mapping[
     return CheckReport(machine.findings.faults, results, stopped, machine.memory.traffic)
 
 
-def _prepared(module: ir.Module) -> tuple[ir.Operation, Generics]:
-    """The module without `affine`, and what its structured ops are as `linalg.generic`."""
+def _prepared(module: ir.Module) -> tuple[ir.Operation, Expansions]:
+    """The module without `affine`, and what its structured ops are expanded to."""
     root, ops = module.operation, list(nested_ops(module.operation))
     if any(op.name.startswith("affine.") for op in ops):
         root = module.operation.clone()
@@ -131,7 +133,7 @@ def _prepared(module: ir.Module) -> tuple[ir.Operation, Generics]:
         except ir.MLIRError as error:
             raise PassError("preparing a module for the memory checker", got=str(error)) from error
         ops = list(nested_ops(root))
-    return root, generalized(ops)
+    return root, expanded(ops)
 
 
 def _function(module: ir.Operation, name: str) -> ir.Operation:

@@ -20,7 +20,7 @@ from hotdesk.runtime.checking.elements import Value
 
 if TYPE_CHECKING:
     from hotdesk.runtime.checking.machine import Machine
-    from hotdesk.runtime.checking.named import Generic
+    from hotdesk.runtime.checking.named import Expansion
 
 Frame: TypeAlias = "list[Value]"
 Step: TypeAlias = Callable[[Frame], None]
@@ -142,12 +142,12 @@ class Code:
     """One function, while it is made ready."""
 
     def __init__(
-        self, machine: Machine, meanings: Mapping[str, Meaning], generics: Mapping[ir.Operation, Generic]
+        self, machine: Machine, meanings: Mapping[str, Meaning], expansions: Mapping[ir.Operation, Expansion]
     ) -> None:
-        """`generics` are what structured ops of the program were turned into."""
+        """`expansions` are what structured ops of the program were turned into."""
         self.machine = machine
         self._meanings = meanings
-        self._generics = generics
+        self._expansions = expansions
         self._slots: dict[ir.Value, int] = {}
         self._count = 0
 
@@ -175,14 +175,25 @@ class Code:
         return _Block(arguments, tuple(map(self._step, ops[:-1])), self._end(ops[-1], numbers))
 
     def _step(self, op: ir.Operation) -> Step:
-        generic, at = self._generics.get(op), Source(op.name, python_line(op.location))
-        if generic is not None:
-            op = generic.op
-            for argument, value in generic.values:
+        expansion, at = self._expansions.get(op), Source(op.name, python_line(op.location))
+        if expansion is not None and expansion.generic is None:
+            return self._inlined(expansion)
+        if expansion is not None and expansion.generic is not None:
+            op = expansion.generic
+            for argument, value in expansion.values:
                 self._slots[argument] = self.slot(value)
         reading = Reading(op, self, at)
         meaning = self._meanings.get(op.name)
-        return _unknown(reading) if meaning is None else meaning(reading)
+        return unknown(reading) if meaning is None else meaning(reading)
+
+    def _inlined(self, expansion: Expansion) -> Step:
+        """Runs the body of a function in the frame of this one."""
+        body, slots = self.region(expansion.function.regions[0]), [self.slot(value) for _, value in expansion.values]
+
+        def step(frame: Frame) -> None:
+            body.run(frame, [frame[slot] for slot in slots])
+
+        return step
 
     def _end(self, op: ir.Operation, numbers: Mapping[ir.Block, int]) -> End:
         from hotdesk.runtime.checking.branches import BRANCHES
@@ -223,8 +234,8 @@ _TERMINATORS = frozenset(
 )  # fmt: skip
 
 
-def _unknown(reading: Reading) -> Step:
-    """Runs only if the program comes there."""
+def unknown(reading: Reading) -> Step:
+    """The step of an op that the checker does not know: an error. Runs only if the program comes there."""
     at = reading.at
 
     def step(frame: Frame) -> None:

@@ -21,7 +21,7 @@ from hotdesk.runtime.checking.constants import dense
 from hotdesk.runtime.checking.elements import Unwritten, Value, dtype_of, xp
 from hotdesk.runtime.checking.findings import Findings
 from hotdesk.runtime.checking.memory import Memory
-from hotdesk.runtime.checking.named import Generics
+from hotdesk.runtime.checking.named import Expansions
 from hotdesk.runtime.checking.parameters import parameters
 from hotdesk.runtime.checking.report import FaultKind
 
@@ -59,7 +59,7 @@ class Machine:
     """Runs functions of a module."""
 
     def __init__(
-        self, module: ir.Operation, meanings: Mapping[str, Meaning], generics: Generics, settings: Settings
+        self, module: ir.Operation, meanings: Mapping[str, Meaning], expansions: Expansions, settings: Settings
     ) -> None:
         self.settings = settings
         self.findings = Findings()
@@ -67,8 +67,9 @@ class Machine:
         self.returned = Source("func.return")
         self.homes: dict[ir.Operation, tuple[Arena, int]] = {}
         self.counters: list[Sequence[Any]] = []
+        self.masks: list[Value] = []
         self._meanings = meanings
-        self._generics = generics
+        self._expansions = expansions
         self._module = module  # a copy lives only as long as somebody holds it
         self._symbols = {
             symbol_name(op.operation): op.operation
@@ -133,7 +134,7 @@ class Machine:
                     where=at.location or None if at is not None else None,
                     hint="The memory checker runs programs; give it the whole one.",
                 )  # fmt: skip
-            code = Code(self, self._meanings, self._generics.found)
+            code = Code(self, self._meanings, self._expansions.found)
             arenas = tuple(p.number for p in parameters(op, False) if p.arena)
             self._functions[name] = _Function(code.region(op.regions[0]), code, arenas)
         return self._functions[name]

@@ -1,6 +1,6 @@
-"""Structured ops as `linalg.generic`, each turned into one in a function of its own.
+"""Structured ops as `linalg.generic`, and those of `tm_tensor` as loops, each in a function of its own.
 
-MLIR's pass that does so also folds and erases what has no use, which a checker may not: a load that nobody needs may still read
+MLIR's passes that do so also fold and erases what has no use, which a checker may not: a load that nobody needs may still read
 memory that was freed. So the program stays as it is, and only copies of its structured ops go through the pass.
 """
 
@@ -14,41 +14,55 @@ from hotdesk._bindings import PassManager, ir
 from hotdesk.errors import PassError
 from hotdesk.ir.walking import captured_operands, entry_block, nested_ops
 
-_AS_THEY_ARE = frozenset({"linalg.generic", "linalg.index", "linalg.yield"})
+_AS_THEY_ARE = frozenset({"linalg.generic", "linalg.index", "linalg.yield", "tm_tensor.yield"})
+_PASSES = "linalg-generalize-named-ops,tm-tensor-to-loops"
 
 
 @dataclass(frozen=True, slots=True)
-class Generic:
-    """A `linalg.generic`, and the value in the program that each argument of the function around it stands for."""
+class Expansion:
+    """What an op was turned into.
 
-    op: ir.Operation
+    Attributes:
+        function: a function that does what the op does.
+        generic: the `linalg.generic` in it, if there is one; it does all.
+        values: the value in the program that each argument of the function stands for.
+    """
+
+    function: ir.Operation
+    generic: ir.Operation | None
     values: tuple[tuple[ir.Value, ir.Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Generics:
+class Expansions:
     """What the structured ops of a module became. Keeps the module alive that they are in."""
 
-    found: Mapping[ir.Operation, Generic]
+    found: Mapping[ir.Operation, Expansion]
     module: ir.Module
 
 
-def generalized(ops: Sequence[ir.Operation]) -> Generics:
-    """Turns each op on memrefs of the `linalg` dialect into a generic; what MLIR has no generic for is not among the results."""
+def expanded(ops: Sequence[ir.Operation]) -> Expansions:
+    """Expands each structured op on memrefs; what MLIR has no expansion for is not among the results."""
     scratch = ir.Module.create()
-    named = [op for op in ops if op.name.startswith("linalg.") and op.name not in _AS_THEY_ARE and not len(op.results)]
+    named = [op for op in ops if _is_structured(op)]
     made = [(op, _alone(op, scratch, number)) for number, op in enumerate(named)]
     if made:
         try:
-            PassManager.parse("builtin.module(func.func(linalg-generalize-named-ops))").run(scratch.operation)
+            PassManager.parse(f"builtin.module(func.func({_PASSES}))").run(scratch.operation)
         except ir.MLIRError as error:
             raise PassError("preparing a module for the memory checker", got=str(error)) from error
-    found: dict[ir.Operation, Generic] = {}
+    found: dict[ir.Operation, Expansion] = {}
     for op, (function, values) in made:
-        generic = next((each for each in nested_ops(function) if each.name == "linalg.generic"), None)
-        if generic is not None:
-            found[op] = Generic(generic, tuple(zip(entry_block(function).arguments, values, strict=True)))
-    return Generics(found, scratch)
+        inside = nested_ops(function)
+        generic = next((each for each in inside if each.name == "linalg.generic"), None)
+        if generic is not None or all(each.name != op.name for each in inside):
+            found[op] = Expansion(function, generic, tuple(zip(entry_block(function).arguments, values, strict=True)))
+    return Expansions(found, scratch)
+
+
+def _is_structured(op: ir.Operation) -> bool:
+    dialect = op.name.split(".")[0]
+    return not len(op.results) and dialect in ("linalg", "tm_tensor") and op.name not in _AS_THEY_ARE
 
 
 def _alone(op: ir.Operation, module: ir.Module, number: int) -> tuple[ir.Operation, list[ir.Value]]:

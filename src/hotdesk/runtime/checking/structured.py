@@ -21,6 +21,7 @@ import numpy as np
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.runtime.checking import extended
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Region, Step
 from hotdesk.runtime.checking.domains import Access, access_of, counters, domain_of
@@ -32,7 +33,9 @@ from hotdesk.runtime.checking.report import FaultKind
 from hotdesk.runtime.checking.scalars import VECTORISED
 
 _PART = 1 << 21  # points of the domain that are computed at once
-_ARRAYS = VECTORISED | {"linalg.index", "linalg.yield", "memref.load", "memref.dim", "cf.assert"}
+_ARRAYS = (
+    VECTORISED | extended.MEANINGS.keys() | {"linalg.index", "linalg.yield", "memref.load", "memref.dim", "cf.assert"}
+)
 
 
 @dataclass(frozen=True, slots=True)

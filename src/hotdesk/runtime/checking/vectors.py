@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from hotdesk.errors import LoweringError
 from hotdesk.runtime.checking.blocks import View
-from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
+from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step, unknown
 from hotdesk.runtime.checking.elements import Unwritten, dtype_of, plain, xp
 from hotdesk.runtime.checking.report import FaultKind
 
+_Places: TypeAlias = Callable[[Frame, View, "list[int]"], "list[tuple[Any, list[int]]]"]
 
-def _places(reading: Reading, shape: tuple[int, ...]) -> Callable[[View, list[int]], list[tuple[Any, list[int]]]]:
+
+def _places(reading: Reading, shape: tuple[int, ...]) -> _Places:
     """The positions of a vector that lie in a memref, each with where; one that leaves it although it must not is told."""
     dims = [
         int(e.position) if hasattr(e, "position") else None for e in reading.attribute("permutation_map").value.results
     ]
     bounded = [bool(b.value) for b in reading.attribute("in_bounds")]
     machine, at = reading.machine, reading.at
-    if reading.groups()[-1]:
-        raise LoweringError(f"`{reading.name}` with a mask", expected="none", where=at.location or None)
+    own = reading.groups()[-1]
 
-    def places(view: View, start: list[int]) -> list[tuple[Any, list[int]]]:
+    def places(frame: Frame, view: View, start: list[int]) -> list[tuple[Any, list[int]]]:
         found: list[tuple[Any, list[int]]] = []
+        mask = frame[own[0]] if own else machine.masks[-1] if machine.masks else np.True_
+        allowed = np.broadcast_to(machine.defined(mask, at), shape)
         for point in itertools.product(*map(range, shape)):
+            if not allowed[point]:
+                continue
             where, inside = list(start), True
             for step, dim, must in zip(point, dims, bounded, strict=True):
                 if dim is None:  # broadcast: every step reads the same element
@@ -55,7 +59,7 @@ def _transfer_read(reading: Reading) -> Step:
         view: View = frame[source]
         start = [int(machine.defined(frame[i], at)) for i in indices]
         values, missing = np.full(shape, plain(frame[padding]), dtype), np.zeros(shape, np.bool_)
-        for point, where in places(view, start):
+        for point, where in places(frame, view, start):
             value = machine.memory.load(view, where, at)
             values[point], missing[point] = plain(value), type(value) is Unwritten
         frame[result] = Unwritten(values, missing, at, view.block) if missing.any() else values
@@ -72,7 +76,7 @@ def _transfer_write(reading: Reading) -> Step:
         view: View = frame[target]
         start = [int(machine.defined(frame[i], at)) for i in indices]
         vector = frame[value]
-        for point, where in places(view, start):
+        for point, where in places(frame, view, start):
             machine.memory.store(view, where, _element(vector, point), at)
 
     return step
@@ -120,6 +124,82 @@ def _inside(reading: Reading, view: View, part: View, frame: Frame, indices: lis
     return part
 
 
+def _masked(reading: Reading) -> Step:
+    """`vector.mask`: the op in its region leaves out what the mask does."""
+    mask, *others = reading.operands
+    machine, body, results = reading.machine, reading.region(0), reading.results
+    inner = [op.operation for op in reading.op.regions[0].blocks[0].operations]
+    yielded = tuple(reading.code.slot(v) for v in inner[-1].operands)
+    if others or any(op.name not in _MASKABLE for op in inner):
+        return unknown(reading)
+
+    def step(frame: Frame) -> None:
+        machine.masks.append(frame[mask])
+        try:
+            body.run(frame)
+        finally:
+            machine.masks.pop()
+        for slot, source in zip(results, yielded, strict=True):
+            frame[slot] = frame[source]
+
+    return step
+
+
+_MASKABLE = ("vector.transfer_read", "vector.transfer_write", "vector.yield")
+
+
+def _create_mask(reading: Reading) -> Step:
+    operands, (result,), machine, at = reading.operands, reading.results, reading.machine, reading.at
+    shape = tuple(int(n) for n in reading.result_type().shape)
+    stated = reading.integers("mask_dim_sizes") if reading.has("mask_dim_sizes") else None
+
+    def step(frame: Frame) -> None:
+        sizes = stated if stated is not None else [int(machine.defined(frame[slot], at)) for slot in operands]
+        mask = np.zeros(shape, np.bool_)
+        mask[tuple(slice(0, max(size, 0)) for size in sizes)] = True
+        frame[result] = mask
+
+    return step
+
+
+def _gather(reading: Reading) -> Step:
+    source, *rest = reading.operands
+    *offsets, indices, mask, otherwise = rest
+    (result,), machine, at = reading.results, reading.machine, reading.at
+    shape = tuple(int(n) for n in reading.result_type().shape)
+
+    def step(frame: Frame) -> None:
+        values, missing = np.array(plain(frame[otherwise])), np.zeros(shape, np.bool_)
+        for point, where in _scattered(reading, frame, offsets, indices, mask):
+            value = machine.memory.load(frame[source], where, at)
+            values[point], missing[point] = plain(value), type(value) is Unwritten
+        frame[result] = Unwritten(values, missing, at, frame[source].block) if missing.any() else values
+
+    return step
+
+
+def _scatter(reading: Reading) -> Step:
+    target, *rest = reading.operands
+    *offsets, indices, mask, value = rest
+
+    def step(frame: Frame) -> None:
+        for point, where in _scattered(reading, frame, offsets, indices, mask):
+            reading.machine.memory.store(frame[target], where, _element(frame[value], point), reading.at)
+
+    return step
+
+
+def _scattered(
+    reading: Reading, frame: Frame, offsets: list[int], indices: int, mask: int
+) -> list[tuple[tuple[int, ...], list[int]]]:
+    """Each position that the mask leaves in, and its place: the indices count in the last dimension."""
+    defined, at = reading.machine.defined, reading.at
+    steps, allowed = defined(frame[indices], at), defined(frame[mask], at)
+    start = [int(defined(frame[slot], at)) for slot in offsets]
+    points = [point for point in itertools.product(*map(range, steps.shape)) if allowed[point]]
+    return [(point, [*start[:-1], start[-1] + int(steps[point])]) for point in points]
+
+
 def _broadcast(reading: Reading) -> Step:
     (source,), (result,), shape = reading.operands, reading.results, tuple(int(n) for n in reading.result_type().shape)
 
@@ -143,7 +223,12 @@ def _element(vector: Any, point: tuple[int, ...]) -> Any:
 
 MEANINGS: dict[str, Meaning] = {
     "vector.broadcast": _broadcast,
+    "vector.constant_mask": _create_mask,
+    "vector.create_mask": _create_mask,
+    "vector.gather": _gather,
     "vector.load": _load,
+    "vector.mask": _masked,
+    "vector.scatter": _scatter,
     "vector.store": _store,
     "vector.transfer_read": _transfer_read,
     "vector.transfer_write": _transfer_write,
