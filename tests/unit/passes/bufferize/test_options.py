@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from torch_mlir import ir
 from torch_mlir.passmanager import PassManager
@@ -13,7 +14,7 @@ from hotdesk.errors import BufferizationError, OptionError
 from hotdesk.ir.context import entered, make_context
 from hotdesk.ir.walking import defined_functions, entry_block, nested_ops
 from hotdesk.passes.textual import parse_pipeline
-from tests.running import OURS, check
+from tests.running import OURS, Executable, check
 from tests.running.examples import EXAMPLES, inputs_of
 from tests.unit.parsing import parse
 
@@ -234,6 +235,7 @@ WAYS = {
     "signatures": f"hotdesk-one-shot-bufferize{{bufferize-function-boundaries=false}},{FINISH}",
     "contiguous": "hotdesk-one-shot-bufferize{bufferize-function-boundaries=0 unknown-type-conversion=identity-layout-map},"
     + FINISH,
+    "any layout": "hotdesk-one-shot-bufferize{function-boundary-type-conversion=fully-dynamic-layout-map}",
     "copies": "hotdesk-one-shot-bufferize{copy-before-write}",
     "linalg last": "hotdesk-one-shot-bufferize{dialect-filter=tensor,scf,arith,bufferization},"
     f"hotdesk-linalg-bufferize,{FINISH}",
@@ -258,6 +260,53 @@ TRIED = (
 def test_the_results_are_the_same(name: str, way: str) -> None:
     text = EXAMPLES[name].read_text()
     check(text, inputs_of(text), replace(OURS, pipeline=f"builtin.module({WAYS[way]})"))
+
+
+def test_arguments_with_gaps() -> None:
+    """A column of a matrix goes round a loop that writes it, through a branch and a call, and is reshaped."""
+    inner = run(
+        f"""
+        func.func private @scale(%x: {T}, %c: f32) -> {T} {{
+          %r = linalg.fill ins(%c : f32) outs(%x : {T}) -> {T}
+          return %r : {T}
+        }}
+        func.func @inner(%x: {T} {{hotdesk.donated}}, %n: index, %c: f32, %b: i1) -> tensor<2x4xf32> {{
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> ({T}) {{
+            %v = tensor.extract %y[%i] : {T}
+            %w = arith.mulf %v, %c : f32
+            %z = tensor.insert %w into %y[%i] : {T}
+            scf.yield %z : {T}
+          }}
+          %s = scf.if %b -> ({T}) {{
+            %t = func.call @scale(%r, %c) : ({T}, f32) -> {T}
+            scf.yield %t : {T}
+          }} else {{
+            scf.yield %r : {T}
+          }}
+          %e = tensor.expand_shape %s [[0, 1]] output_shape [2, 4] : {T} into tensor<2x4xf32>
+          return %e : tensor<2x4xf32>
+        }}""",
+        "function-boundary-type-conversion=infer-layout-map",
+    )
+    strided = "memref<8xf32, strided<[?], offset: ?>>"
+    main = f"""
+      func.func @main(%x: memref<8x2xf32> {{hotdesk.donated}}, %n: index, %c: f32, %b: i1,
+                      %r: memref<2x4xf32> {{bufferize.result = 0 : i64}}) {{
+        %s = memref.subview %x[0, 1] [8, 1] [1, 1] : memref<8x2xf32> to memref<8xf32, strided<[2], offset: 1>>
+        %a = memref.cast %s : memref<8xf32, strided<[2], offset: 1>> to {strided}
+        call @inner(%a, %n, %c, %b, %r) : ({strided}, index, f32, i1, memref<2x4xf32>) -> ()
+        return
+      }}
+    }}"""
+    x = np.arange(16, dtype=np.float32).reshape(8, 2)
+    for branch in (False, True):
+        with make_context(), ir.Location.unknown():
+            module = ir.Module.parse(inner.rstrip().removesuffix("}") + main)
+            inputs = (x, np.int64(8), np.float32(3), np.bool_(branch))
+            (result,) = Executable(module)(inputs, [(2, 4)]).results
+        assert np.array_equal(result, np.full((2, 4), 3) if branch else 3 * x[:, 1].reshape(2, 4))
 
 
 # What MLIR's makes of it
