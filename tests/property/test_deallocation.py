@@ -8,6 +8,8 @@ may be what was meant, since functions return buffers of their own.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from torch_mlir import ir
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.harness import POISONS
-from tests.running import MLIR_UNFREED, Executable, wanted
+from tests.running import MLIR_UNFREED, OURS, Executable, RefusedError, check, wanted
 from tests.running.apart import run_apart
 from tests.running.examples import EXAMPLES, inputs_of
 from tests.structured import Program, structured_programs
@@ -28,6 +30,7 @@ PASSES = (
     DeallocateAfterLastUse(),
     DeallocateAfterLastUse(placement="end-of-block"),
 )
+OURS_FREED = replace(OURS, pipeline=OURS.pipeline.removesuffix(")") + ",hotdesk-buffer-deallocation)", frees=True)
 _QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example, HealthCheck.filter_too_much]
 _EACH = pytest.mark.parametrize("one", PASSES, ids=lambda one: f"{one.mode},{one.placement}")
 _TIDY = MLIR_UNFREED.pipeline.removesuffix(")") + ",canonicalize,cse)"
@@ -95,6 +98,23 @@ def _check(program: Program, number: int, one: DeallocateAfterLastUse) -> None:
     assert made is not None
     note(made)
     check_freed(program.text, made, program.inputs(number), one)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_of_our_bufferization(name: str) -> None:
+    text = EXAMPLES[name].read_text(encoding="utf-8")
+    with suppress(RefusedError):
+        check(text, inputs_of(text), OURS_FREED)
+
+
+@settings(max_examples=100, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
+@given(structured_programs(), st.integers(0, 9))
+def test_programs_of_our_bufferization(program: Program, number: int) -> None:
+    note(program.text)
+    try:
+        check(program.text, program.inputs(number), OURS_FREED)
+    except RefusedError as error:
+        assume(error is None)
 
 
 @_EACH

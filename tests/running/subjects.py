@@ -58,7 +58,7 @@ def compiled(text: str, subject: Subject) -> Executable:
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         if subject.apart:
-            _mark_arguments(main_of(module))
+            mark_arguments(main_of(module))
             took, made = run_apart(str(module), subject.pipeline)
             if not took:
                 raise RefusedError(f"{subject.name} bufferization does not take\n{text}\n{made}")
@@ -70,7 +70,7 @@ def compiled(text: str, subject: Subject) -> Executable:
     return Executable(module)
 
 
-def _mark_arguments(main: Any) -> None:
+def mark_arguments(main: Any) -> None:
     """Says of each tensor that is not donated that it may not be written, as MLIR wants to hear it."""
     entries: list[ir.Attribute] = []
     for argument, given in arguments_of(main):

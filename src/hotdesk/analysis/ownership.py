@@ -27,13 +27,14 @@ from functools import cached_property
 from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers, Key, Slot
+from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.releases import Place, Releases
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 
 EXTERNAL = -1
 _ATTEMPTS = 4
-_QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "memref.dealloc", "arith.select"})
+_QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +266,7 @@ class Ownership:
     def _touches(self, op: int) -> bool:
         record = self._program.ops[op]
         views = any(v != NOT_A_BUFFER and self._program.buffers[v].kind is Kind.VIEW for v in record.results)
-        return not views and record.name not in _QUIET
+        return not (views or record.name in _QUIET or freed(record.operation))
 
     def _require(self, owner: int, ops: range, back: set[tuple[Key, int]]) -> None:
         """Raises BufferizationError if nothing can be taken back: memory leaves through an op that nothing is known of."""

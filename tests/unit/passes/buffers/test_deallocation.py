@@ -1,0 +1,337 @@
+"""Deallocation runs: the same results before and after, nothing leaks, nothing is freed twice or used afterwards."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from torch_mlir import ir
+
+from hotdesk.errors import BufferizationError, OptionError
+from hotdesk.explain import Decision, Reason
+from hotdesk.ir.context import entered, make_context, run_mlir_passes
+from hotdesk.ir.walking import nested_ops
+from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from tests.harness import POISONS
+from tests.running import Executable, executable
+
+M = "memref<4xf32>"
+COPY = f"memref.copy {{}}, {{}} : {M} to {M}"
+HEAD = """
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+"""
+OWNERSHIP = DeallocateAfterLastUse()
+COPIES = DeallocateAfterLastUse(mode="copies")
+AT_END = DeallocateAfterLastUse(placement="end-of-block")
+LENT = DeallocateAfterLastUse(private_function_dynamic_ownership=True)
+
+
+def copy(a: str, b: str) -> str:
+    return COPY.format(a, b)
+
+
+def main(body: str, functions: str = "") -> str:
+    arguments = f"%n: index, %p: i1, %x: {M}, %y: {M}, %out: {M} {{bufferize.result = 0 : i64}}"
+    return f"{functions}\nfunc.func @main({arguments}) {{\n{HEAD}{body}\nreturn\n}}"
+
+
+def deallocated(text: str, one: DeallocateAfterLastUse) -> tuple[ir.Module, tuple[Decision, ...]]:
+    context = make_context()
+    context.allow_unregistered_dialects = True
+    module = ir.Module.parse(text, context)
+    with entered(module.operation):
+        decisions = one.run(module)
+        module.operation.verify()
+    return module, decisions
+
+
+def check_runs(text: str, one: DeallocateAfterLastUse) -> None:
+    """Fails unless it computes the same after deallocation, however often it loops and branches, and leaks nothing."""
+    module, _ = deallocated(text, one)
+    with make_context():
+        plain = ir.Module.parse(text)
+        run_mlir_passes(plain, "func.func(expand-realloc{emit-deallocs=false})")
+        before, after = Executable(plain), Executable(ir.Module.parse(str(module)))
+    for n, p, poison in itertools.product((0, 1, 2, 5), (False, True), POISONS):
+        inputs = [np.int64(n), np.bool_(p), np.arange(4, dtype=np.float32), np.arange(4, 8, dtype=np.float32)]
+        was, now = (each(inputs, [(4,)], poison) for each in (before, after))
+        assert np.array_equal(was.results[0], now.results[0])
+        assert now.leaks == 0
+
+
+def loop(yielded: str, inits: str, body: str = "", names: str = "%u %v") -> str:
+    carried = ", ".join(f"{a} = {b}" for a, b in zip(names.split(), inits.split(), strict=False))
+    count = len(inits.split())
+    types = ", ".join([M] * count)
+    return f"""%r:{count} = scf.for %i = %c0 to %n step %c1 iter_args({carried}) -> ({types}) {{
+    {body}
+    scf.yield {yielded} : {types}
+  }}
+"""
+
+
+A = f"%a = memref.alloc() : {M}\n{copy('%x', '%a')}\n"
+B = f"%b = memref.alloc() : {M}\n{copy('%y', '%b')}\n"
+FRESH = f"%w = memref.alloc() : {M}\n{copy('%u', '%w')}\n"
+ODD = "%odd = arith.remui %i, %c2 : index\n%q = arith.cmpi eq, %odd, %c0 : index\n"
+SOMETIMES = f"""{ODD}%w = scf.if %q -> {M} {{
+  %f = memref.alloc() : {M}
+  {copy("%u", "%f")}
+  scf.yield %f : {M}
+}} else {{
+  scf.yield %u : {M}
+}}
+"""
+PROGRAMS = {
+    "s2_8 loop, new sometimes": main(f"{loop('%w', '%x', SOMETIMES)}{copy('%r#0', '%out')}"),
+    "loop, new sometimes, from an allocation": main(f"{A}{loop('%w', '%a', SOMETIMES)}{copy('%r#0', '%out')}"),
+    "loop, new each time": main(f"{loop('%w', '%x', FRESH)}{copy('%r#0', '%out')}"),
+    "loop, new each time, first one used later": main(
+        f"{A}{loop('%w', '%a', FRESH)}{copy('%r#0', '%out')}\n{copy('%a', '%out')}"
+    ),
+    "swap": main(f"{A}{B}{loop('%v, %u', '%a %b')}{copy('%r#0', '%out')}"),
+    "swap with an argument": main(f"{A}{loop('%v, %u', '%a %x')}{copy('%r#0', '%out')}"),
+    "swap of one": main(f"{A}{loop('%v, %u', '%a %a')}{copy('%r#1', '%out')}"),
+    "one twice": main(f"{A}{loop('%w, %w', '%a %a', FRESH)}{copy('%r#1', '%out')}\n{copy('%r#0', '%out')}"),
+    "swap with a new one": main(f"{A}{B}{loop('%v, %w', '%a %b', FRESH)}{copy('%r#1', '%out')}"),
+    "swap, new sometimes": main(
+        f"{A}{loop('%v, %w', '%a %x', SOMETIMES)}{copy('%r#0', '%out')}\n{copy('%r#1', '%out')}"
+    ),
+    "selected": main(f"{A}{B}%s = arith.select %p, %a, %b : {M}\n{copy('%s', '%out')}"),
+    "selected and carried": main(
+        f"{A}{B}{loop('%s', '%a', f'{FRESH}%s = arith.select %p, %u, %w : {M}', '%u')}{copy('%r#0', '%out')}"
+    ),
+    "selected of an outer one and carried": main(
+        f"{A}{B}{loop('%s', '%a', f'{FRESH}%s = arith.select %p, %b, %w : {M}', '%u')}{copy('%r#0', '%out')}"
+    ),
+    "view carried": main(
+        f"""%a = memref.alloc() : memref<8xf32>
+  %t = memref.subview %a[4] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+  %z = memref.cast %t : memref<4xf32, strided<[1], offset: 4>> to memref<4xf32, strided<[?], offset: ?>>
+  memref.copy %x, %t : {M} to memref<4xf32, strided<[1], offset: 4>>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%u = %z) -> memref<4xf32, strided<[?], offset: ?>> {{
+    %w = memref.alloc() : memref<8xf32>
+    %o = memref.subview %w[2] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 2>>
+    memref.copy %u, %o : memref<4xf32, strided<[?], offset: ?>> to memref<4xf32, strided<[1], offset: 2>>
+    %k = memref.cast %o : memref<4xf32, strided<[1], offset: 2>> to memref<4xf32, strided<[?], offset: ?>>
+    scf.yield %k : memref<4xf32, strided<[?], offset: ?>>
+  }}
+  memref.copy %r, %out : memref<4xf32, strided<[?], offset: ?>> to {M}"""
+    ),
+    "while": main(
+        f"""{A}%r:2 = scf.while (%i = %c0, %u = %a) : (index, {M}) -> (index, {M}) {{
+    %more = arith.cmpi slt, %i, %n : index
+    {FRESH}
+    scf.condition(%more) %i, %w : index, {M}
+  }} do {{
+  ^bb0(%i: index, %v: {M}):
+    %j = arith.addi %i, %c1 : index
+    scf.yield %j, %v : index, {M}
+  }}
+  {copy("%r#1", "%out")}"""
+    ),
+    "called": main(
+        f"{A}%r = func.call @pick(%p, %a) : (i1, {M}) -> {M}\n{copy('%a', '%out')}\n{copy('%r', '%out')}",
+        f"""func.func private @pick(%p: i1, %x: {M}) -> {M} {{
+    %c = memref.alloc() : {M}
+    %one = arith.constant 1.0 : f32
+    linalg.fill ins(%one : f32) outs(%c : {M})
+    %r = scf.if %p -> {M} {{ scf.yield %c : {M} }} else {{ scf.yield %x : {M} }}
+    return %r : {M}
+  }}""",
+    ),
+    "reallocated": main(
+        f"""%a = memref.alloc(%c2) : memref<?xf32>
+  %half = memref.subview %x[0] [2] [1] : {M} to memref<2xf32, strided<[1]>>
+  %d = memref.cast %half : memref<2xf32, strided<[1]>> to memref<?xf32, strided<[1]>>
+  memref.copy %d, %a : memref<?xf32, strided<[1]>> to memref<?xf32>
+  %wanted = arith.addi %n, %c1 : index
+  %r = memref.realloc %a(%wanted) : memref<?xf32> to memref<?xf32>
+  %first = memref.load %r[%c0] : memref<?xf32>
+  linalg.fill ins(%first : f32) outs(%out : {M})"""
+    ),
+}
+BLOCKS = f"""
+  cf.cond_br %p, ^one(%x : {M}), ^two(%a : {M})
+^one(%u: {M}):
+  %w = memref.alloc() : {M}
+  {copy("%u", "%w")}
+  cf.cond_br %p, ^end(%w : {M}), ^two(%w : {M})
+^two(%v: {M}):
+  {copy("%v", "%out")}
+  cf.br ^end(%v : {M})
+^end(%m: {M}):
+  {copy("%m", "%out")}
+"""
+PROGRAMS["blocks"] = main(f"{A}{BLOCKS}")
+PROGRAMS["blocks and one used at the end"] = main(f"{A}{BLOCKS}{copy('%a', '%out')}")
+PROGRAMS["blocks after a select"] = main(f"{B}%a = arith.select %p, %b, %x : {M}\n{BLOCKS}")
+PROGRAMS["one of two on one way"] = main(
+    f"""{A}{B}%s = arith.select %p, %a, %b : {M}
+  %more = arith.cmpi slt, %n, %c2 : index
+  cf.cond_br %more, ^loop(%s : {M}), ^end(%x : {M})
+^loop(%u: {M}):
+  {FRESH}
+  %again = arith.cmpi slt, %n, %c0 : index
+  cf.cond_br %again, ^loop(%w : {M}), ^end(%w : {M})
+^end(%m: {M}):
+  {copy("%m", "%out")}
+"""
+)
+
+
+@pytest.mark.parametrize("one", [OWNERSHIP, AT_END, COPIES, LENT], ids=["ownership", "end", "copies", "lent"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_runs(name: str, one: DeallocateAfterLastUse) -> None:
+    check_runs(PROGRAMS[name], one)
+
+
+def asked(text: str, one: DeallocateAfterLastUse = OWNERSHIP) -> int:
+    """How many deallocations depend on something at run time."""
+    module, _ = deallocated(text, one)
+    frees = [op for op in nested_ops(module.operation) if op.name == "memref.dealloc"]
+    around: list[Any] = [free.parent.operation for free in frees]
+    return sum(op.name == "scf.if" and len(op.results) == 0 for op in around)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("swap", 0),
+        ("loop, new each time", 2),
+        ("loop, new sometimes", 2),
+        ("loop, new sometimes, from an allocation", 0),
+        ("one twice", 2),
+        ("selected", 0),
+        ("view carried", 0),
+        ("while", 0),
+        ("reallocated", 0),
+    ],
+)
+def test_what_is_asked_at_run_time(name: str, count: int) -> None:
+    assert asked(PROGRAMS.get(name) or PROGRAMS[f"s2_8 {name}"]) == count
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_is_asked_with_copies(name: str) -> None:
+    assert asked(PROGRAMS[name], COPIES) == 0
+
+
+class _Counting:
+    """A heap that only counts, for many iterations: addresses are those of small arrays, reused when freed."""
+
+    def __init__(self, poison: int) -> None:
+        del poison
+        self._live: dict[int, Any] = {}
+        self.frees = 0
+
+    def allocate(self, size: int) -> int:
+        memory = np.empty(size + 64, np.uint8)
+        address = -(-memory.ctypes.data // 64) * 64
+        self._live[address] = memory
+        return address
+
+    def free(self, address: int) -> None:
+        self.frees += 1
+        if self._live.pop(address, None) is None:
+            self.frees = -(10**9)
+
+    def check(self) -> None:
+        assert self.frees >= 0, "freed what was not allocated, or twice"
+
+    def holds(self, address: int) -> bool:
+        return address in self._live
+
+    @property
+    def live(self) -> int:
+        return len(self._live)
+
+
+@pytest.mark.parametrize(
+    "name", ["s2_8 loop, new sometimes", "loop, new each time", "swap with a new one", "one twice"]
+)
+def test_many_iterations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executable, "Heap", _Counting)
+    module, _ = deallocated(PROGRAMS[name], OWNERSHIP)
+    with make_context():
+        run = Executable(ir.Module.parse(str(module)))
+    inputs = [np.int64(10**5), np.bool_(True), np.zeros(4, np.float32), np.ones(4, np.float32)]
+    done = run(inputs, [(4,)])
+    assert done.leaks == 0
+    assert done.frees >= 5 * 10**4
+
+
+def test_returns_are_told() -> None:
+    text = f"func.func @f(%x: {M}) -> ({M}, {M}, {M}) {{\n{A}return %a, %x, %a : {M}, {M}, {M}\n}}"
+    _, decisions = deallocated(text, OWNERSHIP)
+    assert [d.reason for d in decisions] == [Reason.RETURNED_INPUT, Reason.RETURNED_TWICE]
+    assert all(d.bytes == 16 for d in decisions)
+
+
+def test_memory_that_leaves_an_unknown_op_is_refused() -> None:
+    text = f"""func.func @f() {{
+  %r = "custom.region"() ({{
+    %a = memref.alloc() : {M}
+    "custom.yield"(%a) : ({M}) -> ()
+  }}) : () -> {M}
+  return
+}}"""
+    with pytest.raises(BufferizationError, match="an op whose flow a model describes"):
+        deallocated(text, OWNERSHIP)
+
+
+def test_memory_in_an_unknown_op_is_freed_there() -> None:
+    text = f"""func.func @f(%x: {M}) {{
+  {A}
+  "custom.region"() ({{
+    %b = memref.alloc() : {M}
+    {copy("%a", "%b")}
+    "custom.yield"() : () -> ()
+  }}) : () -> ()
+  return
+}}"""
+    module, _ = deallocated(text, OWNERSHIP)
+    frees = [op for op in nested_ops(module.operation) if op.name == "memref.dealloc"]
+    assert [op.parent.operation.name for op in frees] == ["custom.region", "func.func"]
+
+
+@pytest.mark.parametrize(("field", "value"), [("mode", "fast"), ("placement", "nowhere")])
+def test_options(field: str, value: str) -> None:
+    with pytest.raises(OptionError, match=f"option '{field}'"):
+        deallocated("func.func @f() { return }", DeallocateAfterLastUse(**{field: value}))
+
+
+def test_unused_and_empty() -> None:
+    module, decisions = deallocated(f"func.func @f() {{ %a = memref.alloc() : {M} return }}", OWNERSHIP)
+    assert "memref" not in str(module)
+    assert not decisions
+
+
+def test_zero_sized_and_rank_zero() -> None:
+    text = """func.func @f(%x: memref<0x4xf32>, %y: memref<f32>) {
+  %a = memref.alloc() : memref<0x4xf32>
+  memref.copy %x, %a : memref<0x4xf32> to memref<0x4xf32>
+  %b = memref.alloc() : memref<f32>
+  memref.copy %y, %b : memref<f32> to memref<f32>
+  return
+}"""
+    _, decisions = deallocated(text, OWNERSHIP)
+    assert [d.bytes for d in decisions] == [0, 4]
+
+
+def test_four_thousand_allocations() -> None:
+    lines = [
+        f"%a{i} = memref.alloc() : {M}\nmemref.copy %{f'a{i - 1}' if i else 'x'}, %a{i} : {M} to {M}"
+        for i in range(4000)
+    ]
+    module = ir.Module.parse(f"func.func @f(%x: {M}) {{\n" + "\n".join(lines) + "\nreturn }", make_context())
+    start = time.process_time()
+    with entered(module.operation):
+        decisions = OWNERSHIP.run(module)
+    assert time.process_time() - start < 1
+    assert len(decisions) == 4000
