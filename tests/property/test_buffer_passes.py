@@ -53,7 +53,7 @@ def test_examples(subject: Subject) -> None:
 
 
 @_EACH
-@settings(max_examples=15, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=8, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
 def test_results(subject: Subject, program: Program, number: int) -> None:
     note(program.text)

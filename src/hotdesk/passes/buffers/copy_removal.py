@@ -4,7 +4,8 @@
     %t = memref.alloc(); linalg.exp ins(%x) outs(%t); memref.copy %t, %r      ->     linalg.exp ins(%x) outs(%r)
 
 Legal iff the constraints of `analysis.copy_removal` hold, which are numbered there. A copy that stays is reported with the
-reason, and with the constraint that it fails in either direction. The pass goes over a function until no copy is left that may go.
+reason, and with the constraint that it fails in either direction. The pass goes over a function until no copy that is left may
+go.
 
 With `arguments-overlap=false`, memrefs that are arguments never overlap one another: a promise of whoever calls.
 """
