@@ -33,12 +33,14 @@ class Bound:
 
     `kind` names the proof. "live": the buffers `buffer_ids`, all those live at `step`, need that much beyond what the
     pools can lend. "pinned": `buffer_ids` is the one buffer whose fixed offset reaches that high, and `step` its first.
+    "beam" and "cp-sat": that search looked at every placement of `buffer_ids`, the first of which is live at `step`,
+    and found none smaller.
     """
 
     bytes: int
     step: int
     buffer_ids: tuple[BufferId, ...]
-    kind: Literal["live", "pinned"] = "live"
+    kind: Literal["live", "pinned", "beam", "cp-sat"] = "live"
 
 
 def lower_bound(problem: Problem) -> Bound:

@@ -6,14 +6,17 @@ numbered by these starts, so loads are short arrays however large the schedule's
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection
 from dataclasses import dataclass
+from math import gcd
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotdesk.planning.problem import Buffer, Problem, pinned_top
+
+Prover = Literal["beam", "cp-sat"]
 
 DENSEST = 1_000_000
 """Above this many overlapping pairs, lists of neighbours cost more memory and time than they are worth."""
@@ -60,38 +63,78 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """An offset for each movable buffer, the arena they and the obstacles reach, and the strategy that found them."""
+    """An offset for each movable buffer, the arena they and the obstacles reach, and the strategy that found them.
+
+    Where `prover` names a search, it showed that no layout of the buffers `witness` is below `proven` bytes.
+    """
 
     offsets: tuple[int, ...]
     arena: int
     strategy: str
+    proven: int = 0
+    prover: Prover | None = None
+    witness: tuple[int, ...] = ()
 
 
 def build_instance(problem: Problem, elsewhere: Collection[int] = ()) -> Instance:
-    """The instance of all buffers but the empty ones and those at the positions `elsewhere`.
-
-    O(n log n) for the order, plus the total length of the live ranges in compressed steps, in vectorised passes.
-    """
+    """The instance of all buffers but the empty ones and those at the positions `elsewhere`. O(n log n)."""
     present = [i for i, b in enumerate(problem.buffers) if b.size and i not in elsewhere]
-    starts = sorted({problem.buffers[i].lower for i in present})
-    ranges = {i: _compress(problem.buffers[i], starts) for i in present}
-    load = profile([(ranges[i], problem.buffers[i].footprint) for i in present], len(starts))
-    pinned = [i for i in present if problem.buffers[i].fixed_offset is not None]
+    starts = np.unique(np.array([problem.buffers[i].lower for i in present], dtype=np.int64))
+    pinned = [problem.buffers[i] for i in present if problem.buffers[i].fixed_offset is not None]
     movable = tuple(i for i in present if problem.buffers[i].fixed_offset is None)
     chosen = [problem.buffers[i] for i in movable]
-    obstacles = tuple(_obstacle(problem.buffers[i], ranges[i]) for i in pinned)
-    return Instance(
+    return assemble(
         origin=movable,
-        lower=tuple(ranges[i][0] for i in movable),
-        upper=tuple(ranges[i][1] for i in movable),
+        lower=starts.searchsorted([b.lower for b in chosen]),
+        upper=starts.searchsorted([b.upper for b in chosen]),
         lifetime=tuple(b.upper - b.lower for b in chosen),
         size=tuple(b.footprint for b in chosen),
         alignment=tuple(b.alignment for b in chosen),
-        pressure=tuple(int(load[ranges[i][0] : ranges[i][1]].max()) for i in movable),
-        obstacles=obstacles,
-        floor=max(int(load.max(initial=0)), max((o.top for o in obstacles), default=0)),
-        pairs=_count_pairs([ranges[i] for i in movable], len(starts)),
+        obstacles=tuple(_obstacle(b, starts) for b in pinned),
+        steps=len(starts),
     )
+
+
+def assemble(
+    *,
+    origin: tuple[int, ...],
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    lifetime: tuple[int, ...],
+    size: tuple[int, ...],
+    alignment: tuple[int, ...],
+    obstacles: tuple[Obstacle, ...],
+    steps: int,
+    floor: int = 0,
+) -> Instance:
+    """An instance over `steps` compressed steps, with what follows from its columns; `floor` if that is higher."""
+    weighted = [*zip(zip(lower.tolist(), upper.tolist(), strict=True), size, strict=True)]
+    weighted += [((o.lower, o.upper), o.top - o.bottom) for o in obstacles]
+    load = profile(weighted, steps)
+    return Instance(
+        origin=origin,
+        lower=tuple(lower.tolist()),
+        upper=tuple(upper.tolist()),
+        lifetime=lifetime,
+        size=size,
+        alignment=alignment,
+        pressure=tuple(_range_maxima(load, lower, upper).tolist()),
+        obstacles=obstacles,
+        floor=max(floor, int(load.max(initial=0)), max((o.top for o in obstacles), default=0)),
+        pairs=_count_pairs([*zip(lower.tolist(), upper.tolist(), strict=True)], steps),
+    )
+
+
+def common_unit(instance: Instance) -> int:
+    """A number of bytes of which the tops of canonical placements are multiples.
+
+    That is the greatest common divisor of the sizes, and of the alignments too where some size is no multiple of all.
+    """
+    sizes = [*instance.size, *(o.bottom for o in instance.obstacles), *(o.top for o in instance.obstacles)]
+    unit = gcd(*sizes)
+    if unit % max(instance.alignment, default=1):
+        unit = gcd(unit, *instance.alignment)
+    return unit or 1
 
 
 def profile(weighted: list[tuple[tuple[int, int], int]], steps: int) -> NDArray[np.int64]:
@@ -103,13 +146,23 @@ def profile(weighted: list[tuple[tuple[int, int], int]], steps: int) -> NDArray[
     return np.cumsum(change)[:steps]
 
 
-def _compress(buffer: Buffer, starts: list[int]) -> tuple[int, int]:
-    return bisect_left(starts, buffer.lower), bisect_left(starts, buffer.upper)
+def _range_maxima(load: NDArray[np.int64], lower: NDArray[np.int64], upper: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The largest load in each range: the larger of two runs of a power of two that cover it."""
+    result = np.empty(len(lower), dtype=np.int64)
+    power = np.log2(np.maximum(upper - lower, 1)).astype(np.int64)
+    runs, width = load, 1
+    for exponent in range(int(power.max(initial=-1)) + 1):
+        here = power == exponent
+        result[here] = np.maximum(runs[lower[here]], runs[upper[here] - width])
+        runs = np.maximum(runs[:-width], runs[width:])
+        width *= 2
+    return result
 
 
-def _obstacle(buffer: Buffer, live: tuple[int, int]) -> Obstacle:
+def _obstacle(buffer: Buffer, starts: NDArray[np.int64]) -> Obstacle:
     top = pinned_top(buffer)
-    return Obstacle(live[0], live[1], top - buffer.footprint, top)
+    lower, upper = starts.searchsorted([buffer.lower, buffer.upper]).tolist()
+    return Obstacle(lower, upper, top - buffer.footprint, top)
 
 
 def _count_pairs(ranges: list[tuple[int, int]], steps: int) -> int:

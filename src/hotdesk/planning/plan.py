@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hotdesk.planning.bounds import Bound
 from hotdesk.planning.problem import BufferId, PoolId
@@ -22,7 +22,9 @@ class Plan:
     """Placements in the problem's order, and their figures in bytes.
 
     `arena` is what must be allocated, `bound` what any plan must allocate, `no_reuse` what it would take if no two
-    buffers shared a byte and nothing was borrowed. `strategy` names the rule that found the placements.
+    buffers shared a byte and nothing was borrowed. `strategy` names the rule that found the placements, `seconds` is the
+    wall time that took, and no part of what makes two plans equal. `bound` is the certificate: what proves it, at which
+    step, by which buffers.
     """
 
     placements: tuple[Placement, ...]
@@ -30,6 +32,7 @@ class Plan:
     bound: Bound
     strategy: str
     no_reuse: int
+    seconds: float = field(default=0.0, compare=False)
 
     @property
     def gap(self) -> float:

@@ -2,100 +2,189 @@
 
 No heuristic wins everywhere: offset-first packing leads on hard instances, greedy by size on very large ones. The
 portfolio runs them cheapest first and stops at the first that meets the lower bound, which most real programs allow.
-What remains is given to a seeded local search. A plan never takes more than no reuse at all: where alignment padding
-or pinned buffers make every heuristic worse than that, the arena without reuse is the answer.
+What remains is given to a seeded local search and, in the strategy "exact", to the searches of `exact.py`, which find
+what is hard to find or prove that it is not there. Parts that cuts in time leave independent are planned by themselves.
+A plan never takes more than no reuse at all: where alignment padding or pinned buffers make every heuristic worse than
+that, the arena without reuse is the answer.
 
-`STRATEGIES` maps a name to a function of an instance, a seed and an effort; `plan` accepts any of its names.
+`STRATEGIES` maps a name to a function of an instance and a `Request`; `plan` accepts any of its names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
 
 from hotdesk.planning.borrow import Loan, borrow
-from hotdesk.planning.bounds import lower_bound
+from hotdesk.planning.bounds import Bound, lower_bound
+from hotdesk.planning.deadline import Deadline
+from hotdesk.planning.decompose import solve_parts
+from hotdesk.planning.exact import DEFAULT_BUDGET, LADDER, Rung, improve
 from hotdesk.planning.greedy import GREEDY_ORDERS, greedy, greedy_below
 from hotdesk.planning.instance import Instance, Layout, build_instance
 from hotdesk.planning.plan import Placement, Plan
-from hotdesk.planning.problem import Problem, pinned_top
+from hotdesk.planning.problem import Buffer, Problem, pinned_top
 from hotdesk.planning.search import search
 from hotdesk.planning.skyline import SKYLINE_ORDERS, find_neighbours, skyline
+from hotdesk.planning.swept import skyline_swept
 
 DEFAULT_EFFORT = 100_000
 """Placements the search may make: a third of a second on hard problems, nothing where a heuristic meets the bound."""
 
 NO_REUSE = "no-reuse"
 
-Strategy = Callable[[Instance, int, int], Layout]
-"""From an instance, a seed and an effort in placements to a layout; deterministic in all three."""
+_LARGEST_GREEDY = 20_000
+"""Buffers up to which greedy placement, which takes time in proportion to their square, takes seconds."""
 
 
-def plan(problem: Problem, *, strategy: str = "portfolio", seed: int = 0, effort: int = DEFAULT_EFFORT) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a strategy may spend: see `plan`."""
+
+    seed: int
+    effort: int
+    deadline: Deadline
+
+
+Strategy = Callable[[Instance, Request], Layout]
+"""From an instance and a request to a layout; deterministic in both where there is no deadline."""
+
+
+def plan(
+    problem: Problem | Iterable[Buffer],
+    *,
+    strategy: str = "portfolio",
+    seed: int = 0,
+    effort: int | None = None,
+    capacity: int | None = None,
+    time_limit: float | None = None,
+) -> Plan:
     """Place every buffer of `problem`, in pools where they can be borrowed and else in the arena.
 
-    `strategy` is a name in `STRATEGIES`, or "no-reuse": every buffer in the arena with bytes of its own. `effort`
-    bounds the search in placements; 0 leaves it out. The result depends on the arguments alone.
-    Raises ValueError for an unknown strategy and a negative effort.
+    Args:
+        problem: a `Problem`, or its buffers where there are no pools.
+        strategy: a name in `STRATEGIES`, or "no-reuse": every buffer in the arena with bytes of its own. "portfolio"
+            answers in a fraction of a second; "exact" goes on, a minute or two on the hardest, until it meets the bound.
+        seed: of the local search.
+        effort: what may be spent on each independent part of the problem: placements of the local search, and nodes of
+            the exact searches. 0 leaves both out. Default: `DEFAULT_EFFORT`, or `DEFAULT_BUDGET` where there are nodes.
+        capacity: bytes that are small enough: nothing is tried after an arena that fits.
+        time_limit: seconds after which nothing further is tried. Without it the result depends on the other arguments
+            alone, and is the same on every machine.
+
+    Raises:
+        ValueError: an unknown strategy, a negative effort, capacity or time limit.
+        ImportError: the strategy "cp-sat" without the package `ortools`.
     """
+    started = perf_counter()
+    problem = problem if isinstance(problem, Problem) else Problem(tuple(problem))
     if strategy not in STRATEGIES and strategy != NO_REUSE:
         raise ValueError(f"expected a strategy among {', '.join((*STRATEGIES, NO_REUSE))}, got {strategy!r}")
-    if effort < 0:
-        raise ValueError(f"expected an effort of 0 placements or more, got {effort}")
+    for name, value, unit in (
+        ("effort", effort, " placements"),
+        ("capacity", capacity, ""),
+        ("time limit", time_limit, ""),
+    ):
+        if value is not None and value < 0:
+            raise ValueError(f"expected {'an' if name == 'effort' else 'a'} {name} of 0{unit} or more, got {value}")
+    if effort is None:
+        effort = DEFAULT_BUDGET if strategy in RUNGS else DEFAULT_EFFORT
     bound = lower_bound(problem)
     apart, no_reuse = _lay_apart(problem)
     unshared = Plan(_placements(problem, {}, apart), no_reuse, bound, NO_REUSE, no_reuse)
     if strategy == NO_REUSE:
-        return unshared
+        return replace(unshared, seconds=perf_counter() - started)
     loans = borrow(problem, bound.bytes)
     instance = build_instance(problem, loans)
-    layout = STRATEGIES[strategy](instance, seed, effort)
+    instance = replace(instance, floor=max(instance.floor, capacity or 0))
+    request = Request(seed, effort, Deadline.after(time_limit))
+    layout = solve_parts(instance, lambda part: STRATEGIES[strategy](part, request))
+    bound = _raised(bound, problem, instance, layout)
     if layout.arena > no_reuse:
-        return unshared
+        return replace(unshared, bound=bound, seconds=perf_counter() - started)
     offsets = dict(zip(instance.origin, layout.offsets, strict=True))
-    return Plan(_placements(problem, loans, offsets), layout.arena, bound, layout.strategy, no_reuse)
+    placements = _placements(problem, loans, offsets)
+    return Plan(placements, layout.arena, bound, layout.strategy, no_reuse, perf_counter() - started)
 
 
-def _portfolio(instance: Instance, seed: int, effort: int) -> Layout:
+def _raised(bound: Bound, problem: Problem, instance: Instance, layout: Layout) -> Bound:
+    """The bound, or what a search proved beyond it; where there are pools, another loan might have refuted that."""
+    if layout.prover is None or layout.proven <= bound.bytes or problem.pools:
+        return bound
+    witness = [problem.buffers[instance.origin[i]] for i in layout.witness]
+    witness += [b for b in problem.buffers if b.size and b.fixed_offset is not None]
+    return Bound(layout.proven, witness[0].lower, tuple(b.id for b in witness), layout.prover)
+
+
+def _portfolio(instance: Instance, request: Request) -> Layout:
     """The smallest of all layouts, the earliest among equals; nothing is tried after one that meets the floor."""
     found: list[Layout] = []
-    for layout in _layouts(instance, seed, effort, found):
+    for layout in _layouts(instance, request, found):
         found.append(layout)
-        if layout.arena <= instance.floor:
+        if layout.arena <= instance.floor or request.deadline.passed():
             break
     return min(found, key=lambda layout: layout.arena)
 
 
-def _layouts(instance: Instance, seed: int, effort: int, found: Sequence[Layout]) -> Iterator[Layout]:
-    """Layouts as they are asked for, in a fixed order, greedy ones only where they beat those `found` so far.
+def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+    """Layouts as they are asked for, in a fixed order, later ones only where they beat those `found` so far.
 
-    An instance too dense for lists of neighbours gets greedy layouts alone.
+    An instance too dense for lists of neighbours gets no local search.
     """
     around = None if instance.is_dense else find_neighbours(instance)
-    if around is not None:
-        for name, order in SKYLINE_ORDERS.items():
+    for name, order in SKYLINE_ORDERS.items():
+        if around is not None:
             yield skyline(instance, around, order(instance), name)
-    for name, order in GREEDY_ORDERS.items():
-        ceiling = min(layout.arena for layout in found) - 1 if found else None
-        if layout := greedy_below(instance, order(instance), name, ceiling):
+        elif not instance.obstacles and (layout := skyline_swept(instance, order(instance), name, _ceiling(found))):
             yield layout
-    if around is not None and effort:
-        yield search(instance, around, seed, effort, found)
+    for name, order in GREEDY_ORDERS.items():
+        if found and len(instance) > _LARGEST_GREEDY:
+            break
+        if layout := greedy_below(instance, order(instance), name, _ceiling(found)):
+            yield layout
+    if around is not None and request.effort:
+        yield search(instance, around, request.seed, request.effort, found, request.deadline)
+
+
+def _ceiling(found: Sequence[Layout]) -> int | None:
+    return min(layout.arena for layout in found) - 1 if found else None
 
 
 def _skyline(instance: Instance, name: str) -> Layout:
-    return skyline(instance, find_neighbours(instance), SKYLINE_ORDERS[name](instance), name)
+    order = SKYLINE_ORDERS[name](instance)
+    if instance.is_dense and not instance.obstacles and (layout := skyline_swept(instance, order, name)):
+        return layout
+    return skyline(instance, find_neighbours(instance), order, name)
 
+
+def _search(instance: Instance, request: Request) -> Layout:
+    return search(instance, find_neighbours(instance), request.seed, request.effort, deadline=request.deadline)
+
+
+def _exact(instance: Instance, request: Request, rungs: Sequence[Rung]) -> Layout:
+    known = _portfolio(instance, replace(request, effort=min(request.effort, DEFAULT_EFFORT)))
+    return improve(instance, known, rungs=rungs, budget=request.effort, deadline=request.deadline)
+
+
+RUNGS = {
+    "exact": LADDER,
+    "beam": tuple(rung for rung in LADDER if rung.name == "beam"),
+    "cp-sat": tuple(rung for rung in LADDER if rung.name == "cp-sat"),
+}
+"""The strategies that end with exact searches, and the rungs each climbs."""
 
 STRATEGIES: dict[str, Strategy] = {
     "portfolio": _portfolio,
-    **{name: lambda instance, _seed, _effort, name=name: _skyline(instance, name) for name in SKYLINE_ORDERS},
+    **{name: lambda instance, request, rungs=rungs: _exact(instance, request, rungs) for name, rungs in RUNGS.items()},
+    **{name: lambda instance, _, name=name: _skyline(instance, name) for name in SKYLINE_ORDERS},
     **{
-        name: lambda instance, _seed, _effort, name=name: greedy(instance, GREEDY_ORDERS[name](instance), name)
+        name: lambda instance, _, name=name: greedy(instance, GREEDY_ORDERS[name](instance), name)
         for name in GREEDY_ORDERS
     },
-    "search": lambda instance, seed, effort: search(instance, find_neighbours(instance), seed, effort),
+    "search": _search,
 }
-"""Strategies by name. All but the portfolio build exactly one kind of layout."""
+"""Strategies by name. All but the portfolio and those of `RUNGS` build exactly one kind of layout."""
 
 
 def _lay_apart(problem: Problem) -> tuple[dict[int, int], int]:

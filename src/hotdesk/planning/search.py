@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, Layout
 from hotdesk.planning.skyline import SKYLINE_ORDERS, Neighbourhood, reach, stack_up
 
@@ -35,8 +36,16 @@ class _State:
     arena: int
 
 
-def search(instance: Instance, around: Neighbourhood, seed: int, effort: int, known: Sequence[Layout] = ()) -> Layout:
-    """The smallest layout met within `effort` placements, or the first that meets the instance's floor.
+def search(
+    instance: Instance,
+    around: Neighbourhood,
+    seed: int,
+    effort: int,
+    known: Sequence[Layout] = (),
+    deadline: Deadline = NO_DEADLINE,
+) -> Layout:
+    """The smallest layout met within `effort` placements, the first that meets the instance's floor, or
+    the best at the deadline.
 
     Skylines among the layouts in `known` need not be built again.
     """
@@ -44,7 +53,7 @@ def search(instance: Instance, around: Neighbourhood, seed: int, effort: int, kn
     starts = climb.starts({layout.strategy: layout for layout in known})
     best = state = next(starts)
     stale = 0
-    while best.arena > instance.floor and climb.effort > 0:
+    while best.arena > instance.floor and climb.effort > 0 and not deadline.passed():
         if stale > _PATIENCE:
             rival, stale = next(starts), 0
         else:

@@ -1,0 +1,130 @@
+"""The exact stage: is there a placement at the bound, and if that stays open, how low can one be found?
+
+Questions are about feasibility at a fixed capacity, first at the floor of the instance, then by bisection between
+what is open and what is found. Each rung of a ladder asks with more effort than the one before, by a beam over
+canonical placements and, where it is installed, by CP-SAT. A capacity proven too small raises the floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hotdesk.planning import cpsat
+from hotdesk.planning.beam import LARGEST, Answer, beam
+from hotdesk.planning.deadline import NO_DEADLINE, Deadline
+from hotdesk.planning.instance import Instance, Layout, Prover, common_unit
+from hotdesk.planning.skyline import reach
+
+DEFAULT_BUDGET = 4_000_000
+"""Nodes for one instance: about a minute and a half on 200 buffers."""
+
+NODES_PER_EFFORT = 1_000_000
+"""What a unit of CP-SAT's deterministic time counts for; both take about half a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A way to ask: a beam of `width` over `buckets`, or CP-SAT with `effort` in its deterministic time."""
+
+    width: int = 0
+    buckets: int = 200
+    effort: float = 0.0
+
+    @property
+    def name(self) -> Prover:
+        return "beam" if self.width else "cp-sat"
+
+
+LADDER = (
+    Rung(width=10, buckets=800),
+    Rung(effort=0.06),
+    Rung(width=20, buckets=800),
+    Rung(width=20),
+    Rung(width=50, buckets=800),
+    Rung(effort=0.5),
+    Rung(width=200),
+    Rung(width=200, buckets=800),
+    Rung(effort=2.0),
+    Rung(width=1000, buckets=400),
+)
+
+
+def improve(
+    instance: Instance,
+    best: Layout,
+    *,
+    rungs: Sequence[Rung] = LADDER,
+    budget: int = DEFAULT_BUDGET,
+    deadline: Deadline = NO_DEADLINE,
+) -> Layout:
+    """Improve `best` until it meets the floor, the rungs are used up, the nodes are spent or the deadline passes.
+
+    The layout says what was proven on the way, if anything was. Rungs that do not suit the instance are left out.
+    """
+    ladder = _Ladder(instance, best, budget, deadline)
+    for rung in rungs:
+        if ladder.finished:
+            break
+        if len(instance) > LARGEST or (rung.width and instance.obstacles) or (rung.effort and not cpsat.available()):
+            continue
+        ladder.climb(rung)
+    return ladder.result()
+
+
+class _Ladder:
+    def __init__(self, instance: Instance, best: Layout, budget: int, deadline: Deadline) -> None:
+        self._best, self._floor = best, instance.floor
+        self._prover: Prover | None = None
+        self._instance = instance
+        self._budget = budget
+        self._deadline = deadline
+        self._unit = common_unit(instance)
+
+    @property
+    def finished(self) -> bool:
+        return self._best.arena <= self._floor or self._budget <= 0 or self._deadline.passed()
+
+    def result(self) -> Layout:
+        if self._prover is None:
+            return self._best
+        witness = tuple(range(len(self._instance)))
+        return replace(self._best, proven=self._floor, prover=self._prover, witness=witness)
+
+    def climb(self, rung: Rung) -> None:
+        """Ask at the floor, then halfway between the highest capacity refused and the arena, while that pays."""
+        refused = capacity = self._floor
+        found = self._ask(rung, capacity)
+        while not (found and capacity <= self._floor) and not self.finished:
+            if not found:
+                refused = max(capacity, self._floor)
+            if self._best.arena - refused <= self._worthwhile():
+                return
+            capacity = (refused + self._best.arena) // 2 // self._unit * self._unit
+            found = self._ask(rung, capacity)
+
+    def _worthwhile(self) -> int:
+        """What is left between found and refused that the next rung had better look at: a half per cent."""
+        return max(self._unit, self._floor // 200)
+
+    def _ask(self, rung: Rung, capacity: int) -> bool:
+        """Whether a layout within `capacity` was found; it is the best from then on."""
+        answer = self._answer(rung, capacity)
+        if answer.offsets is not None:
+            arena = reach(self._instance, answer.offsets)
+            if arena < self._best.arena:
+                self._best = Layout(answer.offsets, arena, rung.name)
+            return True
+        if answer.exhausted:
+            self._floor, self._prover = capacity // self._unit * self._unit + self._unit, rung.name
+        return False
+
+    def _answer(self, rung: Rung, capacity: int) -> Answer:
+        instance, deadline = self._instance, self._deadline
+        if rung.width:
+            answer = beam(instance, capacity, rung.width, buckets=rung.buckets, budget=self._budget, deadline=deadline)
+            self._budget -= answer.nodes
+            return answer
+        effort = min(rung.effort, self._budget / NODES_PER_EFFORT)
+        self._budget -= int(effort * NODES_PER_EFFORT)
+        return cpsat.feasible(instance, capacity, effort, deadline)

@@ -1,0 +1,47 @@
+"""Offset-first placement without lists of neighbours, for instances with too many pairs that overlap.
+
+As `skyline.py`, but a floor is looked up when it is needed: the highest top over the buffer's live range, in an array
+with an entry for each step. A placement writes its top over its range. O(n log n) heap work and one pass over a live
+range for each look at a buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heapreplace
+
+import numpy as np
+
+from hotdesk.planning.instance import Instance, Layout
+
+
+def skyline_swept(instance: Instance, order: Sequence[int], name: str, ceiling: int | None = None) -> Layout | None:
+    """Place every buffer once, lowest floor first, ties in `order`; None as soon as a top passes `ceiling` bytes.
+
+    The instance must have no obstacles.
+    """
+    assert not instance.obstacles
+    count = len(order)
+    tops = np.zeros(max(instance.upper, default=0), dtype=np.int64)
+    ranges = [tops[lower:upper] for lower, upper in zip(instance.lower, instance.upper, strict=True)]
+    offsets = [0] * count
+    heap = list(range(count))  # floor * count + rank: one integer compares faster than a pair
+    arena = 0
+    while heap:
+        key = heap[0]
+        rank = key % count
+        i = order[rank]
+        floor = int(ranges[i].max())
+        floor += -floor % instance.alignment[i]
+        due = floor * count + rank
+        if due > key:
+            heapreplace(heap, due)
+            continue
+        heappop(heap)
+        top = floor + instance.size[i]
+        if ceiling is not None and top > ceiling:
+            return None
+        offsets[i] = floor
+        ranges[i][:] = top
+        arena = max(arena, top)
+    return Layout(tuple(offsets), arena, name)
