@@ -21,7 +21,7 @@ def facts(op: ir.Operation) -> Facts:
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
-    bufferize_destination_style(op, facts(op).ties, buffers)
+    bufferize_destination_style(op, buffers)
 
 
 MODELS = {name: OpModel(facts, _bufferize) for name in _INIT}

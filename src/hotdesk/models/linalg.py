@@ -62,7 +62,7 @@ def _is_parallel(op: ir.Operation) -> bool:
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
-    bufferize_destination_style(op, facts(op).ties, buffers)
+    bufferize_destination_style(op, buffers)
 
 
 def _refuse_winograd(op: ir.Operation) -> None:

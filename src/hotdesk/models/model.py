@@ -15,6 +15,16 @@ from hotdesk.models.flow import Flow
 class Buffers(Protocol):
     """The state of a running bufferization, as a model sees it."""
 
+    @property
+    def facts(self) -> Facts:
+        """The facts of the op that is rewritten, as its model stated them."""
+        ...
+
+    @property
+    def captures(self) -> bool:
+        """Whether the regions of the op that is rewritten may use tensors from outside."""
+        ...
+
     def buffer(self, value: ir.Value) -> ir.Value:
         """The memref that holds a tensor value."""
         ...

@@ -13,16 +13,16 @@ from hotdesk.models.model import Buffers
 _ON_BUFFERS = {"tensor.extract": "memref.load", "tensor.dim": "memref.dim"}
 
 
-def bufferize_destination_style(op: ir.Operation, ties: tuple[tuple[int, int], ...], buffers: Buffers) -> ir.Operation:
+def bufferize_destination_style(op: ir.Operation, buffers: Buffers) -> ir.Operation:
     """Creates `op` on memrefs without results. Reads of captured tensors in its region become loads."""
-    tied = dict(ties)
+    tied = dict(buffers.facts.ties)
     operands: list[ir.Value] = []
     for number, value in enumerate(op.operands):
         if number in tied:
             operands.append(buffers.destination(op, number))
         else:
             operands.append(buffers.buffer(value) if is_tensor(value.type) else value)
-    for _, _, value in captured_operands(op):
+    for _, _, value in captured_operands(op) if buffers.captures else ():
         if is_tensor(value.type):
             buffers.buffer(value)  # in front of the op, if it is made only now
     attributes = {name: op.attributes[name] for name in op.attributes}
@@ -30,8 +30,9 @@ def bufferize_destination_style(op: ir.Operation, ties: tuple[tuple[int, int], .
     for old_region, new_region in zip(op.regions, new.regions, strict=True):
         for block in list(old_region.blocks):
             block.append_to(new_region)
-    _captured_to_buffers(new, buffers)
-    for operand, result in ties:
+    if buffers.captures:
+        _captured_to_buffers(new, buffers)
+    for operand, result in tied.items():
         buffers.assign(op.results[result], operands[operand])
     return new
 

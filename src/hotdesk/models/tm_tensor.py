@@ -18,7 +18,7 @@ def facts(op: ir.Operation) -> Facts:
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
-    bufferize_destination_style(op, facts(op).ties, buffers)
+    bufferize_destination_style(op, buffers)
 
 
 MODELS = {"tm_tensor.*": OpModel(facts, _bufferize)}

@@ -88,6 +88,31 @@ def test_a_pipeline_of_ones_own(file: Path, capsys: pytest.CaptureFixture[str]) 
     assert "[not-analysed]" in out
 
 
+def test_a_line_of_the_python_file_that_the_ir_came_from(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "model.py"
+    model.write_text("def f(x, c, n):\n    y = x.index_put(n, c)\n    return y, x[:4].exp()\n")
+    lines = TEXT.splitlines()
+    lines[2] += f' loc("{model}":2:4)'
+    lines[4] += f' loc("{model}":3:14)'
+    file.write_text("\n".join(lines))
+    code, out, _ = explained(capsys, str(file), "--at", "model.py:2", "--function", "main")
+    assert code == 0
+    told, _, shown = out.partition("\n\n")
+    assert told.startswith(f"{model}:2: 32 bytes are copied for the result of `tensor.insert`.\n")
+    assert f"`linalg.exp` ({model}:3) reads what argument 0 ({file}:1:17) holds" in told
+    lines = shown.splitlines()
+    start = lines.index(f"  {model}")
+    assert lines[start : start + 5] == [
+        f"  {model}",
+        "> 2 |     y = x.index_put(n, c)",
+        "    | ^ write: tensor.insert",
+        "  3 |     return y, x[:4].exp()",
+        "    | ^ read: linalg.exp",
+    ]
+
+
 REFUSED = {
     "a name that is not there": (
         ["--value", "%vv"],

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.byte_size import byte_size
@@ -76,10 +77,14 @@ class Materializing:
     def __init__(self, op: ir.Operation, function: ir.Operation, facts: Facts) -> None:
         self._op = op
         self._function = function
-        self._facts = facts
+        self.facts = facts
         self._buffers: dict[ir.Value, ir.Value] = {}
         self.assigned: set[ir.Value] = set()
         self.decisions: list[Decision] = []
+
+    @property
+    def captures(self) -> bool:
+        return True
 
     def buffer(self, value: ir.Value) -> ir.Value:
         if value not in self._buffers:
@@ -88,7 +93,7 @@ class Materializing:
 
     def destination(self, op: ir.Operation, operand: int) -> ir.Value:
         value = op.operands[operand]
-        contents = operand in self._facts.reads or operand not in self._facts.overwrites
+        contents = operand in self.facts.reads or operand not in self.facts.overwrites
         fresh = _is_undefined(value)
         new = alloc(memref_of(value.type), self._sizes(value), op)
         if contents and not fresh:
@@ -127,6 +132,24 @@ class Materializing:
 
     def replaced_by(self, new: ir.Operation) -> None:
         """Nothing is asked later about the ops that were rewritten."""
+
+    def contents(self, op: ir.Operation, operand: int) -> ir.Value | None:
+        raise self._shared(op)
+
+    def inserted_into(self, op: ir.Operation) -> ir.Value:
+        raise self._shared(op)
+
+    def drop_arguments(self, block: ir.Block, first: int) -> None:
+        raise self._shared(self._op)
+
+    def _shared(self, op: ir.Operation) -> BufferizationError:
+        return BufferizationError(
+            f"op `{op.name}`",
+            expected="an op that can be bufferized on its own",
+            got="a loop whose threads insert parts of shared tensors",
+            where=python_line(op.location) or None,
+            hint="bufferize the whole function: `--hotdesk-one-shot-bufferize`",
+        )
 
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
         producer = defining_op(value)

@@ -21,6 +21,7 @@ from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, nested_ops
+from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.conventions import USUAL, Conventions
 from hotdesk.passes.bufferize.deciding import Deciding
@@ -173,6 +174,14 @@ class Rewriting:
         return buffer, Reason.RESULT_SLOT
 
     # What models see
+
+    @property
+    def facts(self) -> Facts:
+        return self._current.facts
+
+    @property
+    def captures(self) -> bool:
+        return bool(self._current.captured)
 
     def buffer(self, value: ir.Value) -> ir.Value:
         if value not in self._buffers:

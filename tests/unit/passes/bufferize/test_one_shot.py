@@ -17,9 +17,8 @@ def test_a_scalar_result_is_refused_and_located() -> None:
         run(module, OneShotBufferize())
 
 
-def test_branches_are_refused() -> None:
-    with pytest.raises(BufferizationError, match="expected regions of one block, got 2 blocks"):
-        run(parse("func.func @main() {\n cf.br ^a\n^a:\n return\n}"), OneShotBufferize())
+def test_branches_without_tensors_stay() -> None:
+    assert "cf.br ^bb1" in run(parse("func.func @main() {\n cf.br ^a\n^a:\n return\n}"), OneShotBufferize())
 
 
 def test_a_declaration_gets_memrefs() -> None:
