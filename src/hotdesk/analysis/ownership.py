@@ -82,6 +82,8 @@ class Ownership:
         self._dominance = Dominance(program)
         while not self._settled():
             pass
+        for owner in self._stored():
+            self.places.pop(owner, None)
 
     @cached_property
     def dynamic(self) -> tuple[Slot, ...]:
@@ -262,6 +264,16 @@ class Ownership:
                 self.last_uses[owner] = max(uses[owner], default=-1)
         self._kept |= refused
         return not refused
+
+    def _stored(self) -> set[int]:
+        """Owners of memory that other memory points to, and whoever they hand over to: it may be read from there."""
+        stores = (op for op in self._program.ops if op.name == "memref.store" and op.operands[0] != NOT_A_BUFFER)
+        found = {c for op in stores for c in self.candidates[op.operands[0]]} - {EXTERNAL}
+        before = -1
+        while found and before != len(found):
+            before = len(found)
+            found.update(t for h in self.handovers.values() if found.intersection(h.moved) for t in h.slot.targets)
+        return found
 
     def _touches(self, op: int) -> bool:
         record = self._program.ops[op]

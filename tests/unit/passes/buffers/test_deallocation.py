@@ -300,6 +300,26 @@ def test_memory_in_an_unknown_op_is_freed_there() -> None:
     assert [op.parent.operation.name for op in frees] == ["custom.region", "func.func"]
 
 
+def test_memory_that_other_memory_points_to_is_kept() -> None:
+    text = f"""func.func @f(%p: i1, %x: {M}, %y: {M}, %table: memref<1x{M}>) {{
+  {HEAD}{A}{B}
+  %r = scf.if %p -> {M} {{
+    %w = memref.alloc() : {M}
+    memref.store %w, %table[%c0] : memref<1x{M}>
+    scf.yield %w : {M}
+  }} else {{
+    scf.yield %a : {M}
+  }}
+  {copy("%r", "%x")}
+  memref.store %b, %table[%c0] : memref<1x{M}>
+  return
+}}"""
+    module, _ = deallocated(text, OWNERSHIP)
+    frees = [op for op in nested_ops(module.operation) if op.name == "memref.dealloc"]
+    assert [str(op.operands[0].owner.name) for op in frees] == ["memref.alloc"]
+    assert frees[0].parent.operation.name == "scf.if", "%a alone, where it is not what is passed on"
+
+
 @pytest.mark.parametrize(("field", "value"), [("mode", "fast"), ("placement", "nowhere")])
 def test_options(field: str, value: str) -> None:
     with pytest.raises(OptionError, match=f"option '{field}'"):
