@@ -1,0 +1,150 @@
+"""The scheduler: an order of tasks whose peak is as small as can be found, never larger than that of the given order.
+
+1. Tasks that run side by side in some best order are joined, and the graph is cut where one task stands before or after all
+   others (`scheduling_reduce`).
+2. The part with the highest peak goes first; a part that stays below the peak of a solved one is left as it came. Parts that are
+   the same problem, as layers of a network are, are solved once.
+3. In a part: greedy orders, then the exact search within a budget of states (`scheduling_search`), forwards and backwards. If
+   the budget ends first, what the searches have exhausted is the lower bound, and further searches at thresholds between the
+   bound and the best order, by bisection, look for better ones (the soft budget of Ahn et al., MLSys 2020).
+
+A part of more than `LARGEST_PART` tasks is taken in windows of that many tasks of the given order. Deterministic: budgets are
+counted in states.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hotdesk.planning.scheduling_bounds import least_peak, local_bound
+from hotdesk.planning.scheduling_greedy import RULES, greedy
+from hotdesk.planning.scheduling_parts import Part, Relations, peak_along, relate
+from hotdesk.planning.scheduling_problem import Schedule, ScheduleProblem
+from hotdesk.planning.scheduling_reduce import find_parts, reduce_problem
+from hotdesk.planning.scheduling_search import Found, search
+
+DEFAULT_STATES = 60_000
+LARGEST_PART = 2048
+_BISECTIONS = 10
+_GIVEN = "given"
+
+
+@dataclass(frozen=True, slots=True)
+class _Solved:
+    """An order of a part, its peak and a bound in bytes, what found it, and how many states were looked at."""
+
+    order: tuple[int, ...]
+    peak: int
+    bound: int
+    strategy: str
+    nodes: int = 0
+
+
+def schedule(problem: ScheduleProblem, budget: int = DEFAULT_STATES) -> Schedule:
+    """Orders the tasks of a problem; `budget` is how many states the exact search may look at in all parts together.
+
+    Raises ValueError for a budget below 0.
+    """
+    if budget < 0:
+        raise ValueError(f"expected a budget of 0 states or more, got {budget}")
+    started = time.perf_counter()
+    as_given = tuple(range(len(problem.tasks)))
+    given = peak_along(problem, as_given)
+    reduced, groups = reduce_problem(problem)
+    relations = relate(reduced)
+    parts, are_whole = _parts(reduced, relations)
+    bound = max([local_bound(reduced), *(least_peak(p) for p, whole in zip(parts, are_whole, strict=True) if whole)])
+    solved, bound = _solve(parts, are_whole, bound, budget)
+    order: list[int] = []
+    members = iter(groups)
+    for part in solved:
+        own = [next(members) for _ in part.order]
+        order.extend(task for place in part.order for task in own[place])
+    peak, strategy = peak_along(problem, order), max(solved, key=lambda part: part.peak).strategy if solved else _GIVEN
+    if peak >= given:
+        order, peak, strategy = list(as_given), given, _GIVEN
+    nodes = sum(part.nodes for part in solved)
+    return Schedule(tuple(order), peak, given, min(bound, peak), strategy, nodes, time.perf_counter() - started)
+
+
+def _parts(problem: ScheduleProblem, relations: Relations) -> tuple[list[Part], list[bool]]:
+    """The parts of a problem in order, and which of them lie between cuts; the others are windows."""
+    made = {v for task in problem.tasks for v in task.results}
+    there = (v for v in range(len(problem.sizes)) if v not in made and (relations.readers[v] or v in problem.kept))
+    live = sum(problem.sizes[v] for v in there)
+    parts: list[Part] = []
+    are_whole: list[bool] = []
+    for first, end in find_parts(relations):
+        for start in range(first, end, LARGEST_PART):
+            part = Part(problem, relations, start, min(end, start + LARGEST_PART), live)
+            live = part.end
+            parts.append(part)
+            are_whole.append(end - first <= LARGEST_PART)
+    return parts, are_whole
+
+
+def _solve(parts: Sequence[Part], are_whole: Sequence[bool], bound: int, budget: int) -> tuple[list[_Solved], int]:
+    """An order for each part, and the bound that they prove: the highest part first, until what is left lies lower."""
+    solved = [_as_given(part) for part in parts]
+    known: dict[object, _Solved] = {}
+    target = bound
+    for place in sorted(range(len(parts)), key=lambda i: -solved[i].peak):
+        if solved[place].peak <= target:
+            break
+        key = parts[place].key
+        found = known.get(key)
+        if found is None:
+            found = known[key] = _improve(parts[place], solved[place], target, budget)
+            budget -= found.nodes
+            solved[place] = found
+        else:
+            solved[place] = _Solved(found.order, found.peak, found.bound, found.strategy)
+        if are_whole[place]:
+            bound = max(bound, found.bound)
+        target = max(target, found.peak)
+    return solved, bound
+
+
+def _as_given(part: Part) -> _Solved:
+    order = tuple(range(part.count))
+    return _Solved(order, part.peak(order), part.start, _GIVEN)
+
+
+def _improve(part: Part, given: _Solved, target: int, budget: int) -> _Solved:
+    """The best order found for a part. One with a peak of `target` bytes is good enough; nothing is proven below that."""
+    best = given
+    walks = (part.forwards(), part.backwards())
+    for walk in walks:
+        for rule in RULES:
+            if best.peak > target:
+                order = greedy(walk, rule)
+                best = min(best, _Solved(order, part.peak(order), 0, rule), key=lambda each: each.peak)
+    bound, spent = target, 0
+    for walk in walks:
+        if bound < best.peak:
+            found = search(walk, bound, best.peak, (budget - spent) // 3)
+            spent += found.nodes
+            bound = found.bound
+            if found.order is not None:
+                best = _Solved(found.order, part.peak(found.order), bound, "exact")
+    low = bound
+    for attempt in range(_BISECTIONS):
+        if low >= best.peak:
+            break
+        middle = (low + best.peak) // 2
+        share = (budget - spent) // (_BISECTIONS - attempt)
+        found = search(walks[attempt % 2], middle, best.peak, share, rising=False)
+        spent += found.nodes
+        if found.order is not None:
+            best = _Solved(found.order, part.peak(found.order), bound, "bisection")
+        elif _is_exhausted(found, middle):
+            bound = low = found.bound
+        else:
+            low = middle + 1
+    return _Solved(best.order, best.peak, bound if bound > target else 0, best.strategy, spent)
+
+
+def _is_exhausted(found: Found, threshold: int) -> bool:
+    return found.order is None and found.bound > threshold

@@ -1,0 +1,94 @@
+"""What the scheduler is asked and what it answers: tasks that make and read values, and an order for them with its peak.
+
+A value is live from the task that makes it to the last one that reads it, a kept value to the end; one that no task makes is
+there from the start. While a task runs, its operands and results are live, and its scratch memory; a result that takes over an
+operand which no later task reads lies in that operand's bytes. The peak of an order is the largest number of bytes at any task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One operation. Values are positions in `ScheduleProblem.sizes`, tasks in `ScheduleProblem.tasks`.
+
+    Attributes:
+        operands: values that it reads, each once.
+        results: values that it makes.
+        takeovers: (result, operand) pairs: the result may lie where the operand does, if this task is the last to read it.
+        after: tasks that run before it, apart from those that make its operands.
+        scratch: bytes that it needs while it runs.
+    """
+
+    operands: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    takeovers: tuple[tuple[int, int], ...] = ()
+    after: tuple[int, ...] = ()
+    scratch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleProblem:
+    """Tasks in an order that is allowed, the sizes of values in bytes, and the values that are wanted at the end.
+
+    Raises ValueError for a value made twice or read before it is made, a task after a later one, a negative size, and a
+    takeover of an operand with another size.
+    """
+
+    tasks: tuple[Task, ...]
+    sizes: tuple[int, ...]
+    kept: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        if min(self.sizes, default=0) < 0:
+            raise ValueError(f"expected sizes of 0 bytes or more, got {min(self.sizes)}")
+        makers: dict[int, int] = {}
+        for number, task in enumerate(self.tasks):
+            for value in task.results:
+                if value in makers:
+                    raise ValueError(f"expected a task for each value, got {makers[value]} and {number} for {value}")
+                makers[value] = number
+        for number, task in enumerate(self.tasks):
+            self._check(number, task, makers)
+
+    def _check(self, number: int, task: Task, makers: dict[int, int]) -> None:
+        if task.scratch < 0:
+            raise ValueError(f"task {number}: expected scratch of 0 bytes or more, got {task.scratch}")
+        if len(set(task.operands)) != len(task.operands):
+            raise ValueError(f"task {number}: expected each operand once, got {task.operands}")
+        for earlier in (*task.after, *(makers.get(value, -1) for value in task.operands)):
+            if earlier >= number:
+                raise ValueError(f"expected an order that is allowed, got task {number} before {earlier}")
+        for result, operand in task.takeovers:
+            if result not in task.results or operand not in task.operands:
+                raise ValueError(f"task {number}: expected a result and an operand of it, got {result} and {operand}")
+            if self.sizes[result] != self.sizes[operand]:
+                raise ValueError(
+                    f"task {number}: expected a takeover of equal size, "
+                    f"got {self.sizes[result]} and {self.sizes[operand]} bytes"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """An order of tasks and its figures in bytes.
+
+    `peak` is that of `order`, `given` that of the order in which the tasks came, `bound` one that no order goes below.
+    `strategy` names what found the order, `nodes` counts the states that were looked at, `seconds` is wall time and no part of
+    what makes two schedules equal.
+    """
+
+    order: tuple[int, ...]
+    peak: int
+    given: int
+    bound: int
+    strategy: str
+    nodes: int = 0
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def proven_optimal(self) -> bool:
+        """Whether no order has a smaller peak."""
+        return self.peak == self.bound
