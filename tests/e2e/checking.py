@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from torch.utils import _pytree as pytree
@@ -137,4 +138,31 @@ def agree(
         close(program(*args, **named), expected, rtol, atol)
     for tensor, copy in zip(owned, before, strict=True):
         torch.testing.assert_close(tensor.detach(), copy, rtol=0, atol=0, equal_nan=True)
+    check_memory(program, expected, args, named, rtol, atol)
     return program
+
+
+def check_memory(
+    program: hotdesk.Program,
+    expected: Any,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    rtol: float = RTOL,
+    atol: float = ATOL,
+) -> None:
+    """Runs a program under the memory checker: no fault, and the results of eager."""
+    report = program.check(*args, **(kwargs or {}))
+    assert report.clean, str(report)
+    assert not report.stopped
+    wanted = [leaf for leaf in pytree.tree_leaves(expected) if isinstance(leaf, torch.Tensor)]
+    assert len(report.results) == len(wanted)
+    for number, (result, want) in enumerate(zip(report.results, wanted, strict=True)):
+        assert np.all(result.written), f"result {number} has elements that nobody wrote"
+        found = _tensor(result.values, want.dtype)
+        torch.testing.assert_close(found, want.detach(), rtol=rtol, atol=atol, equal_nan=True)
+
+
+def _tensor(values: Any, dtype: torch.dtype) -> torch.Tensor:
+    """An array of the checker's; NumPy has no `bfloat16`."""
+    plain = values.astype(np.float32) if dtype == torch.bfloat16 else np.array(values, order="C")
+    return torch.from_numpy(plain).to(dtype)

@@ -1,8 +1,9 @@
 """A compiled program under the memory checker: its IR on memrefs, with each buffer where the plan has put it.
 
-`@prepare` runs first, and `@main` on what it made. Inputs, weights and prepared values may only be read unless they are donated;
-results begin unwritten. A buffer that reads bytes which another one has written since, in the arena or in a result that lends its
-memory, is an overlap: whatever the planner and its check have said.
+`@prepare` runs first, and `@main` on what it made; `@main` is told of what `@prepare` left unwritten where it reads that. Inputs,
+weights and prepared values may only be read unless they are donated; results begin unwritten. A buffer that reads bytes which
+another one has written since, in the arena or in a result that lends its memory, is an overlap: whatever the planner and its
+check have said.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from hotdesk.runtime.checker import machine_for, run
 from hotdesk.runtime.checking.arguments import passed
 from hotdesk.runtime.checking.blocks import Arena, View
 from hotdesk.runtime.checking.elements import Array, dtype_of, xp
-from hotdesk.runtime.checking.machine import Machine
+from hotdesk.runtime.checking.machine import Machine, Settings
 from hotdesk.runtime.checking.memory import settle
 from hotdesk.runtime.checking.parameters import Parameter, parameters
-from hotdesk.runtime.checking.report import CheckReport
+from hotdesk.runtime.checking.report import CheckReport, Result
 from hotdesk.runtime.function import Evaluator
 from hotdesk.runtime.layout import plan_buffers
 
@@ -60,18 +61,20 @@ class PlannedProgram:
             LoweringError: the program uses an op that the checker does not know.
         """
         with entered(self.module.operation):
-            prepared: list[Array] = []
+            prepared: tuple[Result, ...] = ()
             if self.prepare is not None:
-                report = self._run("prepare", self.prepare, {}, dict(enumerate(self._weights())), {})
+                weights = dict(enumerate(self._weights()))
+                report = self._run("prepare", self.prepare, {}, weights, {}, settings=Settings(undefined="carry"))
                 if report.faults:
                     return report
-                prepared = [result.values for result in report.results]
+                prepared = report.results
             given = dict(zip(self.inputs, inputs, strict=True))
             values = {number: self._array("main", number, *given[number]) for number in self.inputs}
             values.update({number: self._weight(number, address) for number, address in self.weights.items()})
             first = len(self.inputs) + len(self.weights)
-            values.update({first + i: array for i, array in enumerate(prepared)})
-            return self._run("main", self.main, symbols, values, dict(enumerate(results)))
+            values.update({first + i: result.values for i, result in enumerate(prepared)})
+            written = {first + i: result.written for i, result in enumerate(prepared)}
+            return self._run("main", self.main, symbols, values, dict(enumerate(results)), written)
 
     def _run(
         self,
@@ -80,11 +83,18 @@ class PlannedProgram:
         symbols: Mapping[str, int],
         values: Mapping[int, Array],
         shapes: Mapping[int, tuple[int, ...]],
+        written: Mapping[int, Array] | None = None,
+        settings: Settings | None = None,
     ) -> CheckReport:
-        machine, entry = machine_for(self.module, name)
+        """Calls a function. `written` says of an argument which elements somebody has written, if not all."""
+        machine, entry = machine_for(self.module, name, settings)
         found = parameters(entry, True)
         arguments = [values[p.number] if p.result is None else _room(p, shapes) for p in found]
         given = passed(machine, entry, found, arguments)
+        for number, where in (written or {}).items():
+            if not np.all(where):
+                view: View = given[number]
+                view.block.written = xp.repeat(where.reshape(-1), view.dtype.itemsize).astype(np.uint8) * np.uint8(255)
         slots = {p.result: view for p, view in zip(found, given, strict=True) if p.result is not None}
         self._place(machine, name, entry, lowered, symbols, slots)
         return run(machine, name, given, slots)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hotdesk.explain import Source
+from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
 from hotdesk.runtime.checking.constants import dense, number
 from hotdesk.runtime.checking.elements import Unwritten, Value, dtype_of, plain, xp
@@ -194,23 +195,27 @@ def _select(reading: Reading) -> Step:
 
     def step(frame: Frame) -> None:
         chosen = frame[condition]
-        if np.ndim(plain(chosen)) == 0:
+        is_value = not isinstance(frame[a], View)
+        if type(chosen) is Unwritten and is_value and machine.settings.undefined == "carry":
+            frame[result] = _mixed(chosen, frame[a], frame[b])
+        elif np.ndim(plain(chosen)) == 0:
             frame[result] = frame[a] if machine.defined(chosen, at) else frame[b]
         else:
-            frame[result] = _mixed(machine, chosen, frame[a], frame[b], at)
+            frame[result] = _mixed(machine.defined(chosen, at), frame[a], frame[b])
 
     return step
 
 
-def _mixed(machine: Machine, condition: Value, a: Value, b: Value, at: Source) -> Value:
-    chosen = machine.defined(condition, at)
-    values = xp.where(chosen, plain(a), plain(b))
+def _mixed(condition: Value, a: Value, b: Value) -> Value:
+    """Of each element one or the other; not defined where that is not, or what decides."""
+    chosen = plain(condition)
+    values = xp.where(chosen, plain(a), plain(b))[()]  # an array, or a NumPy scalar
     missing = [x.where if type(x) is Unwritten else np.False_ for x in (a, b)]
-    where = xp.where(chosen, *missing)
+    where = xp.where(chosen, *missing) | (condition.where if type(condition) is Unwritten else np.False_)
     if not where.any():
         return values
-    mark = a if type(a) is Unwritten else b
-    return Unwritten(values, xp.broadcast_to(where, values.shape), mark.reader, mark.buffer)
+    mark = next(x for x in (condition, a, b) if type(x) is Unwritten)
+    return Unwritten(values, np.broadcast_to(where, values.shape)[()], mark.reader, mark.buffer)
 
 
 def _constant(reading: Reading) -> Step:
