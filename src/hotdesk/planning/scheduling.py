@@ -4,9 +4,10 @@
    others (`scheduling_reduce`).
 2. The part with the highest peak goes first; a part that stays below the peak of a solved one is left as it came. Parts that are
    the same problem, as layers of a network are, are solved once.
-3. In a part: greedy orders, then the exact search within a budget of states (`scheduling_search`), forwards and backwards. If
-   the budget ends first, what the searches have exhausted is the lower bound, and further searches at thresholds between the
-   bound and the best order, by bisection, look for better ones (the soft budget of Ahn et al., MLSys 2020).
+3. In a part: greedy orders and a narrow beam, then the exact search within a budget of states (`scheduling_search`), forwards
+   and backwards. If the budget ends first, what the searches have exhausted is the lower bound; a wide beam, and searches at
+   thresholds between the bound and the best order, by bisection, look for better ones (the soft budget of Ahn et al., MLSys
+   2020).
 
 A part of more than `LARGEST_PART` tasks is taken in windows of that many tasks of the given order. Deterministic: budgets are
 counted in states.
@@ -18,6 +19,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hotdesk.planning.scheduling_beam import beam
 from hotdesk.planning.scheduling_bounds import least_peak, local_bound
 from hotdesk.planning.scheduling_greedy import RULES, greedy
 from hotdesk.planning.scheduling_parts import Part, Relations, peak_along, relate
@@ -27,6 +29,7 @@ from hotdesk.planning.scheduling_search import Found, search
 
 DEFAULT_STATES = 60_000
 LARGEST_PART = 2048
+NARROW, WIDE = 8, 128
 _BISECTIONS = 10
 _GIVEN = "given"
 
@@ -114,37 +117,69 @@ def _as_given(part: Part) -> _Solved:
 
 def _improve(part: Part, given: _Solved, target: int, budget: int) -> _Solved:
     """The best order found for a part. One with a peak of `target` bytes is good enough; nothing is proven below that."""
-    best = given
-    walks = (part.forwards(), part.backwards())
-    for walk in walks:
-        for rule in RULES:
-            if best.peak > target:
-                order = greedy(walk, rule)
-                best = min(best, _Solved(order, part.peak(order), 0, rule), key=lambda each: each.peak)
-    bound, spent = target, 0
-    for walk in walks:
-        if bound < best.peak:
-            found = search(walk, bound, best.peak, (budget - spent) // 3)
-            spent += found.nodes
-            bound = found.bound
-            if found.order is not None:
-                best = _Solved(found.order, part.peak(found.order), bound, "exact")
-    low = bound
-    for attempt in range(_BISECTIONS):
-        if low >= best.peak:
-            break
-        middle = (low + best.peak) // 2
-        share = (budget - spent) // (_BISECTIONS - attempt)
-        found = search(walks[attempt % 2], middle, best.peak, share, rising=False)
-        spent += found.nodes
+    improving = _Improving(part, given, target, budget)
+    improving.by_rules()
+    improving.by_beams(NARROW)
+    improving.exactly()
+    improving.by_beams(WIDE)
+    improving.by_bisection()
+    best, bound = improving.best, improving.bound
+    return _Solved(best.order, best.peak, bound if bound > target else 0, best.strategy, budget - improving.budget)
+
+
+class _Improving:
+    """The best order of a part so far, bytes that no order goes below (or `target`), and the states that may be looked at yet."""
+
+    def __init__(self, part: Part, given: _Solved, target: int, budget: int) -> None:
+        self.best = given
+        self.bound = target
+        self.budget = budget
+        self._part = part
+        self._walks = (part.forwards(), part.backwards())
+
+    def by_rules(self) -> None:
+        for walk in self._walks:
+            for rule in RULES:
+                if self._is_open():
+                    self._offer(greedy(walk, rule), rule)
+
+    def by_beams(self, width: int) -> None:
+        for walk, share in zip(self._walks, (3, 2), strict=True):
+            width = min(width, self.budget // share // self._part.count)
+            if self._is_open() and width:
+                self._take(beam(walk, self.bound, self.best.peak, width), "beam")
+
+    def exactly(self) -> None:
+        for walk in self._walks:
+            if self._is_open():
+                found = search(walk, self.bound, self.best.peak, self.budget // 3)
+                self.bound = found.bound
+                self._take(found, "exact")
+
+    def by_bisection(self) -> None:
+        """Searches at thresholds between the bound and the best peak; what is not exhausted counts as out of reach."""
+        low = self.bound
+        for attempt in range(_BISECTIONS):
+            if low >= self.best.peak:
+                return
+            middle = (low + self.best.peak) // 2
+            share = self.budget // (_BISECTIONS - attempt)
+            found = search(self._walks[attempt % 2], middle, self.best.peak, share, rising=False)
+            self._take(found, "bisection")
+            if found.order is None:
+                is_exhausted = found.bound > middle
+                low = found.bound if is_exhausted else middle + 1
+                self.bound = low if is_exhausted else self.bound
+
+    def _is_open(self) -> bool:
+        return self.best.peak > self.bound
+
+    def _take(self, found: Found, strategy: str) -> None:
+        self.budget -= found.nodes
         if found.order is not None:
-            best = _Solved(found.order, part.peak(found.order), bound, "bisection")
-        elif _is_exhausted(found, middle):
-            bound = low = found.bound
-        else:
-            low = middle + 1
-    return _Solved(best.order, best.peak, bound if bound > target else 0, best.strategy, spent)
+            self._offer(found.order, strategy)
 
-
-def _is_exhausted(found: Found, threshold: int) -> bool:
-    return found.order is None and found.bound > threshold
+    def _offer(self, order: tuple[int, ...], strategy: str) -> None:
+        peak = self._part.peak(order)
+        if peak < self.best.peak:
+            self.best = _Solved(order, peak, 0, strategy)
