@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow bench bench-bufferize lint types clean
+.PHONY: demo test test-slow bench bench-buffers bench-bufferize lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -19,6 +19,9 @@ test-slow: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py
+
+bench-buffers: $(STAMP)
+	$(BIN)/python benchmarks/buffers.py
 
 bench-bufferize: $(STAMP)
 	$(BIN)/python benchmarks/bufferize.py

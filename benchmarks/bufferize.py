@@ -6,7 +6,6 @@ Prints tables and writes `benchmarks/BUFFERIZE.md`. A run of some cases only wri
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -18,13 +17,12 @@ if __package__ in (None, ""):
 from rich.console import Console
 
 from benchmarks.bufferization.cases import Case, cases
-from benchmarks.bufferization.page import Page, cells
+from benchmarks.bufferization.page import TABLE_WIDTH, Page, cells
 from benchmarks.bufferization.runs import Row, measure
 from benchmarks.measure import ROOT
-from benchmarks.results import surroundings
+from benchmarks.results import commit, surroundings
 
 LIMIT_SECONDS = 120.0
-TABLE_WIDTH = 150
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     around = surroundings()
     chosen = tuple(case for case in cases() if options.only is None or options.only in case.name)
     rows = tuple(row for case in chosen for row in _measured(case, options.limit, console))
-    page = Page(around, _commit(), options.limit, chosen, rows)
+    page = Page(around, commit(), options.limit, chosen, rows)
     for table in page.tables():
         console.print(table)
     path = (ROOT / "build" / "benchmarks" if options.only else ROOT / "benchmarks") / "BUFFERIZE.md"
@@ -52,16 +50,6 @@ def _measured(case: Case, limit: float, console: Console) -> list[Row]:
         for row in rows[-len(program.sides) :]:
             console.print("  ".join(cells(row)), row.note, markup=False, soft_wrap=True)
     return rows
-
-
-def _commit() -> str:
-    """The checkout's commit; `-dirty` after it when files differ from it."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return "unknown"
-    return done.stdout.strip() or "unknown"
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -47,7 +47,7 @@ class Case:
 
 def cases() -> tuple[Case, ...]:
     """All of them, in the order of the page. Nothing is built or captured yet."""
-    return (*_example_models(), _encoder_case(), *_deep_models(), *_generated())
+    return (*_example_models(), encoder_case(), *_deep_models(), *_generated())
 
 
 # Models
@@ -61,9 +61,17 @@ def _example_models() -> Iterator[Case]:
         yield Case(spec.name, "models", _captured(spec.build, spec.inputs, spec.dynamic_shapes, batch, fused=True))
 
 
-def _encoder_case() -> Case:
+def encoder_case() -> Case:
+    """`nn.TransformerEncoder` of four layers, width 256."""
     sample = _normal(2, 64, 256)
     return Case("transformer_encoder", "models", _captured(lambda: encoder(4, 256, 4, 1024), sample, fused=True))
+
+
+def gpt2_case() -> Case:
+    """GPT-2 small on 64 tokens."""
+    from examples.models import MODELS
+
+    return Case("gpt2, 64 tokens", "models", _captured(MODELS["gpt2"].build, _tokens(50257, 1, 64), fused=True))
 
 
 def _deep_models() -> Iterator[Case]:

@@ -15,6 +15,7 @@ from benchmarks.bufferization.cases import Case
 from benchmarks.bufferization.runs import Row
 
 NONE = "–"
+TABLE_WIDTH = 150
 COLUMNS = (
     *("module", "as", "side", "copies", "copied MB", "allocations", "allocated MB", "peak MB"),
     *("bufferize s", "all passes s", "wall s"),
@@ -69,7 +70,7 @@ class Page:
         )
         groups = [self._group(group) for group in _TITLES]
         return "\n".join(
-            part for part in (head, DEFINITIONS, _verdicts(bars(self.rows)), *groups, self._growth()) if part
+            part for part in (head, DEFINITIONS, verdicts(bars(self.rows)), *groups, self._growth()) if part
         )
 
     def tables(self) -> Iterable[Table]:
@@ -77,14 +78,11 @@ class Page:
         for group, title in _TITLES.items():
             rows = self._rows(group)
             if rows:
-                table = Table(*COLUMNS, title=title)
+                shown = Table(*COLUMNS, title=title)
                 for row in rows:
-                    table.add_row(*cells(row))
-                yield table
-        verdicts = Table("bar", "met", "found", title="Bars")
-        for bar in bars(self.rows):
-            verdicts.add_row(bar.text, _met(bar), "\n".join(bar.found))
-        yield verdicts
+                    shown.add_row(*cells(row))
+                yield shown
+        yield verdict_table(bars(self.rows))
 
     def _rows(self, group: str) -> list[Row]:
         names = {case.name for case in self.cases if case.group == group}
@@ -95,7 +93,7 @@ class Page:
         if not rows:
             return ""
         notes = [f"- {row.case}, {row.variant}, {row.side}: {row.note}" for row in rows if row.note]
-        return _table(f"## {_TITLES[group]}\n", COLUMNS, map(cells, rows)) + (
+        return table(f"## {_TITLES[group]}\n", COLUMNS, map(cells, rows)) + (
             "\n".join(["", *notes, ""]) if notes else ""
         )
 
@@ -111,7 +109,7 @@ class Page:
         title = (
             "## Growth\n\nProcessor seconds of all passes by size, quickest runs; growth between sizes over linear.\n"
         )
-        return _table(title, ("program", "side", "seconds", "growth ÷ linear", "first to last"), lines) if lines else ""
+        return table(title, ("program", "side", "seconds", "growth ÷ linear", "first to last"), lines) if lines else ""
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -153,7 +151,16 @@ def _family(rows: Sequence[Row], members: Sequence[Case], side: str) -> tuple[st
     return "; ".join(seconds), ", ".join(shown[:-1]), shown[-1]
 
 
-def _verdicts(found: Sequence[Bar]) -> str:
+def verdict_table(found: Sequence[Bar]) -> Table:
+    """Bars for a terminal."""
+    shown = Table("bar", "met", "found", title="Bars")
+    for bar in found:
+        shown.add_row(bar.text, _met(bar), "\n".join(bar.found))
+    return shown
+
+
+def verdicts(found: Sequence[Bar]) -> str:
+    """Bars as Markdown."""
     lines: list[str] = []
     for bar in found:
         lines.append(f"- **{_met(bar)}**: {bar.text}" + (":" if bar.found else ""))
@@ -165,7 +172,8 @@ def _met(bar: Bar) -> str:
     return {True: "met", False: "not met", None: "not measured"}[bar.met]
 
 
-def _table(title: str, columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+def table(title: str, columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A table as Markdown."""
     body = [f"| {' | '.join(line)} |" for line in (columns, *lines)]
     return "\n".join((title, body[0], "|" + "---|" * len(columns), *body[1:], ""))
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import select
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from benchmarks.bufferization.cases import Program
+from benchmarks.bufferization.child import Child
 from benchmarks.bufferization.count import Counts
 from benchmarks.bufferization.sides import FREEING
-from benchmarks.measure import ROOT
 
 FEWEST_RUNS, MOST_RUNS = 3, 9
 ENOUGH_SECONDS = 1.5
@@ -83,18 +78,8 @@ class _Side:
     """A child, and what it answered."""
 
     def __init__(self, name: str, path: Path, symbols: dict[str, int], limit: float) -> None:
-        command = [sys.executable, "-m", "benchmarks.bufferization.worker", name, str(path), json.dumps(symbols)]
-        places = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-        self._log = (path.parent / f"{name}.log").open("w")
-        self._process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": places},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
+        arguments = (name, str(path), json.dumps(symbols))
+        self._child = Child("benchmarks.bufferization.worker", arguments, path.parent / f"{name}.log")
         self._name = name
         self._limit = limit
         self._runs: list[dict[str, float]] = []
@@ -112,7 +97,7 @@ class _Side:
 
     def run(self) -> None:
         start = time.monotonic()
-        answer = self._ask()
+        answer = self._child.ask("", self._limit)
         if "error" in answer:
             self._note = answer["error"]
             return
@@ -122,30 +107,8 @@ class _Side:
         self._walls.append(answer["wall"])
         self._used += time.monotonic() - start
 
-    def _ask(self) -> dict[str, Any]:
-        assert self._process.stdin
-        assert self._process.stdout
-        try:
-            self._process.stdin.write("\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            return {"error": self._ending()}
-        if not select.select([self._process.stdout], [], [], self._limit)[0]:
-            self._process.kill()
-            return {"error": f"> {self._limit:.0f} s"}
-        line = self._process.stdout.readline()
-        return json.loads(line) if line else {"error": self._ending()}
-
-    def _ending(self) -> str:
-        """The child's last words: what Python raised, or its code."""
-        code = self._process.wait()
-        said = Path(self._log.name).read_text(errors="replace").strip().splitlines()
-        return f"ended with code {code}: {said[-1][:160] if said else 'nothing said'}"
-
     def stop(self) -> None:
-        self._process.kill()
-        self._process.communicate()
-        self._log.close()
+        self._child.stop()
 
     def row(self, case: str, variant: str) -> Row:
         counts, peak = None, None

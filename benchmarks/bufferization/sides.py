@@ -62,7 +62,7 @@ class Finished:
 
 
 @dataclass(slots=True)
-class _Watch(Log):
+class Watch(Log):
     """Seconds of processor time by name, and all of them on the wall; a log of the pipeline's that is timed so."""
 
     seconds: dict[str, float] = field(default_factory=dict[str, float])
@@ -76,23 +76,29 @@ class _Watch(Log):
         self.wall += time.perf_counter() - wall
 
 
-def run_mlir(module: ir.Module) -> Finished:
-    """MLIR's passes, those that the wheel has."""
-    watch = _Watch()
+def bufferize_with_mlir(module: ir.Module) -> Watch:
+    """MLIR's bufferization with results returned; nothing is freed. The seconds it took."""
+    watch = Watch()
     _bufferize_tm_tensor(module)
     _timed(module, (*_DECIDE, *_CLEAN), watch)
+    return watch
+
+
+def run_mlir(module: ir.Module) -> Finished:
+    """MLIR's passes, those that the wheel has."""
+    watch = bufferize_with_mlir(module)
     with module.context:
         returned = ir.Module.parse(str(module))
     shapes = _result_shapes(module)
     _timed(module, (*_OUT_PARAMS, *_FREE), watch)
     _name_results(module, shapes)
-    _timed(returned, _FREE, _Watch())
+    _timed(returned, _FREE, Watch())
     return Finished(watch.seconds, watch.wall, (module, returned))
 
 
 def run_one_shot(module: ir.Module) -> Finished:
     """Hotdesk's passes by name, each verified as MLIR verifies its own."""
-    watch = _Watch()
+    watch = Watch()
     for name in _HOTDESK:
         pipeline = parse_pipeline(f"builtin.module({name})")
         with watch.stage(name):
@@ -102,7 +108,7 @@ def run_one_shot(module: ir.Module) -> Finished:
 
 def run_pipeline(module: ir.Module) -> Finished:
     """The compiler's own stages; those before destinations are chosen are not bufferization and not timed."""
-    tensors, memory = _Watch(), _Watch()
+    tensors, memory = Watch(), Watch()
     optimize_tensors(module, tensors)
     bufferize(module, memory)
     destinations = tensors.seconds["destinations"]
@@ -134,7 +140,7 @@ def _bufferize_tm_tensor(module: ir.Module) -> None:
                 op.attributes["restrict"] = op.attributes["writable"] = ir.UnitAttr.get()
 
 
-def _timed(module: ir.Module, passes: tuple[str, ...], watch: _Watch) -> None:
+def _timed(module: ir.Module, passes: tuple[str, ...], watch: Watch) -> None:
     for text in passes:
         if not _exists(module, text):
             continue

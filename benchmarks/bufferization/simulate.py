@@ -5,7 +5,7 @@
 2. Arguments count nothing, for they are the caller's. A result that is an argument (`bufferize.result`) counts from the first op
    that touches it, a result that is returned from its allocation, both to the end.
 3. What `@prepare` keeps for `@main` (`hotdesk.kind = "prepared"`) counts in `@main` from start to end. A module holds what its
-   hungriest function holds.
+   hungriest function holds. Its *activations* are what `@main` holds besides.
 4. A loop's body runs once, from the initial values. Of an `if` both branches run from the same state: the peak is the larger
    one's; afterwards what either freed is free, and what the larger one left is left. So a conditional `dealloc` frees.
 
@@ -21,7 +21,7 @@ from benchmarks.bufferization.count import ALLOCATIONS, Bytes
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffers import VIEW_OPS
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import defined_functions, entry_block
+from hotdesk.ir.walking import defined_functions, entry_block, main_function
 
 RESULT, KIND = "bufferize.result", "hotdesk.kind"
 _VIEWS = VIEW_OPS | {"memref.transpose", "memref.extract_strided_metadata", "memref.memory_space_cast"}
@@ -33,10 +33,17 @@ def peak_of(module: ir.Module, symbols: Mapping[str, int] | None = None) -> int:
     return max((_Simulation(f, Bytes(f, symbols or {})).run() for f in defined_functions(module)), default=0)
 
 
+def activations_of(module: ir.Module, symbols: Mapping[str, int] | None = None) -> int:
+    """The peak of `@main` in bytes, without what is prepared of the weights."""
+    main = main_function(module)
+    return _Simulation(main, Bytes(main, symbols or {}), prepared=False).run()
+
+
 class _Simulation:
     """One run of one function."""
 
-    def __init__(self, function: ir.Operation, sizes: Bytes) -> None:
+    def __init__(self, function: ir.Operation, sizes: Bytes, *, prepared: bool = True) -> None:
+        self._prepared = prepared
         self._function = function
         self._sizes = sizes
         self._base: dict[ir.Value, ir.Value] = {}
@@ -57,7 +64,7 @@ class _Simulation:
             self._base[argument] = argument
             if RESULT in entry:
                 self._waiting.add(argument)
-            elif KIND in entry and entry[KIND].value == "prepared":
+            elif self._prepared and KIND in entry and entry[KIND].value == "prepared":
                 self._hold(argument)
         for block in self._function.regions[0].blocks:
             self._run_block(block)

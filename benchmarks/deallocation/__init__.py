@@ -1,0 +1,1 @@
+"""The cases, sides and figures of `benchmarks/buffers.py`."""
