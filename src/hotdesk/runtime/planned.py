@@ -21,11 +21,11 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.walking import defining_op, main_function, nested_ops
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.runtime.checker import machine_for, run
+from hotdesk.runtime.checking.arenas import settle
 from hotdesk.runtime.checking.arguments import passed
 from hotdesk.runtime.checking.blocks import Arena, View
 from hotdesk.runtime.checking.elements import Array, dtype_of, xp
 from hotdesk.runtime.checking.machine import Machine, Settings
-from hotdesk.runtime.checking.memory import settle
 from hotdesk.runtime.checking.parameters import Parameter, parameters
 from hotdesk.runtime.checking.report import CheckReport, Result
 from hotdesk.runtime.function import Evaluator

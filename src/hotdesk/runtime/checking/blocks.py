@@ -178,21 +178,14 @@ class View:
             self._shadow, self._shadow_of = self._over(written, kind, 1), written
         return self._shadow
 
-    def owners(self, arena: Arena, offset: int) -> Array:
-        """Who wrote the bytes of the elements last; one more dimension than the view, for the bytes of an element."""
-        item = self.dtype.itemsize
+    def bytewise(self, marks: Array, offset: int = 0) -> Array:
+        """Numbers that are kept for each byte, seen from the elements of the view; an element's bytes are the last dimension.
+        The block begins at byte `offset` of them."""
+        item, wide = self.dtype.itemsize, marks.itemsize
         if not self.elements:
-            return np.empty((*self.sizes, item), np.int32)
-        wide = tuple(4 * stride * item for stride in self.strides)
-        return np.ndarray((*self.sizes, item), np.int32, arena.owner, 4 * (offset + self.first_byte), (*wide, 4))
-
-    def shadow_bytes(self) -> Array:
-        """`shadow`, byte by byte, in the shape of `owners`."""
-        item = self.dtype.itemsize
-        if not self.elements:
-            return np.empty((*self.sizes, item), np.uint8)
-        steps = tuple(stride * item for stride in self.strides)
-        return np.ndarray((*self.sizes, item), np.uint8, self.block.shadowed(), self.first_byte, (*steps, 1))
+            return np.empty((*self.sizes, item), marks.dtype)
+        steps = tuple(wide * stride * item for stride in self.strides)
+        return np.ndarray((*self.sizes, item), marks.dtype, marks, wide * (offset + self.first_byte), (*steps, wide))
 
     def covers(self) -> bool:
         """Whether it is the whole of its block, row by row."""

@@ -1,7 +1,8 @@
 """`scf` and `func`: what runs regions and functions.
 
-Iterations of `scf.parallel` and `scf.forall` run in order, although a program may not count on it. What a body puts on the stack
-is gone after each iteration of `scf.for`, `scf.parallel` and `scf.forall`.
+Iterations of `scf.parallel` and `scf.forall` run in order, although a program may not count on it: what they could get wrong
+when they run at once is a race (`races`). What a body puts on the stack is gone after each iteration of `scf.for`, `scf.parallel`
+and `scf.forall`.
 """
 
 from __future__ import annotations
@@ -130,8 +131,9 @@ def _parallel(reading: Reading) -> Step:
             pairs = zip(combiners, totals, news, strict=True)
             return [combine.run(frame, [old, new])[0] for combine, old, new in pairs]
 
-        for point in itertools.product(*(range(*bound) for bound in bounds)):
-            totals = machine.scoped(lambda point=point: iteration(point), at) if has_stack else iteration(point)
+        with machine.memory.team(at) as team:
+            for team.iteration, point in enumerate(itertools.product(*(range(*bound) for bound in bounds)), 1):
+                totals = machine.scoped(lambda point=point: iteration(point), at) if has_stack else iteration(point)
         _give(frame, results, totals)
 
     return step
@@ -148,9 +150,10 @@ def _forall(reading: Reading) -> Step:
         if any(stride <= 0 for _, _, stride in bounds):
             machine.findings.stop(FaultKind.ARITHMETIC, at, "a loop steps by less than 1")
         shared = [frame[slot] for slot in outputs]
-        for point in itertools.product(*(range(*bound) for bound in bounds)):
-            given = [*(np.int64(i) for i in point), *shared]
-            _iteration(machine, body, frame, given, at, has_stack)
+        with machine.memory.team(at) as team:
+            for team.iteration, point in enumerate(itertools.product(*(range(*bound) for bound in bounds)), 1):
+                given = [*(np.int64(i) for i in point), *shared]
+                _iteration(machine, body, frame, given, at, has_stack)
 
     return step
 

@@ -6,20 +6,24 @@ A read or write
 2. that leaves the view or the block is *out of bounds*, and ends the run;
 3. of memory that nobody has written gives a value that is `Unwritten`;
 4. of bytes that another block of the arena has written since is an *overlap*;
-5. to a block that may not be written is a *write to read-only memory*, and is left out.
+5. to a block that may not be written is a *write to read-only memory*, and is left out;
+6. of what another iteration of a parallel loop touches may be a *race* (`races`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from hotdesk.explain import Source
-from hotdesk.runtime.checking.blocks import Arena, Block, View, complete
+from hotdesk.runtime.checking.arenas import claim, find_overlap, settle
+from hotdesk.runtime.checking.blocks import Block, View, complete
 from hotdesk.runtime.checking.elements import Array, Unwritten, Value, plain, xp
 from hotdesk.runtime.checking.findings import Findings
+from hotdesk.runtime.checking.races import Access, Team
 from hotdesk.runtime.checking.report import FaultKind, Traffic
 
 _POISON = 0xFF
@@ -35,6 +39,7 @@ class Memory:
         self._address = 1 << 20
         self._count = 0
         self._live: dict[int, Block] = {}
+        self._teams: list[Team] = []
         self._allocations = self._bytes = self._live_bytes = self._peak = 0
 
     def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Block:
@@ -86,6 +91,7 @@ class Memory:
     def free(self, view: View, at: Source) -> None:
         """What `memref.dealloc` does."""
         block = view.block
+        self._touch(View.of(block, [block.size], np.dtype(np.uint8)), ..., Access.WRITE, at)
         if block.kind != "heap" or block.whole is not None:
             what = f"memory of a {block.kind}" if block.whole is None else "a part of an arena"
             self._findings.add(FaultKind.INVALID_FREE, at, f"{what} is not the program's to free", block)
@@ -103,25 +109,44 @@ class Memory:
         if self._live.pop(block.number, None) is not None:
             self._live_bytes -= block.size
 
+    # Threads
+
+    @contextmanager
+    def team(self, at: Source) -> Generator[Team]:
+        """While a parallel loop runs."""
+        self._teams.append(Team(at, self._count + 1, self._findings))
+        try:
+            yield self._teams[-1]
+        finally:
+            self._teams.pop()
+
+    def _touch(self, view: View, place: Any, access: Access, at: Source) -> None:
+        for team in self._teams:
+            team.touch(view, place, access, at)
+
     # Elements
 
-    def load(self, view: View, position: Sequence[Any], at: Source) -> Value:
+    def load(self, view: View, position: Sequence[Any], at: Source, access: Access = Access.READ) -> Value:
         """One element; or an array of them, if the indices are arrays."""
         view, place = self._element(view, position, at)
         self._alive(view, at, "read")
+        self._touch(view, place, access, at)
         value = view.array[place]
         if view.block.home is not None:
-            self._own(view, place, at)
+            find_overlap(view, place, self._findings, at)
         if view.block.written is None:
             return value
         missing = view.shadow[place] != complete(view.dtype)
         found = missing.any() if isinstance(missing, np.ndarray) else missing
         return Unwritten(_settled(value), missing, at, view.block) if found else value
 
-    def store(self, view: View, position: Sequence[Any], value: Value, at: Source) -> None:
+    def store(
+        self, view: View, position: Sequence[Any], value: Value, at: Source, access: Access = Access.WRITE
+    ) -> None:
         """Writes one element."""
         view, place = self._element(view, position, at)
         if self._may_write(view, at):
+            self._touch(view, place, access, at)
             self._put(view, place, value)
 
     def _element(self, view: View, position: Sequence[Any], at: Source) -> tuple[View, tuple[Any, ...]]:
@@ -151,9 +176,10 @@ class Memory:
         """The elements of a view, where they lie: whoever keeps them must copy."""
         self._bounds(view, at)
         self._alive(view, at, "read")
+        self._touch(view, ..., Access.READ, at)
         values = view.array
         if view.block.home is not None:
-            self._own(view, ..., at)
+            find_overlap(view, ..., self._findings, at)
         if view.block.written is None:
             return values
         missing = view.shadow != complete(view.dtype)
@@ -163,6 +189,7 @@ class Memory:
         """Writes all elements of a view; `value` is broadcast to its sizes."""
         self._bounds(view, at)
         if self._may_write(view, at):
+            self._touch(view, ..., Access.WRITE, at)
             self._put(view, ..., value)
 
     def forget(self, view: View) -> None:
@@ -181,27 +208,7 @@ class Memory:
             else:
                 view.shadow[place] = complete(view.dtype)
         if block.home is not None:
-            for part, arena, offset in _homes(view):
-                part.owners(arena, offset)[place] = part.block.number
-
-    def _own(self, view: View, place: Any, at: Source) -> None:
-        """Notes an overlap if another block has written what this one wants to read."""
-        written = None if view.block.written is None else view.shadow_bytes()[place] != 0
-        for part, arena, offset in _homes(view):
-            owners = part.owners(arena, offset)[place]
-            foreign = owners != part.block.number
-            if foreign.any() and written is not None:
-                foreign &= written
-            if foreign.any():
-                self._tell_overlap(view.block, part.block, arena, owners[foreign], at)
-
-    def _tell_overlap(self, block: Block, resident: Block, arena: Arena, owners: Array, at: Source) -> None:
-        """`resident` is the block itself, or the arena within the arena that it lies in."""
-        other = arena.tenants.get(int(owners.flat[0]))
-        by = other.name if other is not None else "another buffer"
-        whose = "" if resident is block else f" of {resident.name}"
-        message = f"{owners.size} bytes{whose} that are wanted here were overwritten by {by}, in {arena.name}"
-        self._findings.add(FaultKind.OVERLAP, at, message, block, other=other)
+            claim(view, place)
 
     def _alive(self, view: View, at: Source, what: str) -> None:
         if view.block.freed is not None or (view.block.whole is not None and view.block.death() is not None):
@@ -221,24 +228,6 @@ class Memory:
             low, high = view.extent
             message = f"bytes {low} to {high} of {view.block.name}, which has {view.block.size}"
             self._findings.stop(FaultKind.OUT_OF_BOUNDS, at, message, view.block)
-
-
-def _homes(view: View) -> Iterator[tuple[View, Arena, int]]:
-    """Where a view lies by plan: in the arena of its block, in that which this arena was carved out of, and so on outwards."""
-    while view.block.home is not None:
-        arena, offset = view.block.home
-        yield view, arena, offset
-        if view.block.whole is None:
-            return
-        view = View(view.block.whole, offset + view.start, view.offset, view.sizes, view.strides, view.dtype)
-
-
-def settle(block: Block, arena: Arena, offset: int) -> None:
-    """Puts a block where a plan wants it. What it already holds is its own."""
-    block.home = (arena, offset)
-    arena.tenants[block.number] = block
-    if block.written is None:
-        arena.owner[offset : offset + block.size] = block.number
 
 
 def _part(view: View) -> tuple[int, int]:

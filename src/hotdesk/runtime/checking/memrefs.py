@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.runtime.checking.arenas import settle
 from hotdesk.runtime.checking.blocks import Block, View
 from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
 from hotdesk.runtime.checking.elements import dtype_of, xp
 from hotdesk.runtime.checking.hazards import overlapping
-from hotdesk.runtime.checking.memory import settle
 from hotdesk.runtime.checking.parameters import ARENA
+from hotdesk.runtime.checking.races import Access
 from hotdesk.runtime.checking.report import FaultKind
 
 _HEAP_ALIGNMENT = 16  # bytes, what malloc promises
@@ -126,10 +127,10 @@ def _atomic(reading: Reading) -> Step:
 
     def step(frame: Frame) -> None:
         place = [machine.defined(frame[i], at) for i in indices]
-        old = memory.load(frame[target], place, at)
+        old = memory.load(frame[target], place, at, Access.ATOMIC)
         given = machine.defined(frame[value], at)
         frame[result] = old
-        memory.store(frame[target], place, combine(machine.defined(old, at), given), at)
+        memory.store(frame[target], place, combine(machine.defined(old, at), given), at, Access.ATOMIC)
 
     return step
 
@@ -166,8 +167,8 @@ def _generic_atomic(reading: Reading) -> Step:
 
     def step(frame: Frame) -> None:
         place = [machine.defined(frame[i], at) for i in indices]
-        (value,) = region.run(frame, [memory.load(frame[target], place, at)])
-        memory.store(frame[target], place, value, at)
+        (value,) = region.run(frame, [memory.load(frame[target], place, at, Access.ATOMIC)])
+        memory.store(frame[target], place, value, at, Access.ATOMIC)
         frame[result] = value
 
     return step

@@ -19,6 +19,7 @@ class FaultKind(Enum):
     OUT_OF_BOUNDS = "out of bounds"
     UNWRITTEN = "read of memory nobody wrote"
     OVERLAP = "overlap"
+    RACE = "race"
     READ_ONLY = "write to read-only memory"
     OWNERSHIP = "wrong owner"
     SHAPE = "wrong shape"

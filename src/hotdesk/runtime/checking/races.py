@@ -1,0 +1,84 @@
+"""Races: what iterations of `scf.parallel` and `scf.forall`, which may run at once, do to the same byte.
+
+For each byte that an iteration touches a running loop keeps which iteration wrote it, which read it, and which changed it
+atomically: 0 for none, −1 for several. It is a race if
+
+1. one writes what another one reads, writes or changes atomically;
+2. one reads what another one changes atomically.
+
+Memory that an iteration has allocated is its own. So is what it carves out of an arena, as long as the arena is.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from hotdesk.explain import Source
+from hotdesk.runtime.checking.arenas import outermost
+from hotdesk.runtime.checking.blocks import Block, View
+from hotdesk.runtime.checking.elements import Array, xp
+from hotdesk.runtime.checking.findings import Findings
+from hotdesk.runtime.checking.report import FaultKind
+
+_SEVERAL = -1
+
+
+class Access(Enum):
+    """How bytes are touched. The value is the sentence's verb."""
+
+    READ = "reads"
+    WRITE = "writes"
+    ATOMIC = "changes"
+
+
+_DISTURBS = {
+    Access.READ: (Access.WRITE, Access.ATOMIC),
+    Access.WRITE: (Access.WRITE, Access.READ, Access.ATOMIC),
+    Access.ATOMIC: (Access.WRITE, Access.READ),
+}
+"""Which accesses of another iteration an access must not meet."""
+
+
+class Team:
+    """One parallel loop while it runs; `iteration` counts from 1."""
+
+    __slots__ = ("_at", "_findings", "_first", "_marks", "iteration")
+
+    def __init__(self, at: Source, first: int, findings: Findings) -> None:
+        """Blocks from number `first` on are allocated by the iterations."""
+        self._at = at
+        self._first = first
+        self._findings = findings
+        self._marks: dict[tuple[int, Access], Array] = {}
+        self.iteration = 0
+
+    def touch(self, view: View, place: Any, access: Access, at: Source) -> None:
+        """The iteration that runs touches elements of a view."""
+        view = outermost(view)
+        block = view.block
+        if block.number >= self._first and block.kind != "global":
+            return
+        for other in _DISTURBS[access]:
+            marks = self._marks.get((block.number, other))
+            if marks is None:
+                continue
+            found = view.bytewise(marks)[place]
+            if ((found != 0) & (found != self.iteration)).any():
+                self._tell(block, access, other, at)
+                break
+        own = self._marks.setdefault((block.number, access), np.zeros(0, np.int32))
+        if not own.size:
+            own = self._marks[block.number, access] = np.zeros(block.size, np.int32)
+        marks = view.bytewise(own)
+        before = xp.asarray(marks[place])
+        marks[place] = np.where(
+            (before == 0) | (before == self.iteration), np.int32(self.iteration), np.int32(_SEVERAL)
+        )
+
+    def _tell(self, block: Block, access: Access, other: Access, at: Source) -> None:
+        loop = f"{self._at.op} at {self._at.location}" if self._at.location else self._at.op
+        message = f"{access.value} bytes of {block.name} that another iteration of {loop} {other.value}"
+        self._findings.add(FaultKind.RACE, at, message, block)
