@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from tests.structured.building import Builder, Index, Tensor
 from tests.structured.steps import STEPS, elementwise, indented
+from tests.structured.tensors import TENSORS
 
 _DEEPEST = 3
 
@@ -15,7 +16,7 @@ def step(b: Builder) -> None:
     if b.depth < _DEEPEST and b.chance(35):
         b.pick(CONTROL)(b)
     else:
-        b.pick(STEPS)(b)
+        b.pick(TENSORS if b.chance(25) else STEPS)(b)
 
 
 def steps(b: Builder, most: int) -> None:

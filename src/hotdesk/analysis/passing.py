@@ -2,6 +2,9 @@
 
 Blocks that branch back to one before them are a loop too: what comes back to an argument of its first block lies where the
 argument lies if all that lies there is made inside the loop. What does not fit is copied into new memory, at each branch.
+
+A tensor that may come round a loop larger or smaller than it went in has memory of its own each time; so has all that lies in
+its place.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from itertools import combinations
 from hotdesk.analysis.control import Control
 from hotdesk.analysis.places import Clash, Conflict, Places
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
-from hotdesk.errors import BufferizationError
 from hotdesk.explain import Reason
 
 
@@ -95,9 +97,9 @@ class Passing:
             if edge.target in rotating:
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
             else:
-                self._lead_back(loop, edge)
+                self._lead_back(loop, edge, yielded)
         for edge in yielded:
-            if self.decisions[edge].copied:
+            if self.decisions[edge].copied and edge.target not in self._places.resized:
                 self._places.copy_into(edge.target, self._function.ops[edge.op])
         for argument, result in results.items():
             self._places.choose(sorted(rotating) if argument in rotating else [argument], result, merge=False)
@@ -164,31 +166,34 @@ class Passing:
         apart = all(self._places.may_meet(a, b) for a, b in combinations(ends, 2))
         return frozenset(found) if len(ends) == len(found) and apart else frozenset()
 
-    def _lead_back(self, loop: OpRecord, edge: FlowEdge) -> None:
+    def _lead_back(self, loop: OpRecord, edge: FlowEdge, yielded: list[FlowEdge]) -> None:
         """An edge to the next iteration: in place, or copied."""
         places, target = self._places, edge.target
         if places.locations(edge.source) == places.locations(target):
             self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
             return
-        self._refuse_other_size(edge)
         source = places.place_of(edge.source)
+        if self._function.values[edge.source].shape != self._function.values[target].shape:
+            places.resized.add(target)
+            self._lead_on(loop, edge, [other.source for other in yielded if other is not edge])
+            return
         conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)
         if source is not None:
             conflict = self._taken(loop, source, target) or places.may_join(edge.source, target)
         self._settle(edge, conflict)
 
-    def _refuse_other_size(self, edge: FlowEdge) -> None:
-        """Raises BufferizationError if what comes round a loop may be larger or smaller than where it has to lie."""
-        source, target = self._function.values[edge.source], self._function.values[edge.target]
-        if source.shape != target.shape:
-            op = self._function.ops[edge.op].source
-            raise BufferizationError(
-                f"operand {edge.operand} of `{op.op}`",
-                expected="a tensor of the sizes that the loop had before",
-                got=f"{source.value.type} of {', '.join(map(str, source.shape))}, not {', '.join(map(str, target.shape))}",
-                where=op.location or None,
-                hint="Carry a tensor of the greatest size, and slice it.",
-            )
+    def _lead_on(self, loop: OpRecord, edge: FlowEdge, others: list[int]) -> None:
+        """An edge to the next iteration of what may have another size: memory that was made for it alone, or a copy."""
+        source = self._places.place_of(edge.source)
+        conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)
+        if source is not None:
+            conflict = self._taken(loop, source, edge.target)
+        if any(place == source for other in others for place, _ in self._places.locations(other)):
+            conflict = Conflict(Reason.ALREADY_OVERWRITTEN, loop.number)
+        if conflict is None:
+            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+        else:
+            self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op)
 
     def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         if conflict is None:

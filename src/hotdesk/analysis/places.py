@@ -43,6 +43,7 @@ class Occupant:
         copied: an operand is copied here before the op reads the others; so it is taken to be until the op is decided in place.
         sealed: everything that was in the place before is dead once they are defined.
         filled: the result that this is the copy of an operand for, in front of a parallel loop.
+        passed: a terminator copies it here, for what comes next.
     """
 
     group: int
@@ -56,6 +57,7 @@ class Occupant:
     copied: bool = False
     sealed: bool = False
     filled: int | None = None
+    passed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class Places:
     Attributes:
         read_only: why a place must not be written.
         undecided: values that come round a loop, of which it is not decided yet what they lie with.
+        resized: arguments of loops that may have other sizes each time, so that their memory cannot be one buffer.
     """
 
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
@@ -102,8 +105,10 @@ class Places:
         self._parent = list(range(count))
         self._links: dict[int, Locations] = {}
         self._occupants: dict[int, list[Occupant]] = {}
+        self._at_once: dict[int, set[int]] = {}  # ops that fill several places at a time, this one among them
         self.read_only: dict[int, Reason] = {}
         self.undecided: set[int] = set()
+        self.resized: set[int] = set()
         writers = _writers(function)
         for value in function.values:
             if readers.root[value.number] == value.number:
@@ -223,10 +228,7 @@ class Places:
         if place is None:
             return Conflict(Reason.DIFFERENT_LAYOUT)
         self._take_as(op, group, in_place=True)
-        raced = self._raced(place, locations)
-        found = (
-            Conflict(Reason.RUNS_IN_PARALLEL, raced) if raced is not None else self._clash(place, locations, value, op)
-        )
+        found = self._kept_apart(place, locations) or self._clash(place, locations, value, op)
         if found is not None:
             self._take_as(op, group, in_place=False)
         return found
@@ -262,10 +264,7 @@ class Places:
         owned = self.read_only.get(own)
         if owned is not None:
             return Conflict(owned)
-        raced = self._raced(own, locations)
-        if raced is not None:
-            return Conflict(Reason.RUNS_IN_PARALLEL, raced)
-        return self._clash(own, locations, value, None)
+        return self._kept_apart(own, locations) or self._clash(own, locations, value, None)
 
     def choose(self, values: Sequence[int], target: int, *, merge: bool = True) -> None:
         """Lets `target` lie wherever one of `values` does; it must have a place of its own that nothing is written to.
@@ -302,7 +301,7 @@ class Places:
     def copy_into(self, target: int, op: OpRecord) -> None:
         """Says that op, a terminator, copies something over `target`'s place."""
         for place, _ in self.locations(target):
-            self._insert(place, Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number, WHOLE, WHOLE))
+            self._insert(place, Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number, WHOLE, WHOLE, passed=True))
 
     def clobber(self, op: OpRecord, operand: int) -> Conflict | None:
         """Lets `op` overwrite the memory of an operand without a result; why it must not, or None if it does."""
@@ -338,7 +337,7 @@ class Places:
         first, second = self.place_of(a), self.place_of(b)
         if first is None or second is None:
             return False
-        if self._raced(first, ((second, WHOLE),)) is not None:
+        if self._kept_apart(first, ((second, WHOLE),)) is not None:
             return False
         return self._between(self._occupants[first], self._occupants[second], a, None) is None
 
@@ -467,7 +466,16 @@ class Places:
                 return read
         return None
 
-    # Loops whose executions may run at one time
+    # What must lie apart although no value tells
+
+    def _kept_apart(self, place: int, locations: Locations) -> Conflict | None:
+        """Whether one op fills `place` and a location at a time, or memory from outside a parallel loop is written."""
+        filled = self._at_once.get(place, set[int]())
+        both = next((op for root, _ in locations for op in sorted(filled & self._at_once.get(root, set()))), None)
+        if both is not None:
+            return Conflict(Reason.ALREADY_OVERWRITTEN, both)
+        raced = self._raced(place, locations)
+        return None if raced is None else Conflict(Reason.RUNS_IN_PARALLEL, raced)
 
     def _raced(self, place: int, locations: Locations) -> int | None:
         """A parallel loop in which memory from outside would be written if what is in `place` came to lie at `locations`."""
@@ -509,6 +517,8 @@ class Places:
             self.read_only[b] = reason
 
     def _insert(self, place: int, occupant: Occupant) -> None:
+        if occupant.passed or occupant.filled is not None:
+            self._at_once.setdefault(place, set()).add(occupant.order // 2)
         many = self._occupants[place]
         position = bisect_right(many, occupant.order, key=_order)
         occupant.sealed = not self._readers.control.branches

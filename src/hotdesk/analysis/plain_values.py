@@ -17,6 +17,7 @@ from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import NOT_A_TENSOR, BlockRecord, FunctionRecord, OpRecord, read_function
 from hotdesk.analysis.readers import Readers
 from hotdesk.analysis.takeovers import take_over
+from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 
 
@@ -146,15 +147,12 @@ def in_place_candidates(function: ir.Operation) -> dict[str, Candidates]:
     names = value_names(function, record)
     found: dict[str, Candidates] = {}
     for op in record.ops:
-        written = _written(op)
-        dying = [
-            value for value in dict.fromkeys(op.operands) if value != NOT_A_TENSOR and _dies(op, value, places, readers)
+        operands = [
+            (i, v) for i, v in enumerate(op.operands) if v != NOT_A_TENSOR and readers.root[v] not in readers.undefined
         ]
-        has_operands = any(
-            value != NOT_A_TENSOR and readers.root[value] not in readers.undefined for value in op.operands
-        )
-        for result in written if has_operands else ():
+        for result in _written(op) if operands else ():
             wanted = record.values[op.results[result]]
+            dying = dict.fromkeys(v for i, v in operands if _dies(op, i, result, places, readers))
             large = [v for v in dying if _not_less(record.values[v].bytes, wanted.bytes)]
             exact = [v for v in large if _alike(record, v, op.results[result])]
             found[names[wanted.number]] = Candidates(tuple(names[v] for v in exact), tuple(names[v] for v in large))
@@ -171,8 +169,13 @@ def _written(op: OpRecord) -> list[int]:
     return [result for result, value in enumerate(op.results) if value != NOT_A_TENSOR and result not in other]
 
 
-def _dies(op: OpRecord, value: int, places: Places, readers: Readers) -> bool:
-    return readers.root[value] not in readers.undefined and places.wanted(value, op) is None
+def _dies(op: OpRecord, operand: int, result: int, places: Places, readers: Readers) -> bool:
+    """Whether a result could lie where an operand does, but for the elements in which the op itself reads it."""
+    value = op.operands[operand]
+    if places.place_of(value) is None or readers.live(readers.root[value], op.block, op.end) is not None:
+        return False
+    conflict = places.conflict(op, operand, value, result)
+    return conflict is None or conflict.reason is Reason.READ_BY_SAME_OP
 
 
 def _alike(record: FunctionRecord, value: int, result: int) -> bool:

@@ -1,7 +1,8 @@
 """The memory of places while a function is rewritten: one `memref.alloc` for each, where everything that lies there can see it.
 
 It stands in front of the op that writes the place first; if others in the place are elsewhere, in front of the op, or at the end
-of the block, that comes before all of them, where its sizes are known.
+of the block, that comes before all of them, where its sizes are known. A place whose size changes round a loop has one for each
+op that writes it anew.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ class Memory:
         self._known: dict[int, tuple[ir.Value, int, int]] = {}
         self._fronts: dict[int, ir.Operation] = {}
         self._allocated: dict[int, ir.Value] = {}
-        self._scattered: set[int] = set()
+        self._resized = {analysis.places.find(value) for value in analysis.places.resized}
+        self._scattered = set(self._resized)
 
     def replace(self, op: OpRecord, new: ir.Operation) -> None:
         """Says which op on buffers stands for one."""
@@ -50,7 +52,7 @@ class Memory:
 
     def of(self, place: int | None, op: OpRecord) -> ir.Value | None:
         """The memref that a place has at an op already."""
-        if place is None or place not in self._known:
+        if place is None or place not in self._known or place in self._resized:
             return None
         memref, block, order = self._known[place]
         return memref if self._control.dominates(block, order, op.block, 2 * op.number) else None
@@ -63,7 +65,7 @@ class Memory:
                 known if known.type == kind else create("memref.cast", [known], [kind], before=op.operation).results[0]
             )
         anchor = op
-        if place is not None:
+        if place is not None and place not in self._resized:
             anchor = self._anchor(place, op)
             if not all(self._is_known(size, anchor) for size in sizes):
                 anchor = op

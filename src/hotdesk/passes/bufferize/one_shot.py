@@ -63,7 +63,7 @@ class OneShotBufferize(Pass):
         dialect_filter: only ops of these dialects are bufferized.
         copy_before_write: nothing is analysed; whatever is written is copied first.
         no_analysis_func_filter: the same for these functions alone.
-        allow_return_allocs_from_loops: taken as MLIR's pipelines give it; loops never yield memory that their bodies allocate.
+        allow_return_allocs_from_loops: taken as MLIR's pipelines give it; loops yield new memory only where sizes change.
         buffer_alignment: of each allocation, in bytes; 0 says nothing of it.
         test_analysis_only: the decisions are written into the IR, and it stays on tensors.
         print_conflicts, dump_alias_sets: with it, what is in the way of each copy, and what lies together.

@@ -71,7 +71,7 @@ class Rewriting:
             self._edges.setdefault((edge.op, edge.operand), []).append(flow)
         self._buffers: dict[ir.Value, ir.Value] = {}
         self._memory = Memory(record, analysis)
-        self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument had first
+        self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument of one size has
         self._leaving: dict[int, dict[int, ir.Value]] = {}
         self._erase: list[ir.Operation] = []
         self._replaced: list[tuple[ir.Block, int, int]] = []
@@ -193,9 +193,8 @@ class Rewriting:
                 return self.seen_as(known, dynamic_layout(memref_of(value.type)), self._current.operation)
             if known is not None:
                 return self.seen_as(known, memref_of(value.type), self._current.operation)
-            self._buffers[value] = alloc(memref_of(value.type), self._sizes(value), producer)
-            made = self._record.values[self._numbers[value]]
-            self._memory.keep(place, self._buffers[value], made.block, made.order, allocated=True)
+            made = self._record.ops[cast(int, self._record.values[self._numbers[value]].producer)]
+            self._buffers[value] = self._memory.new(place, memref_of(value.type), self._sizes(value), made)
         return self._buffers[value]
 
     def destination(self, op: ir.Operation, operand: int) -> ir.Value:
@@ -296,6 +295,11 @@ class Rewriting:
 
     # Control flow
 
+    def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:
+        source = self.buffer(op.operands[operand])
+        elementwise_copy([source], memref, None, len(shape_of(memref.type)), op if before is None else before)
+        self.deciding.of_insertion(self._current, operand)
+
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:
         flows = [
             f for f in self._edges[self._current.number, operand] if self._record.values[f.edge.target].producer is None
@@ -314,7 +318,8 @@ class Rewriting:
         else:
             memref = self.buffer(value)
         memref = self.seen_as(memref, kind, op)
-        self._entered[target.number] = memref
+        if target.number not in self._places.resized:
+            self._entered[target.number] = memref
         self._memory.keep(place, memref, self._current.block, 2 * self._current.number)
         return memref
 

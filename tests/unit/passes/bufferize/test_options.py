@@ -188,27 +188,6 @@ def test_loops_yield_no_memory_of_their_bodies(allowed: str) -> None:
     assert "memref.alloc" not in text.partition("scf.for")[2]
 
 
-def test_a_tensor_that_grows_in_a_loop_is_refused() -> None:
-    text = """
-      func.func @f(%x: tensor<?xf32>, %n: index, %c: f32) -> tensor<?xf32> {
-        %c0 = arith.constant 0 : index
-        %c1 = arith.constant 1 : index
-        %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> (tensor<?xf32>) {
-          %d = tensor.dim %y, %c0 : tensor<?xf32>
-          %m = arith.addi %d, %c1 : index
-          %e = tensor.empty(%m) : tensor<?xf32>
-          %z = linalg.fill ins(%c : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
-          scf.yield %z : tensor<?xf32>
-        }
-        return %r : tensor<?xf32>
-      }"""
-    message = (
-        r"operand 0 of `scf.yield`: expected a tensor of the sizes that the loop had before, got tensor<\?xf32> of"
-    )
-    with pytest.raises(BufferizationError, match=message):
-        run(text, "")
-
-
 REFUSED = {
     "analysis-heuristic=best": "expected one of top-down, .*, got 'best'",
     "results=kept": "option 'results' of pass .*: expected one of out-params, returned, got 'kept'",
