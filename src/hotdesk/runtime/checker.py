@@ -81,8 +81,8 @@ def check_module(
     Args:
         module: IR on memrefs.
         function: which function to call.
-        arguments: an array for each memref and a NumPy scalar for each scalar, without the arguments that are results. Drawn at
-            random from `seed` when left out; `sizes` are then the dynamic sizes and the scalar integers, in order.
+        arguments: an array for each memref and a NumPy scalar for each scalar, without the arguments that are results or arenas.
+            Drawn at random from `seed` when left out; `sizes` are then the dynamic sizes and the scalar integers, in order.
         result_shapes: sizes of the results that are arguments, by number, where their types leave them open.
         read_only: whether arguments that do not say otherwise may only be read.
         settings: see `Settings`.

@@ -76,6 +76,8 @@ def _passed(machine: Machine, parameter: Parameter, value: Any, at: Source) -> A
     rows = xp.ascontiguousarray(array).reshape(-1)
     data = (rows.copy() if parameter.writable else rows).view(np.uint8)
     unwritten = parameter.result is not None or parameter.arena
+    if unwritten:
+        data.fill(machine.settings.poison)
     kind = "argument" if parameter.result is None else "result"
     name = what if parameter.result is None else f"result {parameter.result}"
     block = machine.memory.hold(data, kind, name, at, written=not unwritten, writable=parameter.writable)
@@ -83,24 +85,26 @@ def _passed(machine: Machine, parameter: Parameter, value: Any, at: Source) -> A
 
 
 def empty(found: Sequence[Parameter], inputs: Sequence[Any], shapes: Mapping[int, Sequence[int]]) -> list[Any]:
-    """`inputs` for the arguments that are no results, and arrays of the shapes of the results for those that are."""
+    """`inputs` for the arguments that are neither results nor arenas, and arrays for those that are: results of the shapes given,
+    arenas of the sizes that their types state."""
     rest = iter(inputs)
     values: list[Any] = []
     for parameter in found:
-        if parameter.result is None:
+        if parameter.result is None and not parameter.arena:
             values.append(next(rest, None))
             continue
-        stated = shapes.get(parameter.result)
+        stated = None if parameter.result is None else shapes.get(parameter.result)
         shape = tuple(stated if stated is not None else [_known(size, parameter) for size in parameter.shape])
         values.append(np.zeros(shape, dtype_of(parameter.type)))
     left = sum(1 for _ in rest)
     if left or any(value is None for value in values):
-        count = sum(parameter.result is None for parameter in found)
+        count = sum(parameter.result is None and not parameter.arena for parameter in found)
         raise ArgumentCountError("arguments", expected=str(count), got=str(len(inputs)))
     return values
 
 
 def _known(size: int | None, parameter: Parameter) -> int:
     if size is None:
-        raise ShapeError(f"result {parameter.result}", expected="its sizes", got=str(parameter.type))
+        what = f"argument {parameter.number}" if parameter.result is None else f"result {parameter.result}"
+        raise ShapeError(what, expected="its sizes", got=str(parameter.type))
     return size

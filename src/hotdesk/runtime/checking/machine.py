@@ -40,12 +40,14 @@ class Settings:
         arenas: whether each `memref.view` of bytes on the heap is a buffer of its own, which no other view may overwrite while it
             is wanted. Memory that is marked with `hotdesk.arena` is always taken so.
         steps: blocks that run before the program counts as one that does not end.
+        poison: the byte that memory is filled with as long as nobody has written it.
     """
 
     deallocated: bool = True
     undefined: str = "refuse"
     arenas: bool = False
     steps: int = 50_000_000
+    poison: int = 0xFF
 
 
 @dataclass(slots=True)
@@ -63,7 +65,7 @@ class Machine:
     ) -> None:
         self.settings = settings
         self.findings = Findings()
-        self.memory = Memory(self.findings)
+        self.memory = Memory(self.findings, settings.poison)
         self.returned = Source("func.return")
         self.homes: dict[ir.Operation, tuple[Arena, int]] = {}
         self.counters: list[Sequence[Any]] = []

@@ -26,7 +26,6 @@ from hotdesk.runtime.checking.findings import Findings
 from hotdesk.runtime.checking.races import Access, Team
 from hotdesk.runtime.checking.report import FaultKind, Traffic
 
-_POISON = 0xFF
 _ALIGNMENT = 64
 _GUARD = 1 << 12  # bytes between the addresses of two blocks
 
@@ -34,8 +33,10 @@ _GUARD = 1 << 12  # bytes between the addresses of two blocks
 class Memory:
     """All memory of one run."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, poison: int) -> None:
+        """`poison` is the byte that memory is filled with as long as nobody has written it."""
         self._findings = findings
+        self._poison = poison
         self._address = 1 << 20
         self._count = 0
         self._live: dict[int, Block] = {}
@@ -45,7 +46,7 @@ class Memory:
     def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Block:
         """A block of `size` bytes that nobody has written."""
         data = np.empty(size, np.uint8)
-        data.fill(_POISON)
+        data.fill(self._poison)
         block = self._enter(data, np.zeros(size, np.uint8), kind, name, at, max(alignment, 1))
         self._live[block.number] = block
         self._allocations += 1
@@ -70,7 +71,7 @@ class Memory:
     def carve(self, view: View, name: str, at: Source) -> Block:
         """The bytes of a view as a block of its own, in the arena that the block of the view is."""
         low, high = view.extent
-        data = np.full(high - low, _POISON, np.uint8)
+        data = np.full(high - low, self._poison, np.uint8)
         block = self._enter(data, np.zeros(high - low, np.uint8), view.block.kind, name, at, 1)
         block.whole, block.address = view.block, view.block.address + low
         assert view.block.carved is not None
