@@ -56,3 +56,40 @@ func.func @reads_its_init(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %b = linalg.map { math.exp } ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>)
   return %a, %b : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// A constant that ops would overwrite is filled in for each; who only reads it reads the constant.
+// CHECK-LABEL: func.func @constant_for_each(
+// CHECK:         [[C:%.*]] = arith.constant dense<0.000000e+00>
+// CHECK:         [[F:%.*]] = linalg.generic
+// CHECK:         linalg.matmul {{.*}} outs([[F]] :
+// CHECK:         [[G:%.*]] = linalg.generic
+// CHECK:         linalg.matmul {{.*}} outs([[G]] :
+// CHECK:         return {{.*}}, [[C]] :
+func.func @constant_for_each(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %c = arith.constant dense<0.0> : tensor<2x2xf32>
+  %a = linalg.matmul ins(%x, %x : tensor<2x2xf32>, tensor<2x2xf32>) outs(%c : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %b = linalg.matmul ins(%a, %x : tensor<2x2xf32>, tensor<2x2xf32>) outs(%c : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %a, %b, %c : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// A user in another block has its own there.
+// CHECK-LABEL: func.func @in_another_block(
+// CHECK:       ^bb1:
+// CHECK-NEXT:    tensor.empty()
+// CHECK-NEXT:    linalg.fill
+// CHECK-NEXT:    math.exp
+func.func @in_another_block(%b: i1) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  cf.cond_br %b, ^left, ^right(%f : tensor<4xf32>)
+^left:
+  %a = math.exp %f : tensor<4xf32>
+  cf.br ^right(%a : tensor<4xf32>)
+^right(%r: tensor<4xf32>):
+  return %r : tensor<4xf32>
+}

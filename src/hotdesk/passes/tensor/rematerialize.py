@@ -4,7 +4,9 @@
 
 Cheap: `tensor.empty`, an elementwise op without tensor operands (a fill, an iota), and a reshape of either. Each user gets
 its own, right in front of it, so no buffer is copied because two accumulators began from the same zeros, and none lives from
-the start of the program.
+the start of the program. A constant of one repeated element that an op would overwrite becomes such a fill:
+
+    %c = constant dense<0.0>; matmul outs(%c)     ->     %f = fill 0.0; matmul outs(%f)
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.building import create, empty_like, fill
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, segment_sizes, top_level_ops
+from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 
 _RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast")
@@ -34,6 +38,8 @@ class RematerializeCheapOps(Pass):
             for op in reversed(top_level_ops(function)):
                 if is_cheap(op):
                     decisions.extend(_separate(op))
+                elif op.name == "arith.constant":
+                    decisions.extend(_filled(op))
         return tuple(decisions)
 
 
@@ -57,18 +63,51 @@ def _separate(op: ir.Operation) -> list[Decision]:
     result = op.results[0]
     uses = [(cast(Any, use.owner).operation, use.operand_number) for use in result.uses]
     decisions: list[Decision] = []
-    for user, operand in uses[:-1] if len(uses) > 1 else []:
-        top = user
-        while top.block != op.block:
-            top = top.parent.operation
-        clone = op.clone(ir.InsertionPoint(top))
+    for user, operand in uses[:-1]:
+        clone = op.clone(ir.InsertionPoint(_around(user, op)))
         user.operands[operand] = clone.results[0]
         if op.name != "tensor.empty":
-            source = Source(op.name, python_line(op.location))
-            decisions.append(Decision("fill", Outcome.FOLDED, Reason.CHEAP_TO_RECOMPUTE, (source,), 0))
+            decisions.append(_recomputed(op))
     if uses:
-        last = uses[-1][0]
-        while last.block != op.block:
-            last = last.parent.operation
-        op.move_before(last)
+        op.move_before(_around(uses[-1][0], op))
     return decisions
+
+
+def _filled(op: ir.Operation) -> list[Decision]:
+    """Gives users that would overwrite a constant of one repeated element a fill of their own."""
+    value = op.attributes["value"]
+    if not isinstance(value, ir.DenseElementsAttr) or not value.is_splat or not is_tensor(op.results[0].type):
+        return []
+    decisions: list[Decision] = []
+    for user, operand in [(cast(Any, use.owner).operation, use.operand_number) for use in op.results[0].uses]:
+        if not _is_overwritten(user, operand):
+            continue
+        before = _around(user, op)
+        element = value.get_splat_value()
+        scalar = create("arith.constant", [], [cast(Any, element).type], {"value": element}, before=before).results[0]
+        user.operands[operand] = fill(scalar, empty_like(op.results[0], before), before)
+        decisions.append(_recomputed(op))
+    return decisions
+
+
+def _is_overwritten(op: ir.Operation, operand: int) -> bool:
+    """Whether an op writes into an operand, and wants what it holds."""
+    model = model_of(op.name)
+    if model is None or op.name.split(".")[0] not in ("linalg", "tensor", "hotdesk", "tm_tensor"):
+        return False
+    facts = model.facts(op)
+    return any(operand == tied for tied, _ in facts.ties) and (
+        operand in facts.reads or operand not in facts.overwrites
+    )
+
+
+def _around(user: ir.Operation, op: ir.Operation) -> ir.Operation:
+    """What uses a result of `op`, or the op around it that is in the same region as `op`."""
+    while user.parent != op.parent:
+        user = cast(Any, user.parent).operation
+    return user
+
+
+def _recomputed(op: ir.Operation) -> Decision:
+    source = Source(op.name, python_line(op.location))
+    return Decision("fill", Outcome.FOLDED, Reason.CHEAP_TO_RECOMPUTE, (source,), 0)
