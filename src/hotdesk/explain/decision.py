@@ -31,6 +31,8 @@ class Outcome(str, Enum):
     FREED = "freed"  # the buffer's bytes may be used again from here on
     MOVED = "moved"  # the allocation stands where all that use it come by
     ON_STACK = "on the stack"  # the buffer lies on the stack, and is gone when its scope ends
+    REORDERED = "reordered"  # the operations run in an order that needs less memory
+    ORDER_KEPT = "order kept"  # the operations run in the order they came in
     REMOVED = "removed"  # the copy is gone: both buffers are one, or nobody reads what it wrote
 
     def __str__(self) -> str:
@@ -80,7 +82,19 @@ class Reason(str, Enum):
     SOURCE_REUSED = "source-reused", "The source serves in place of the target."
     TARGET_REUSED = "target-reused", "What is copied is computed in the target from the start."
 
+    LOWER_PEAK = "lower-peak", "In this order, the operations need fewer bytes at the peak."
+    LOWEST_PEAK = "lowest-peak", "In no order do the operations need fewer bytes at the peak than in this one."
+
     # Against reuse
+    NO_ORDER_BELOW = (
+        "no-order-below",
+        "In no order do the operations need fewer bytes at the peak than in the given one.",
+    )
+    NO_ORDER_FOUND = "no-order-found", "No order was found in which the operations need fewer bytes at the peak."
+    PEAK_DEPENDS_ON_SIZES = (
+        "peak-depends-on-sizes",
+        "For some sizes, another order might need more bytes at the peak than the given one.",
+    )
     READ_LATER = "read-later", "The operand's old value is read after this operation."
     READ_BY_SAME_OP = "read-by-same-op", "The operation reads the operand at places it has already overwritten."
     ALREADY_OVERWRITTEN = "already-overwritten", "An earlier operation has taken the operand's buffer for its result."

@@ -56,6 +56,7 @@ _KINDS = {
     Outcome.MOVED: Kind.PASSED,
     Outcome.ON_STACK: Kind.PASSED,
     Outcome.REMOVED: Kind.PASSED,
+    Outcome.REORDERED: Kind.PASSED,
 }
 _CATEGORIES = {
     Outcome.IN_PLACE: "bufferize",
@@ -70,6 +71,8 @@ _CATEGORIES = {
     Outcome.MOVED: "place",
     Outcome.ON_STACK: "place",
     Outcome.REMOVED: "copy",
+    Outcome.REORDERED: "order",
+    Outcome.ORDER_KEPT: "order",
 }
 _PASS_WORDS = {
     "bufferize": "bufferize",

@@ -28,6 +28,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-fuse-elementwise": "hotdesk.passes.tensor.fuse_elementwise:FuseElementwise",
     "hotdesk-split-prepare": "hotdesk.passes.tensor.prepare:SplitPrepare",
     "hotdesk-rematerialize-cheap-ops": "hotdesk.passes.tensor.rematerialize:RematerializeCheapOps",
+    "hotdesk-reorder-for-peak": "hotdesk.passes.tensor.reorder:ReorderForPeak",
     "hotdesk-choose-destinations": "hotdesk.passes.tensor.destinations:ChooseDestinations",
     "hotdesk-use-inplace-calls": "hotdesk.passes.tensor.inplace_calls:UseInPlaceCalls",
     "hotdesk-empty-tensor-to-alloc-tensor": "hotdesk.passes.tensor.alloc_tensors:EmptyTensorToAllocTensor",
