@@ -93,14 +93,14 @@ class Ownership:
 
     @property
     def asked(self) -> int:
-        """How much is left to run time: flags, and twice the pairs of memrefs whose addresses are compared."""
+        """How much is left to run time: flags, and three times the pairs of memrefs whose addresses are compared."""
         compared = (
             owner != self._program.root(h.source)
             for h in self.handovers.values()
             for owner in (*h.moved, *(owner for owner, _ in h.claimed))
             if len(h.candidates) > 1
         )
-        return len(self.dynamic) + 2 * sum(compared)
+        return len(self.dynamic) + 3 * sum(compared)
 
     def owner_slot(self, buffer: int) -> Slot | None:
         """The slot of a memref if it owns."""

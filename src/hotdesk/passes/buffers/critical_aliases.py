@@ -6,15 +6,17 @@ A block argument or result is a *critical alias* if a buffer is passed to it tha
 and results that get theirs from the same operands have such a one (`analysis.handovers`). Being a buffer of its own, it may make
 others critical where it is passed on: repeated until there are no more. All operands that become critical aliases are copied.
 
+What is returned, and may be memory of somebody else or one of several buffers, is copied as well.
+
 A copy does not see what is written to the original later, nor the other way round: use it where buffers are written once.
 """
 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import read_buffers
+from hotdesk.analysis.buffer_program import BufferProgram, read_buffers
 from hotdesk.analysis.handovers import Handovers
-from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.releases import Releases
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import alloc, create, dynamic_dims
@@ -31,6 +33,18 @@ def copy_critical_aliases(function: ir.Operation) -> None:
             op, operand = handover.key
             passing = program.ops[op].operation
             passing.operands[operand] = copy_of(passing.operands[operand], passing)
+
+
+def copy_open_results(program: BufferProgram, ownership: Ownership) -> list[Handover]:
+    """Copies what is returned wherever it is not certain what the function owns of it; what was copied."""
+    found = [
+        h for h in ownership.handovers.values() if h.slot.returned >= 0 and (not h.certain or len(h.candidates) > 1)
+    ]
+    for handover in found:
+        number, operand = handover.key
+        end = program.ops[number].operation
+        end.operands[operand] = copy_of(end.operands[operand], end)
+    return found
 
 
 def copy_of(value: ir.Value, before: ir.Operation) -> ir.Value:

@@ -26,11 +26,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind, read_buffers
+from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.memref_views import view_source
-from hotdesk.analysis.ownership import EXTERNAL, Ownership, solve
+from hotdesk.analysis.ownership import EXTERNAL, Ownership
 from hotdesk.analysis.releases import Place
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
@@ -41,9 +41,10 @@ from hotdesk.ir.types import element_bytes, element_of, shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, symbol_name, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.branch_edges import split_edge
-from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases
-from hotdesk.passes.buffers.ownership_flags import OwnershipFlags, ReturnedCopy, flagged_results
+from hotdesk.passes.buffers.ownership_flags import OwnershipFlags, ReturnedCopy
+from hotdesk.passes.buffers.ownership_paths import close_branch
 from hotdesk.passes.buffers.reallocs import expand_reallocs
+from hotdesk.passes.buffers.settle_ownership import settle
 
 _MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
 
@@ -93,28 +94,17 @@ class _Deallocation:
 
     def run(self) -> tuple[list[Decision], tuple[int, ...]]:
         """What was decided, and the results that now come with a flag."""
-        program, ownership = self._solved()
+        settled = settle(self._function, self._options, self._flagged, self._lends)
+        program, ownership = settled.program, settled.ownership
         flags = OwnershipFlags(program, ownership, self._lends)
         dropped = [flags.op(op.number) for op in program.ops if _frees(program, op, ownership)]
         flags.run()
-        decisions = [*self._insert(program, ownership, flags), *map(self._copied, flags.copied)]
+        decisions = [*self._insert(program, ownership, flags), *map(self._copied, [*settled.copied, *flags.copied])]
         for op in dropped:
             _drop(op)
+        for branch in settled.opened:
+            close_branch(branch)
         return decisions, flags.lent
-
-    def _solved(self) -> tuple[BufferProgram, Ownership]:
-        if self._options.mode == "copies":
-            copy_critical_aliases(self._function)
-        while True:
-            program = read_buffers(self._function, self._options.reload_scalars)
-            ownership = solve(program, flagged_results(program, self._flagged))
-            unclear = _unclear_edges(program, ownership)
-            if not unclear:
-                return program, ownership
-            for number, edges in unclear.items():
-                branch = program.ops[number].operation
-                for edge in sorted(edges):
-                    branch, _ = split_edge(branch, edge)
 
     def _insert(self, program: BufferProgram, ownership: Ownership, flags: OwnershipFlags) -> list[Decision]:
         decisions: list[Decision] = []
@@ -176,16 +166,6 @@ class _Points:
             self._branches[block], forward = split_edge(self._end(block), successor)
             self._between[block, successor] = forward
         return self._between[block, successor]
-
-
-def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, set[int]]:
-    """Edges of branches on which something is freed that no other edge may free: what a handover does not take."""
-    found: dict[int, set[int]] = {}
-    for handover in ownership.handovers.values():
-        op = program.ops[handover.key[0]]
-        if len(program.blocks[op.block].branches) > 1 and handover.moved and len(handover.candidates) > 1:
-            found.setdefault(op.number, set()).update(ownership.slots.edges(handover.key))
-    return found
 
 
 def _frees(program: BufferProgram, op: BufferOp, ownership: Ownership) -> bool:

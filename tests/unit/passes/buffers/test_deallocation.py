@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from hotdesk.ir.walking import nested_ops
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.harness import POISONS
 from tests.running import Executable, executable
+from tests.running.ownership import mark_given, runtime_checks
 
 M = "memref<4xf32>"
 COPY = f"memref.copy {{}}, {{}} : {M} to {M}"
@@ -50,13 +52,20 @@ def deallocated(text: str, one: DeallocateAfterLastUse) -> tuple[ir.Module, tupl
     return module, decisions
 
 
-def check_runs(text: str, one: DeallocateAfterLastUse) -> None:
-    """Fails unless it computes the same after deallocation, however often it loops and branches, and leaks nothing."""
-    module, _ = deallocated(text, one)
+@cache
+def undeallocated(text: str) -> Executable:
     with make_context():
         plain = ir.Module.parse(text)
         run_mlir_passes(plain, "func.func(expand-realloc{emit-deallocs=false})")
-        before, after = Executable(plain), Executable(ir.Module.parse(str(module)))
+        return Executable(plain)
+
+
+def check_runs(text: str, one: DeallocateAfterLastUse) -> None:
+    """Fails unless it computes the same after deallocation, however often it loops and branches, and leaks nothing."""
+    module, _ = deallocated(text, one)
+    before = undeallocated(text)
+    with make_context():
+        after = Executable(ir.Module.parse(str(module)))
     for n, p, poison in itertools.product((0, 1, 2, 5), (False, True), POISONS):
         inputs = [np.int64(n), np.bool_(p), np.arange(4, dtype=np.float32), np.arange(4, 8, dtype=np.float32)]
         was, now = (each(inputs, [(4,)], poison) for each in (before, after))
@@ -87,6 +96,18 @@ SOMETIMES = f"""{ODD}%w = scf.if %q -> {M} {{
   scf.yield %u : {M}
 }}
 """
+D = f"%d = memref.alloc() : {M}\n{copy('%v', '%d')}\n"
+
+
+def picked(body: str) -> str:
+    """A program that calls a function which returns `%r`, made of its arguments `%u` and `%v`."""
+    return main(
+        f"{A}{B}%r = func.call @pick(%n, %p, %a, %b) : (index, i1, {M}, {M}) -> {M}\n"
+        f"{copy('%a', '%out')}\n{copy('%r', '%out')}",
+        f"func.func private @pick(%n: index, %p: i1, %u: {M}, %v: {M}) -> {M} {{\n{HEAD}{body}\nreturn %r : {M}\n}}",
+    )
+
+
 PROGRAMS = {
     "s2_8 loop, new sometimes": main(f"{loop('%w', '%x', SOMETIMES)}{copy('%r#0', '%out')}"),
     "loop, new sometimes, from an allocation": main(f"{A}{loop('%w', '%a', SOMETIMES)}{copy('%r#0', '%out')}"),
@@ -145,6 +166,50 @@ PROGRAMS = {
     return %r : {M}
   }}""",
     ),
+    "returned from one of two ways": picked(
+        f"%r = scf.if %p -> {M} {{\n{FRESH}scf.yield %w : {M}\n}} else {{\nscf.yield %u : {M}\n}}"
+    ),
+    "returned from nested ways": picked(
+        f"""{D}%r = scf.if %p -> {M} {{
+    scf.yield %d : {M}
+  }} else {{
+    %q = arith.cmpi eq, %n, %c1 : index
+    %s = scf.if %q -> {M} {{
+      scf.yield %u : {M}
+    }} else {{
+      {FRESH}
+      scf.yield %w : {M}
+    }}
+    %z = memref.cast %s : {M} to {M}
+    scf.yield %z : {M}
+  }}"""
+    ),
+    "returned from one of two ways, the argument is written before": picked(
+        f"""{D}%r = scf.if %p -> {M} {{ scf.yield %d : {M} }} else {{ scf.yield %u : {M} }}
+  {copy("%d", "%u")}"""
+    ),
+    "returned choice of an argument": picked(f"{D}%r = arith.select %p, %d, %u : {M}"),
+    "returned choice of two": picked(f"{D}{FRESH}%r = arith.select %p, %d, %w : {M}"),
+    "returned choice, also read": picked(f"{D}{FRESH}%r = arith.select %p, %d, %w : {M}\n{copy('%d', '%u')}"),
+    "returned from blocks": picked(
+        f"""{D}cf.cond_br %p, ^one, ^two
+^one:
+  {FRESH}
+  cf.br ^end(%w : {M})
+^two:
+  {copy("%d", "%u")}
+  cf.br ^end(%u : {M})
+^end(%r: {M}):"""
+    ),
+    "last used in front of an allocation, on one way": main(
+        f"""{A}{B}{copy("%x", "%out")}
+  scf.if %p {{
+    {copy("%a", "%out")}
+    %w = memref.alloc() : {M}
+    {copy("%b", "%w")}
+    {copy("%w", "%out")}
+  }}"""
+    ),
     "reallocated": main(
         f"""%a = memref.alloc(%c2) : memref<?xf32>
   %half = memref.subview %x[0] [2] [1] : {M} to memref<2xf32, strided<[1]>>
@@ -192,11 +257,10 @@ def test_runs(name: str, one: DeallocateAfterLastUse) -> None:
 
 
 def asked(text: str, one: DeallocateAfterLastUse = OWNERSHIP) -> int:
-    """How many deallocations depend on something at run time."""
-    module, _ = deallocated(text, one)
-    frees = [op for op in nested_ops(module.operation) if op.name == "memref.dealloc"]
-    around: list[Any] = [free.parent.operation for free in frees]
-    return sum(op.name == "scf.if" and len(op.results) == 0 for op in around)
+    """How many conditions there are only to free something, or to copy what is returned; and comparisons of addresses."""
+    module = ir.Module.parse(text, make_context())
+    mark_given(module)
+    return runtime_checks(deallocated(str(module), one)[0])
 
 
 @pytest.mark.parametrize(
@@ -211,6 +275,11 @@ def asked(text: str, one: DeallocateAfterLastUse = OWNERSHIP) -> int:
         ("view carried", 0),
         ("while", 0),
         ("reallocated", 0),
+        ("returned from one of two ways", 0),
+        ("returned from nested ways", 0),
+        ("returned choice of an argument", 0),
+        ("returned choice of two", 0),
+        ("returned from blocks", 0),
     ],
 )
 def test_what_is_asked_at_run_time(name: str, count: int) -> None:

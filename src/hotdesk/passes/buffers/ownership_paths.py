@@ -1,0 +1,173 @@
+"""Where control decides who owns a buffer, the program says so on each path, and nothing is asked at run time.
+
+1. A choice of which it would be asked what was chosen becomes a branch: each way frees what it does not pass on.
+
+    %s = arith.select %p, %a, %b      ->      %s = scf.if %p { scf.yield %a } else { scf.yield %b }
+
+2. A result that on some paths is memory of somebody else is copied on those paths, instead of behind them under a flag.
+
+    %r = scf.if %p { scf.yield %new } else { scf.yield %argument }; return %r      ->      … else { copy %argument to %c;
+                                                                                           scf.yield %c }
+
+   legal iff nothing but the return uses what comes out of the branch, and nothing between the two can write memory: so the copy
+   holds what it would hold there.
+
+3. A branch without `else` gets one if a buffer is used for the last time in front of an allocation in it: so it can be freed
+   there, and where the branch is not taken. What stays empty is taken away again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.buffer_program import BufferProgram, Kind
+from hotdesk.analysis.memory_effects import effects_of
+from hotdesk.analysis.ownership import EXTERNAL, Handover, Ownership
+from hotdesk.analysis.region_graph import ENTRY, EXIT
+from hotdesk.ir.building import create, replace
+
+_BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region")
+Point = tuple[int, int]
+"""An op and one of its operands."""
+
+
+def asked_choices(program: BufferProgram, ownership: Ownership) -> list[ir.Operation]:
+    """The selects of which addresses would tell what was chosen (1)."""
+    found: dict[int, ir.Operation] = {}
+    for handover in ownership.handovers.values():
+        root = program.buffers[program.root(handover.source)]
+        if root.kind is Kind.CHOICE and len(handover.candidates) > 1 and (handover.moved or handover.claimed):
+            op = program.ops[root.producer].operation
+            if str(op.operands[0].type) == "i1":
+                found[root.producer] = op
+    return [found[number] for number in sorted(found)]
+
+
+def branch_of(select: ir.Operation) -> ir.Operation:
+    """A branch in the place of a select."""
+    branch = create("scf.if", [select.operands[0]], [select.results[0].type], regions=2, before=select)
+    for region, value in zip(branch.regions, list(select.operands)[1:], strict=True):
+        with ir.InsertionPoint(region.blocks.append()), select.location:
+            ir.Operation.create("scf.yield", operands=[value])
+    replace(select, branch)
+    return branch
+
+
+def choice_of(branch: ir.Operation) -> None:
+    """Puts the select back in the place of its branch."""
+    passed = [region.blocks[0].operations[0].operation.operands[0] for region in branch.regions]
+    operands = [branch.operands[0], *passed]
+    replace(branch, create("arith.select", operands, [branch.results[0].type], before=branch))
+
+
+def foreign_points(program: BufferProgram, ownership: Ownership) -> list[tuple[Handover, list[Point]]]:
+    """The results that are copied on their paths, and where these pass on memory of somebody else (2)."""
+    found: list[tuple[Handover, list[Point]]] = []
+    for handover in ownership.handovers.values():
+        if handover.slot.returned < 0 or handover.certain or len(handover.slot.keys) != 1:
+            continue
+        points = _Paths(program, ownership).behind(handover.source, handover.key[0])
+        if points:
+            found.append((handover, points))
+    return found
+
+
+class _Paths:
+    """Where the memory that a value may be comes from."""
+
+    def __init__(self, program: BufferProgram, ownership: Ownership) -> None:
+        self._program, self._ownership = program, ownership
+
+    def behind(self, value: int, user: int) -> list[Point]:
+        """Where somebody else's memory becomes `value`, which op `user` passes on; nothing if not all of it can be told."""
+        points: list[Point] = []
+        return points if self._collect(value, user, points) else []
+
+    def _collect(self, value: int, user: int, points: list[Point]) -> bool:
+        program = self._program
+        record = program.buffers[value]
+        if len(program.users[value]) != 1 or program.ops[program.users[value][0]].operands.count(value) != 1:
+            return False
+        if record.kind is Kind.VIEW:
+            return self._collect(record.sources[0], user, points)
+        if record.kind is not Kind.PASSED or record.block != program.ops[user].block:
+            return False
+        if record.producer < 0:
+            return self._arguments(value, user, points)
+        op = program.ops[record.producer]
+        if op.name not in _BRANCHES or not self._is_quiet(range(op.end, user)):
+            return False
+        leaving = [edge for edge in op.edges if edge.end == EXIT]
+        if any(edge.start == ENTRY for edge in leaving):
+            return False
+        passed = (
+            (end.number, operand)
+            for edge in leaving
+            for end in program.terminators(op, edge.start)
+            for operand, result in edge.passed
+            if op.results[result] == value
+        )
+        return self._sources(passed, points)
+
+    def _arguments(self, value: int, user: int, points: list[Point]) -> bool:
+        """As `_collect`, for a block argument that comes by branches with one way."""
+        program = self._program
+        block = program.buffers[value].block
+        if not self._is_quiet(range(program.blocks[block].first, user)):
+            return False
+        slot = self._ownership.slots.of_target.get(value)
+        if slot is None or len(slot.targets) != 1:
+            return False
+        straight = all(program.ops[op].name == "cf.br" and op < user for op, _ in slot.keys)
+        return straight and self._sources(slot.keys, points)
+
+    def _sources(self, passed: Iterable[Point], points: list[Point]) -> bool:
+        for op, operand in passed:
+            source = self._program.ops[op].operands[operand]
+            candidates = self._ownership.candidates[source]
+            if candidates == frozenset({EXTERNAL}):
+                points.append((op, operand))
+            elif EXTERNAL in candidates and not self._collect(source, op, points):
+                return False
+        return True
+
+    def _is_quiet(self, ops: range) -> bool:
+        """Whether no op of a range may write memory."""
+        return all(self._writes_nothing(number) for number in ops)
+
+    def _writes_nothing(self, number: int) -> bool:
+        op = self._program.ops[number]
+        if op.name in ("memref.dealloc", "scf.yield", "cf.br"):
+            return op.name != "memref.dealloc"
+        effects = effects_of(op.operation)
+        return effects is not None and not effects.writes
+
+
+def opened(program: BufferProgram, ownership: Ownership) -> list[ir.Operation]:
+    """The branches that would get an `else` (3): what is freed right behind them could be freed inside."""
+    behind = {place.after for places in ownership.places.values() for place in places if place.after >= 0}
+    made = sorted(b.producer for b in program.buffers if b.kind is Kind.ALLOCATION)
+    found: list[ir.Operation] = []
+    for number in sorted(behind):
+        op = program.ops[number]
+        if op.name == "scf.if" and not op.regions[1] and bisect_left(made, number) < bisect_left(made, op.end):
+            found.append(op.operation)
+    return found
+
+
+def open_branch(branch: ir.Operation) -> None:
+    """Gives a branch an empty `else`."""
+    with ir.InsertionPoint(branch.regions[1].blocks.append()), branch.location:
+        ir.Operation.create("scf.yield")
+
+
+def close_branch(branch: ir.Operation) -> None:
+    """Takes an `else` away in which there is nothing."""
+    if len(list(branch.regions[1].blocks[0].operations)) > 1:
+        return
+    attributes = {name: branch.attributes[name] for name in branch.attributes}
+    new = create(branch.name, list(branch.operands), [], attributes, regions=2, before=branch)
+    branch.regions[0].blocks[0].append_to(new.regions[0])
+    branch.erase()

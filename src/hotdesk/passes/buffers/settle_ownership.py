@@ -1,0 +1,153 @@
+"""Reads a function, finds who owns what, and rewrites it until as little as possible is left to run time.
+
+With `mode=copies`, what would be asked is copied first (`critical_aliases`); otherwise paths are told apart (`ownership_paths`).
+Branches get blocks on those edges on which something is freed that no other edge may free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.buffer_program import BufferProgram, read_buffers
+from hotdesk.analysis.ownership import Ownership, solve
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.locations import python_line
+from hotdesk.passes.buffers.branch_edges import split_edge
+from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_of, copy_open_results
+from hotdesk.passes.buffers.ownership_flags import ReturnedCopy, flagged_results
+from hotdesk.passes.buffers.ownership_paths import (
+    asked_choices,
+    branch_of,
+    choice_of,
+    foreign_points,
+    open_branch,
+    opened,
+)
+
+
+class Options(Protocol):
+    """The options of deallocation that count here."""
+
+    @property
+    def mode(self) -> str: ...
+    @property
+    def placement(self) -> str: ...
+    @property
+    def reload_scalars(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A function as it is now, who owns its buffers, the results that are copied, and the branches that got an `else`."""
+
+    program: BufferProgram
+    ownership: Ownership
+    copied: tuple[ReturnedCopy, ...]
+    opened: tuple[ir.Operation, ...]
+
+
+def settle(function: ir.Operation, options: Options, flagged: Mapping[str, tuple[int, ...]], lends: bool) -> Settled:
+    """Settles who owns what. `flagged` are results of callees that come with a flag; one that lends returns flags itself.
+
+    Raises:
+        BufferizationError: memory is passed on by an op of which nothing is known, or freed by `bufferization.dealloc`.
+    """
+    return _Settling(function, options, flagged, lends).run()
+
+
+class _Settling:
+    def __init__(
+        self, function: ir.Operation, options: Options, flagged: Mapping[str, tuple[int, ...]], lends: bool
+    ) -> None:
+        self._function, self._options, self._flagged, self._lends = function, options, flagged, lends
+        self._copied: list[ReturnedCopy] = []
+
+    def run(self) -> Settled:
+        if self._options.mode == "copies":
+            copy_critical_aliases(self._function)
+            self._read()
+            self._copy_results()
+        else:
+            self._read()
+            self._decide_choices()
+            if not self._lends:
+                self._copy_on_paths()
+        branches = opened(self._program, self._ownership) if self._options.placement == "last-use" else []
+        for branch in branches:
+            open_branch(branch)
+        if branches:
+            self._read()
+        return Settled(self._program, self._ownership, tuple(self._copied), tuple(branches))
+
+    def _read(self) -> None:
+        while True:
+            program = read_buffers(self._function, self._options.reload_scalars)
+            _refuse_conditional(program)
+            ownership = solve(program, flagged_results(program, self._flagged))
+            unclear = _unclear_edges(program, ownership)
+            if not unclear:
+                break
+            for number, edges in unclear.items():
+                branch = program.ops[number].operation
+                for edge in sorted(edges):
+                    branch, _ = split_edge(branch, edge)
+        self._program, self._ownership = program, ownership
+
+    def _decide_choices(self) -> None:
+        """Makes choices branches where that leaves less to be asked."""
+        while self._ownership.asked and (choices := asked_choices(self._program, self._ownership)):
+            asked = self._ownership.asked
+            branches = [branch_of(select) for select in choices]
+            self._read()
+            if self._ownership.asked >= asked:
+                for branch in branches:
+                    choice_of(branch)
+                self._read()
+                return
+
+    def _copy_results(self) -> None:
+        """Copies what is returned and not certainly owned."""
+        ends = {op.number: op.operation for op in self._program.ops if op.name == "func.return"}
+        values = {(n, i): value for n, end in ends.items() for i, value in enumerate(end.operands)}
+        for handover in copy_open_results(self._program, self._ownership):
+            place = python_line(ends[handover.key[0]].location)
+            self._copied.append(ReturnedCopy(values[handover.key], bool(handover.claimed), place))
+        if self._copied:
+            self._read()
+
+    def _copy_on_paths(self) -> None:
+        """Copies what is returned on the paths on which it belongs to somebody else."""
+        while points := foreign_points(self._program, self._ownership):
+            for handover, passed in points:
+                end = self._program.ops[handover.key[0]].operation
+                place = python_line(end.location)
+                self._copied.append(ReturnedCopy(end.operands[handover.key[1]], False, place))
+                for number, operand in passed:
+                    op = self._program.ops[number].operation
+                    op.operands[operand] = copy_of(op.operands[operand], op)
+            self._read()
+
+
+def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, set[int]]:
+    """Edges of branches on which something is freed that no other edge may free: what a handover does not take."""
+    found: dict[int, set[int]] = {}
+    for handover in ownership.handovers.values():
+        op = program.ops[handover.key[0]]
+        if len(program.blocks[op.block].branches) > 1 and handover.moved and len(handover.candidates) > 1:
+            found.setdefault(op.number, set()).update(ownership.slots.edges(handover.key))
+    return found
+
+
+def _refuse_conditional(program: BufferProgram) -> None:
+    for op in program.ops:
+        if op.name == "bufferization.dealloc":
+            raise BufferizationError(
+                "deallocation of a function that frees already",
+                expected="`memref.dealloc`, which is dropped, or nothing freed",
+                got="`bufferization.dealloc`",
+                where=python_line(op.operation.location) or None,
+                hint="lower it first: --convert-bufferization-to-memref",
+            )

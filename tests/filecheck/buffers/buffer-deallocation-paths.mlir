@@ -1,0 +1,147 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-buffer-deallocation | FileCheck %s
+
+// A choice of two allocations becomes a branch, so that each way frees the other one.
+// CHECK-LABEL: func.func @choice(
+// CHECK-SAME:    [[P:%[a-z0-9]+]]: i1,
+// CHECK:         [[A:%.*]] = memref.alloc()
+// CHECK:         [[B:%.*]] = memref.alloc()
+// CHECK-NOT:     memref.extract
+// CHECK:         [[R:%.*]] = scf.if [[P]] -> (memref<2xf32>) {
+// CHECK-NEXT:      memref.dealloc [[B]]
+// CHECK-NEXT:      scf.yield [[A]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      memref.dealloc [[A]]
+// CHECK-NEXT:      scf.yield [[B]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return [[R]]
+func.func @choice(%p: i1, %x: memref<2xf32>) -> memref<2xf32> {
+  %a = memref.alloc() : memref<2xf32>
+  %b = memref.alloc() : memref<2xf32>
+  memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+  memref.copy %x, %b : memref<2xf32> to memref<2xf32>
+  %r = arith.select %p, %a, %b : memref<2xf32>
+  return %r : memref<2xf32>
+}
+
+// -----
+
+// Nobody takes over what is chosen: it stays a choice.
+// CHECK-LABEL: func.func @choice_that_is_read(
+// CHECK:         [[A:%.*]] = memref.alloc()
+// CHECK:         [[B:%.*]] = memref.alloc()
+// CHECK:         [[R:%.*]] = arith.select
+// CHECK-NEXT:    memref.copy [[R]]
+// CHECK-NEXT:    memref.dealloc [[A]]
+// CHECK-NEXT:    memref.dealloc [[B]]
+// CHECK-NEXT:    return
+func.func @choice_that_is_read(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
+  %a = memref.alloc() : memref<2xf32>
+  %b = memref.alloc() : memref<2xf32>
+  memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+  memref.copy %x, %b : memref<2xf32> to memref<2xf32>
+  %r = arith.select %p, %a, %b : memref<2xf32>
+  memref.copy %r, %out : memref<2xf32> to memref<2xf32>
+  return
+}
+
+// -----
+
+// An argument is copied on the way on which it is returned, and nothing is asked.
+// CHECK-LABEL: func.func @argument_on_one_way(
+// CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<2xf32>)
+// CHECK-NEXT:    [[R:%.*]] = scf.if [[P]] -> (memref<2xf32>) {
+// CHECK-NEXT:      [[A:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy [[X]], [[A]]
+// CHECK-NEXT:      scf.yield [[A]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      [[C:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy [[X]], [[C]]
+// CHECK-NEXT:      scf.yield [[C]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return [[R]]
+func.func @argument_on_one_way(%p: i1, %x: memref<2xf32>) -> memref<2xf32> {
+  %r = scf.if %p -> memref<2xf32> {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    scf.yield %a : memref<2xf32>
+  } else {
+    scf.yield %x : memref<2xf32>
+  }
+  return %r : memref<2xf32>
+}
+
+// -----
+
+// The argument is written in between: it is copied where it is returned, unless a flag says that it is not the argument.
+// CHECK-LABEL: func.func @written_in_between(
+// CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<2xf32>)
+// CHECK:         [[R:%.*]]:2 = scf.if [[P]] -> (memref<2xf32>, i1) {
+// CHECK:         } else {
+// CHECK-NEXT:      [[FALSE:%.*]] = arith.constant false
+// CHECK-NEXT:      scf.yield [[X]], [[FALSE]]
+// CHECK-NEXT:    }
+// CHECK:         linalg.fill {{.*}} outs([[X]]
+// CHECK-NEXT:    scf.if [[R]]#1
+// CHECK-NEXT:      scf.yield [[R]]#0
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      [[C:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy [[R]]#0, [[C]]
+func.func @written_in_between(%p: i1, %x: memref<2xf32>) -> memref<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %r = scf.if %p -> memref<2xf32> {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    scf.yield %a : memref<2xf32>
+  } else {
+    scf.yield %x : memref<2xf32>
+  }
+  linalg.fill ins(%zero : f32) outs(%x : memref<2xf32>)
+  return %r : memref<2xf32>
+}
+
+// -----
+
+// The last use is in front of an allocation in a branch: freed there, and in an `else` where the branch is not taken.
+// CHECK-LABEL: func.func @in_front_of_an_allocation(
+// CHECK:         [[A:%.*]] = memref.alloc()
+// CHECK:         scf.if
+// CHECK-NEXT:      memref.copy [[A]]
+// CHECK-NEXT:      memref.dealloc [[A]]
+// CHECK-NEXT:      [[B:%.*]] = memref.alloc()
+// CHECK:           memref.dealloc [[B]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      memref.dealloc [[A]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return
+func.func @in_front_of_an_allocation(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
+  %a = memref.alloc() : memref<2xf32>
+  memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+  scf.if %p {
+    memref.copy %a, %out : memref<2xf32> to memref<2xf32>
+    %b = memref.alloc() : memref<2xf32>
+    memref.copy %x, %b : memref<2xf32> to memref<2xf32>
+    memref.copy %b, %out : memref<2xf32> to memref<2xf32>
+  }
+  return
+}
+
+// -----
+
+// It is used behind the branch, which gets no `else`.
+// CHECK-LABEL: func.func @used_behind(
+// CHECK:         scf.if
+// CHECK:           memref.dealloc
+// CHECK-NEXT:    }
+// CHECK-NEXT:    memref.copy
+// CHECK-NEXT:    memref.dealloc
+func.func @used_behind(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
+  %a = memref.alloc() : memref<2xf32>
+  memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+  scf.if %p {
+    %b = memref.alloc() : memref<2xf32>
+    memref.copy %a, %b : memref<2xf32> to memref<2xf32>
+    memref.copy %b, %out : memref<2xf32> to memref<2xf32>
+  }
+  memref.copy %a, %out : memref<2xf32> to memref<2xf32>
+  return
+}
