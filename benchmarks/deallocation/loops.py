@@ -17,8 +17,8 @@ def loops() -> Mapping[str, str]:
 
 
 def chain(count: int) -> str:
-    """`count` allocations, each filled from the one before."""
-    lines = [_new(f"%a{i + 1}", f"%a{i}" if i else "%x") for i in range(count)]
+    """`count` allocations, each computed from the one before."""
+    lines = [_computed(f"%a{i + 1}", f"%a{i}" if i else "%x") for i in range(count)]
     return _main("\n".join([*lines, _copy(f"%a{count}", "%out")]))
 
 
@@ -32,6 +32,10 @@ def _copy(source: str, target: str) -> str:
 
 def _new(name: str, source: str) -> str:
     return f"{name} = memref.alloc() : {_M}\n{_copy(source, name)}"
+
+
+def _computed(name: str, source: str) -> str:
+    return f"{name} = memref.alloc() : {_M}\nlinalg.exp ins({source} : {_M}) outs({name} : {_M})"
 
 
 def _loop(inits: str, yielded: str, body: str = "", result: str = "%r") -> str:

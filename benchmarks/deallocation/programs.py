@@ -72,7 +72,7 @@ def _random() -> Iterator[Program]:
     from tests.structured import Program as Drawn
     from tests.structured import structured_programs
 
-    found: list[Drawn] = []
+    found: dict[str, Drawn] = {}
 
     quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
@@ -85,10 +85,10 @@ def _random() -> Iterator[Program]:
     )
     @given(structured_programs())
     def collect(program: Drawn) -> None:
-        found.append(program)
+        found[program.text] = program
 
     collect()
-    for number, program in enumerate(found):
+    for number, program in enumerate(found.values()):
         dynamic = [size for t in program.arguments for size, fixed in zip(t.sizes, t.static, strict=True) if not fixed]
         yield Program(f"random {number}", "random", program.text, ("mlir", "ours"), _ALL, sizes=(*dynamic, 0, 1, 2))
 

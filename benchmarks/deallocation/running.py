@@ -20,6 +20,7 @@ from hotdesk.ir.context import entered
 from hotdesk.runtime.checker import FaultKind, Settings, machine_for, run
 from hotdesk.runtime.checking.arguments import drawn, passed
 from hotdesk.runtime.checking.blocks import Block
+from hotdesk.runtime.checking.machine import Machine
 from hotdesk.runtime.checking.memory import Memory
 from hotdesk.runtime.checking.parameters import parameters
 
@@ -48,8 +49,8 @@ class Ran:
 class _Watched(Memory):
     """Memory that also counts without bookkeeping."""
 
-    def __init__(self, findings: Any) -> None:
-        super().__init__(findings)
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(machine.findings, machine.settings.poison)
         self._sizes: dict[int, int] = {}
         self.level = self.peak = self.allocations = 0
 
@@ -72,7 +73,7 @@ def run_program(module: ir.Module, sizes: Sequence[int] = (), freed: bool = True
     count_executed(module)
     with entered(module.operation):
         machine, entry = machine_for(module, "main", Settings(deallocated=freed, undefined="carry"))
-        watched = machine.memory = _Watched(machine.findings)
+        watched = machine.memory = _Watched(machine)
         found = parameters(entry, False)
         given = passed(machine, entry, found, drawn(found, sizes, 0))
         slots = {p.result: v for p, v in zip(found, given, strict=True) if p.result is not None}
