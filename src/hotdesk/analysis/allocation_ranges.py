@@ -9,7 +9,8 @@ Two allocations whose ranges do not meet are never in use at one time:
    touched by the whole op, since the op may be a loop.
 3. If the uses are spread over several blocks of a region, it is all of that region.
 4. It is not known if an alias leaves the function, or an op keeps a pointer; if the way from the allocation up to that block
-   leads out of a loop, since then two of them may be in use at once; and if it leads out of a region of which nothing is known.
+   leads out of a loop, or an alias comes around one, since then two of them may be in use at once; and if it leads out of a
+   region of which nothing is known.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ def live_range(allocations: Allocations, allocation: Allocation) -> LiveRange | 
     home = program.ops[allocation.op].block
     places = {program.buffers[alias].block for alias in allocation.aliases}
     places |= {program.ops[user].block for user in allocation.users}
+    if allocations.comes_around(allocation):
+        return Unbounded(Reason.KEPT_BETWEEN_ITERATIONS, program.blocks[home].last)
     common = dominance.common([home, *sorted(places)])
     found = _climbed(allocations, home, common)
     if isinstance(found, Unbounded):

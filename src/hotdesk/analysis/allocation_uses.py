@@ -75,6 +75,18 @@ class Allocations:
         """The size, an expression if it is dynamic; 0 for elements that are not numbers."""
         return bytes_of(self.value(allocation), self.sizes)
 
+    def comes_around(self, allocation: Allocation, inside: int = FUNCTION) -> bool:
+        """Whether an alias is what a block had as an argument before it came to the allocation, so that a loop handed it on.
+
+        Only blocks inside the op number `inside` count.
+        """
+        arguments = {b.block for b in map(self.program.buffers.__getitem__, allocation.aliases) if b.producer < 0}
+        end = len(self.program.ops) if inside == FUNCTION else self.program.ops[inside].end
+        return bool(arguments) and any(
+            block in arguments and inside < self.program.blocks[block].first <= end
+            for block in self.dominance.upwards(self.program.ops[allocation.op].block)
+        )
+
     def block_of(self, value: ir.Value) -> int:
         """The block that defines a value."""
         op = defining_op(value)

@@ -50,8 +50,12 @@ class Memory:
         self._touching: dict[int, list[int]] = {}
         self._freeing: dict[int, list[int]] = {}
         self.copies: list[Copy] = []
+        used: list[list[int]] = [[] for _ in self.program.ops]
+        for buffer, users in enumerate(self.program.users):
+            for user in users:
+                used[user].append(buffer)
         for op in self.program.ops:
-            self._read(op)
+            self._read(op, used[op.number])
 
     def classes(self, buffer: int) -> frozenset[int]:
         """The classes of the memory that a memref may show."""
@@ -104,16 +108,16 @@ class Memory:
         number = self.program.numbers.get(value)
         return frozenset({FOREIGN}) if number is None else self._classes[number]
 
-    def _read(self, op: BufferOp) -> None:
+    def _read(self, op: BufferOp, used: Sequence[int]) -> None:
+        """Notes what an op touches: `used` are its operands, and what its payload uses."""
         found: set[int] = set()
-        operands = [number for number in op.operands if number >= 0]
-        if operands and is_touching(self.allocations, op):
-            found.update(*(self._classes[number] for number in operands))
+        if used and is_touching(self.allocations, op):
+            found.update(*(self._classes[number] for number in used))
         if not self._is_known(op):
             found.add(FOREIGN)
         for each in found:
             self._touching.setdefault(each, []).append(op.number)
-        for position in freed(op.operation) if operands else ():
+        for position in freed(op.operation) if used else ():
             for each in self._classes[op.operands[position]]:
                 self._freeing.setdefault(each, []).append(op.number)
         copied = copy_of(op.operation)

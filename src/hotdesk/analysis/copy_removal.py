@@ -1,9 +1,11 @@
 """Which copies need not be made, and what makes them unnecessary.
 
-*Of itself*: source and target are the same memory.
+*Of itself*: source and target are the same memory, element by element.
 
-*Not read*: the next op in the block that touches the target's memory overwrites all of the target and reads none of it; or
-nothing touches it any more, and it is an allocation of the block that stays in it.
+*Not read*: what the copy writes is not wanted, iff
+
+1. nothing in the block touches the target's memory any more, and the target is an allocation of the block that stays in it;
+2. or the next op that does so is one of the block, overwrites all of the target, and reads none of it.
 
 *The source serves as the target*, so that the target's allocation goes, iff
 
@@ -13,7 +15,8 @@ nothing touches it any more, and it is an allocation of the block that stays in 
    nothing the source as long as the target is read;
 4. it is clear who frees: the whole source is handed over with the target's deallocations, or the target stays in the block, is
    freed by `memref.dealloc` of itself, and the source's deallocations can wait;
-5. every op that has the target takes the source's type.
+5. every op that has the target takes the source's type, or a cast or slices made anew of it; none counts on the target's
+   alignment (`analysis.retyping`).
 
 *The target serves as the source*, so that the source's allocation goes, iff
 
@@ -22,7 +25,7 @@ nothing touches it any more, and it is an allocation of the block that stays in 
 3. nothing touches the target's memory from the source's first use to the copy. An elementwise op that is this first use may read
    it where it writes;
 4. nothing touches the source after the copy;
-5. every op that has the source takes the target's type;
+5. every op that has the source takes the target's type, as above;
 6. whatever frees the source is a `memref.dealloc` of it.
 
 Two arguments may be the same memory, unless `arguments_overlap` is false; it is assumed that they do not overlap in part.
@@ -32,47 +35,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.aliasing import Alias, Aliases
 from hotdesk.analysis.allocation_uses import Allocation, bytes_of
 from hotdesk.analysis.buffer_program import Kind
 from hotdesk.analysis.copies import Copy, Memory
-from hotdesk.analysis.generics import read_generic
-from hotdesk.analysis.memory_effects import effects_of
+from hotdesk.analysis.copy_effects import CopyEffects
+from hotdesk.analysis.retyping import Fit, fit_of
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.symbolic import Size
-from hotdesk.ir.types import is_memref, shape_of
-
-_ELEMENTWISE = (
-    "map",
-    "add",
-    "sub",
-    "mul",
-    "div",
-    "exp",
-    "log",
-    "abs",
-    "ceil",
-    "floor",
-    "negf",
-    "tanh",
-    "sqrt",
-    "rsqrt",
-)
-_ANY_LAYOUT = (
-    "memref.load",
-    "memref.store",
-    "memref.copy",
-    "memref.dim",
-    "memref.dealloc",
-    "affine.load",
-    "affine.store",
-)
-
-
-_OVERWRITING = ("memref.copy", "linalg.copy", "linalg.fill")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +56,8 @@ class Removal:
         old: the allocation that goes as well; None if it stays.
         new: what its uses get.
         erased: the deallocations that go.
+        fit: what it takes to put it there.
+        front: the op of the copy's block that is, or has inside, the first of those uses.
         moved: (op, other): ops that go in front of or, for deallocations, behind another one.
         first, end: the ops that this is about, half open.
         classes: the memory that it is about.
@@ -93,6 +67,8 @@ class Removal:
     decision: Decision
     old: ir.Operation | None = None
     new: ir.Value | None = None
+    fit: Fit = Fit.SAME
+    front: ir.Operation | None = None
     erased: tuple[ir.Operation, ...] = ()
     moved: tuple[tuple[ir.Operation, ir.Operation], ...] = ()
     first: int = 0
@@ -114,6 +90,7 @@ class _Reuse:
     erased: tuple[int, ...]
     end: int
     first: int
+    fit: Fit = Fit.SAME
     moved: tuple[tuple[int, int], ...] = ()
 
 
@@ -125,6 +102,7 @@ class CopyRemovals:
         self._program = self.memory.program
         self._dominance = self.memory.allocations.dominance
         self._aliases = Aliases(function, arguments_overlap)
+        self._effects = CopyEffects(self.memory, self._aliases)
 
     def find(self, copy: Copy) -> Removal | Decision:
         """Whether a copy may go, or why it has to stay."""
@@ -160,23 +138,7 @@ class CopyRemovals:
             return end if stays and owner is not None and self.memory.is_viewed_only(owner) else 0
         op = self._program.ops[later[0]]
         here = op.block == self._program.ops[copy.op].block
-        return op.number + 1 if here and self._overwrites(op.operation, copy, classes) else 0
-
-    def _overwrites(self, op: ir.Operation, copy: Copy, classes: frozenset[int]) -> bool:
-        """Whether an op writes all of the target, and reads nothing that may be in its memory."""
-        target, plain = self._value(copy.target), op.name in _OVERWRITING
-        effects = effects_of(op)
-        if effects is None:
-            return False
-        reads = [v for v in list(op.operands)[:1] if is_memref(v.type)] if plain else effects.reads
-        if any(self.memory.classes_of(v) & classes and not self._aliases.relation(v, target).apart for v in reads):
-            return False
-        generic = read_generic(op)
-        if generic is not None:
-            whole = [op.operands[i] for i in generic.outputs if all(generic.parallel) and generic.is_permutation(i)]
-        else:
-            whole = [op.operands[1]] if plain else []
-        return any(self._aliases.relation(value, target) is Alias.MUST for value in whole)
+        return op.number + 1 if here and self._effects.overwrites(op.operation, copy, classes) else 0
 
     def _source_serves(self, copy: Copy) -> _Reuse | _Refusal:
         memory, program = self.memory, self._program
@@ -203,13 +165,14 @@ class CopyRemovals:
         used = memory.touching(memory.classes(copy.source), copy.op + 1, len(program.ops))
         dead = owner is not None and not used
         if not dead:
-            written = [op for op in after if self._may_write(op, copy.target)]
-            written += [op for op in used if op < end and self._may_write(op, copy.source)]
+            written = [op for op in after if self._effects.may_write(op, copy.target)]
+            written += [op for op in used if op < end and self._effects.may_write(op, copy.source)]
             if written:
                 return _Refusal(3, Reason.STILL_USED, written[0])
         stays = memory.is_viewed_only(target) and not memory.leaves(target)
-        if not self._takes(target, copy.target, copy.source, stays):
-            return _Refusal(5, Reason.OTHER_TYPE)
+        fit = fit_of(program, target, copy.source, stays=stays)
+        if not isinstance(fit, Fit):
+            return _Refusal(5, *fit)
         if (
             dead
             and owner is not None
@@ -219,7 +182,7 @@ class CopyRemovals:
         ):
             if not self._are_here(owner.frees, copy) or not owner.is_freed_simply:
                 return _Refusal(4, Reason.FREED_ELSEWHERE, owner.frees[0])
-            return _Reuse(owner.frees, len(program.ops), min(target.users))
+            return _Reuse(owner.frees, len(program.ops), min(target.users), fit)
         if not stays:
             return _Refusal(4, Reason.LEAVES_SCOPE, max(target.users))
         if target.frees and not target.is_freed_simply:
@@ -229,7 +192,7 @@ class CopyRemovals:
             return _Refusal(4, Reason.FREED_ELSEWHERE, frees[0])
         last = self._dominance.within(after[-1], program.ops[copy.op].block) if after else None
         moved = tuple((free, last) for free in frees if last is not None)
-        return _Reuse(target.frees, end, min(target.users), moved)
+        return _Reuse(target.frees, end, min(target.users), fit, moved)
 
     def _target_serves(self, copy: Copy) -> _Reuse | _Refusal:
         memory, program = self.memory, self._program
@@ -253,7 +216,8 @@ class CopyRemovals:
         window = start if top is None else top
         classes = memory.classes(copy.target)
         for op in memory.touching(classes, window, copy.op):
-            if not (self._is_apart(op, copy) or (op == start == top and self._reads_where_it_writes(op, copy, source))):
+            makes_it = op == start == top and self._effects.reads_where_it_writes(op, copy, source)
+            if not (makes_it or self._effects.is_apart(op, copy)):
                 return _Refusal(3, Reason.TOUCHED_BETWEEN, op)
         freed = memory.freeing(classes, window, copy.op)
         if freed:
@@ -261,11 +225,12 @@ class CopyRemovals:
         after = memory.touching({source.buffer}, copy.op + 1, len(program.ops))
         if after:
             return _Refusal(4, Reason.STILL_USED, after[0])
-        if not self._takes(source, copy.source, copy.target, stays=True):
-            return _Refusal(5, Reason.OTHER_TYPE)
+        fit = fit_of(program, source, copy.target, stays=True)
+        if not isinstance(fit, Fit):
+            return _Refusal(5, *fit)
         if source.frees and not source.is_freed_simply:
             return _Refusal(6, Reason.FREED_ELSEWHERE, source.frees[0])
-        return _Reuse(source.frees, copy.op + 1, first, moved)
+        return _Reuse(source.frees, copy.op + 1, first, fit, moved)
 
     def _removal(
         self,
@@ -278,62 +243,21 @@ class CopyRemovals:
     ) -> Removal:
         ops = self._program.ops
         source = self._source(copy.op)
+        front = self._dominance.within(reuse.first, ops[copy.op].block)
         owner = None if old < 0 else ops[self._program.buffers[old].producer].operation
         return Removal(
             ops[copy.op].operation,
             Decision("copy", Outcome.REMOVED, reason, (source,), self._bytes(copy)),
             owner,
             new,
+            reuse.fit,
+            None if front is None else ops[front].operation,
             tuple(ops[op].operation for op in reuse.erased),
             tuple((ops[op].operation, ops[other].operation) for op, other in reuse.moved),
             reuse.first,
             reuse.end,
             classes,
         )
-
-    def _takes(self, old: Allocation, was: int, new: int, stays: bool) -> bool:
-        """Whether every op that has an allocation, or a view of it, may have another memref instead."""
-        a, b = cast(Any, self._value(was).type), cast(Any, self._value(new).type)
-        if a == b:
-            return True
-        alike = (a.element_type, a.memory_space, shape_of(a)) == (b.element_type, b.memory_space, shape_of(b))
-        names = [self._program.ops[user].name for user in old.users]
-        return stays and alike and all(name in _ANY_LAYOUT or name.startswith("linalg.") for name in names)
-
-    def _may_write(self, op: int, buffer: int) -> bool:
-        """Whether an op may write memory of a memref."""
-        effects, classes = effects_of(self._program.ops[op].operation), self.memory.classes(buffer)
-        return effects is None or any(
-            self.memory.classes_of(value) & classes and not self._aliases.relation(value, self._value(buffer)).apart
-            for value in effects.writes
-        )
-
-    def _is_apart(self, op: int, copy: Copy) -> bool:
-        """Whether an op touches nothing of the target."""
-        values = self.memory.touched(op, self.memory.classes(copy.target))
-        return values is not None and all(
-            self._aliases.relation(value, self._value(copy.target)).apart for value in values
-        )
-
-    def _reads_where_it_writes(self, op: int, copy: Copy, source: Allocation) -> bool:
-        """Whether an op writes the source element by element, and of the target reads only the element that it writes."""
-        operation, target = self._program.ops[op].operation, self._program.buffers[copy.target]
-        effects = effects_of(operation)
-        if effects is None:
-            return False
-        classes = self.memory.classes(copy.target)
-        written = [value for value in effects.writes if self.memory.classes_of(value) & classes]
-        if any(not self._aliases.relation(value, target.value).apart for value in written):
-            return False
-        for number, value in enumerate(operation.operands):
-            if value not in effects.reads or not self.memory.classes_of(value) & classes:
-                continue
-            relation = self._aliases.relation(value, target.value)
-            arguments = {self._program.buffers[self._program.numbers[value]].kind, target.kind} == {Kind.ARGUMENT}
-            same = relation is Alias.MUST or (arguments and value.type == target.value.type)
-            if not relation.apart and not (same and _is_elementwise(operation, number, self._value(source.buffer))):
-                return False
-        return True
 
     def _are_known(self, op: int, before: int, copy: Copy) -> bool:
         """Whether all operands of an op are known in front of another op of the copy's block."""
@@ -372,14 +296,3 @@ class CopyRemovals:
 
     def _source(self, op: int) -> Source:
         return self.memory.allocations.source(op)
-
-
-def _is_elementwise(op: ir.Operation, operand: int, output: ir.Value) -> bool:
-    """Whether each element of an operand is read only in the iteration that writes the same element of an output."""
-    generic = read_generic(op)
-    if generic is None:
-        return op.name.removeprefix("linalg.") in _ELEMENTWISE
-    places = [i for i in generic.outputs if op.operands[i] == output]
-    return all(generic.parallel) and all(
-        generic.is_permutation(place) and generic.maps[place] == generic.maps[operand] for place in places
-    )

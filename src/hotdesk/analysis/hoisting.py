@@ -97,7 +97,7 @@ class Hoisting:
         op = self._program.ops[loop]
         if op.name in _PARALLEL:
             return Reason.PARALLEL_ITERATIONS
-        if self._dominance.dominates(wanted, op.block):
+        if self._dominance.dominates(wanted, op.block) or self.allocations.comes_around(allocation, loop):
             return Reason.KEPT_BETWEEN_ITERATIONS
         if not self._dominance.dominates(stop, op.block):
             return Reason.SIZE_DEFINED_BELOW

@@ -19,10 +19,10 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded, live_range
+from hotdesk.analysis.allocation_types import alignment_of, is_contiguous
 from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.buffer_program import FUNCTION
 from hotdesk.analysis.hoisting import runs_in_parallel
-from hotdesk.analysis.sharing import alignment_of, is_contiguous
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
 from hotdesk.planning import Buffer, Plan, Problem, plan
@@ -71,7 +71,7 @@ def plan_arena(function: ir.Operation, alignment: int, strategy: str) -> Arena:
     for each, live in found:
         size = allocations.bytes(each)
         if isinstance(live, LiveRange) and isinstance(size, int):
-            strictest = max(alignment, alignment_of(allocations.op(each).operation))
+            strictest = max(alignment, alignment_of(allocations, each))
             buffers.append(Buffer(each.op, live.lower, max(live.upper, live.lower + _NO_TOUCH), size, strictest))
     planned = plan(Problem(tuple(buffers)), strategy=strategy)
     offsets = {placement.buffer_id: placement.offset for placement in planned.placements}

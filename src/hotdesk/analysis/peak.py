@@ -1,16 +1,18 @@
 """How many bytes are held at each op, and whether holding others instead takes more.
 
-Sizes are polynomials in symbols that are not negative: a profile has an array over op numbers for each of their monomials. One
-profile takes no more than another if its peak is not above the other's, whatever the symbols are:
+Sizes are polynomials in symbols that are not negative, or taken as a whole: a profile has an array over op numbers for each of
+their monomials. One profile takes no more than another if its peak is not above the other's, whatever the symbols are:
 
 1. With one monomial, the largest coefficients are compared.
 2. With several, at each op that changes every coefficient must be at most the one that a certain op had before: where the sum of
    all of them was largest for some values of the symbols. Then that op already had a peak as large.
+3. Where more is held than the profile knows, such as during calls, every coefficient must be at most the one that the same op had
+   before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,15 +36,35 @@ class Change:
 
 
 class Profile:
-    """The bytes that are held while each op of a function runs. `ops` is their number."""
+    """The bytes that are held while each op of a function runs.
 
-    def __init__(self, ops: int, held: Sequence[Change]) -> None:
+    Args:
+        ops: how many there are.
+        held: what is held at first.
+        vague: the ops during which more than that may be held, as half-open ranges.
+        negative: whether a symbol may be negative.
+    """
+
+    def __init__(
+        self,
+        ops: int,
+        held: Sequence[Change],
+        vague: Sequence[tuple[int, int]] = (),
+        negative: Callable[[Any], bool] = lambda _: False,
+    ) -> None:
+        self._negative = negative
         self._ops = ops
         self._held: dict[Any, Any] = {}
         for change in held:
             self._apply(change, 1)
         top = self._highest()
-        self._allowed = {monomial: int(array[top]) for monomial, array in self._held.items()}
+        more = np.zeros(ops, np.bool_)
+        for lower, upper in vague:
+            more[lower:upper] = True
+        self._allowed: dict[Any, Any] = {
+            monomial: np.where(more, array, array[top]) for monomial, array in self._held.items()
+        }
+        self._nothing: Any = np.zeros(ops, np.int64)
 
     def accept(self, changes: Sequence[Change]) -> bool:
         """Makes changes, unless the peak may rise above the first one by them; whether they were made."""
@@ -55,7 +77,7 @@ class Profile:
             self._apply(change, 1)
         spans = [(change.lower, change.upper) for change in changes if change.sign > 0]
         rises = any(
-            int(array[lower:upper].max()) > self._allowed.get(monomial, 0)
+            bool((array[lower:upper] > self._allowed.get(monomial, self._nothing)[lower:upper]).any())
             for monomial, array in self._held.items()
             for lower, upper in spans
         )
@@ -65,7 +87,7 @@ class Profile:
         return not rises
 
     def _apply(self, change: Change, times: int) -> None:
-        for monomial, number in _terms(change.size):
+        for monomial, number in terms(change.size, self._negative):
             array = self._held.setdefault(monomial, np.zeros(self._ops, np.int64))
             array[change.lower : change.upper] += number * change.sign * times
 
@@ -80,26 +102,37 @@ class Profile:
         return int(np.argmax(total))
 
 
-def _terms(size: Size) -> list[tuple[Any, int]]:
-    """A polynomial as monomials with their coefficients; anything else is a monomial of its own."""
+def terms(size: Size, negative: Callable[[Any], bool] = lambda _: False) -> list[tuple[Any, int]]:
+    """A sum of products of symbols that are not negative, with their coefficients; anything else is a monomial of its own."""
     if isinstance(size, int):
         return [(1, size)] if size else []
-    terms = [term.as_coeff_Mul() for term in _algebra.Add.make_args(_algebra.expand(size))]
-    if all(number.is_Integer and int(number) >= 0 for number, _ in terms):
-        return [(monomial, int(number)) for number, monomial in terms]
+    found = [term.as_coeff_Mul() for term in _algebra.Add.make_args(_algebra.expand(size))]
+    if not all(number.is_Integer and int(number) >= 0 for number, _ in found):
+        return [(size, 1)]
+    if len(found) == 1 or all(_is_product(monomial, negative) for _, monomial in found):
+        return [(monomial, int(number)) for number, monomial in found]
     return [(size, 1)]
 
 
-def is_at_least(a: Size, b: Size) -> bool:
-    """Whether one size is at least another one whatever the sizes in them are, all of which are 0 or more."""
+def is_at_least(a: Size, b: Size, negative: Callable[[Any], bool] = lambda _: False) -> bool:
+    """Whether one size is at least another one, whatever numbers the symbols in them are.
+
+    Args:
+        a: the one that may be larger.
+        b: the other one.
+        negative: whether a symbol may be negative.
+    """
     rest = expand(_algebra.sympify(a) - _algebra.sympify(b))
     if isinstance(rest, int):
         return rest >= 0
-    terms: list[tuple[Any, Any]] = [term.as_coeff_Mul() for term in _algebra.Add.make_args(rest)]
-    return all(bool(number >= 0) and _is_product(other) for number, other in terms)
+    found: list[tuple[Any, Any]] = [term.as_coeff_Mul() for term in _algebra.Add.make_args(rest)]
+    return all(bool(number >= 0) and _is_product(other, negative) for number, other in found)
 
 
-def _is_product(term: Any) -> bool:
-    """Whether a term is a product of symbols."""
+def _is_product(term: Any, negative: Callable[[Any], bool]) -> bool:
+    """Whether a term is a product of symbols that are not negative."""
     powers: list[tuple[Any, Any]] = [factor.as_base_exp() for factor in _algebra.Mul.make_args(term) if factor != 1]
-    return all(isinstance(base, sympy.Symbol) and exponent.is_Integer and exponent > 0 for base, exponent in powers)
+    return all(
+        isinstance(base, sympy.Symbol) and exponent.is_Integer and exponent > 0 and not negative(base)
+        for base, exponent in powers
+    )

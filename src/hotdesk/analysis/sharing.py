@@ -5,12 +5,15 @@ those before it, the *desk*, iff
 
 1. the live range of all that use the desk ends before the taker's begins. In the order of the text a branch ends before the other
    one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops;
-2. the desk has as many bytes, or more: numbers, or expressions of which that is proven (sizes are not negative);
+2. the desk has as many bytes, or more: numbers, or expressions of which that is proven (sizes are not negative, other index
+   values may be);
 3. both are contiguous `memref.alloc`s in the same memory space, with elements of a known size;
 4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the
    same time, and no region of which nothing is known;
 5. each is freed by `memref.dealloc` of itself inside that block, or neither is freed at all;
 6. the peak does not rise (`analysis.peak`), though the desk is held from the first of them to the last, with what is between.
+   The peak is the one of the worst path. While a function is called, or a buffer may be held of which it is not known for how
+   long, no more is held than before.
 
 The desk is the smallest one that fits, among those the one that was freed last. Where the first user of a desk is inside an op,
 the desk goes in front of that op.
@@ -26,6 +29,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded, live_range
+from hotdesk.analysis.allocation_types import is_contiguous, may_allocate
 from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.buffer_program import FUNCTION
 from hotdesk.analysis.hoisting import is_not_negative, runs_in_parallel
@@ -33,7 +37,6 @@ from hotdesk.analysis.peak import Change, Profile, is_at_least
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.symbolic import Size
 
-ALIGNMENT = "alignment"
 _TRIED = 8
 
 
@@ -69,19 +72,22 @@ class Sharing:
         self.desks: list[Desk] = []
         self._program, self._dominance = self.allocations.program, self.allocations.dominance
         found: list[tuple[Desk, LiveRange]] = []
+        vague = [(op.number, op.end) for op in self._program.ops if may_allocate(op)]
         for allocation in self.allocations.all:
             live = self._live(allocation) if self.allocations.is_plain(allocation) else None
             if isinstance(live, Unbounded):
                 self._say(allocation, Outcome.ALLOCATED, live.reason, live.op)
-            elif live is not None and live.lower < live.upper:
+            if isinstance(live, LiveRange) and live.lower < live.upper:
                 found.append((self._alone(allocation, live), live))
+            elif self.allocations.op(allocation).name != "memref.alloca":
+                vague.append(self._about(allocation))
         found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
         held = [Change(*desk.held, desk.bytes) for desk, _ in found]
-        self._profile = Profile(len(self._program.ops) + 1, held)
+        self._profile = Profile(len(self._program.ops) + 1, held, vague, self._is_signed)
         self._busy: list[tuple[int, int]] = []
         self._free: list[tuple[int, int, int]] = []
         self._symbolic: dict[Size, list[int]] = {}
-        self._fits: dict[tuple[Size, Size], bool] = {}
+        self._fits: dict[tuple[object, ...], bool] = {}
         for desk, live in found:
             self._release(live.lower)
             self._seat(desk, live)
@@ -103,6 +109,19 @@ class Sharing:
         held = (allocation.op, max(last + 1, live.upper))
         home = self._program.ops[allocation.op].block
         return Desk((allocation,), home, allocation.op, last, self.allocations.bytes(allocation), live.upper, held)
+
+    def _about(self, allocation: Allocation) -> tuple[int, int]:
+        """The ops during which an allocation may be held of which no more is known, half open."""
+        everything = (0, len(self._program.ops))
+        entry = self._program.ops[-1].block if self._program.ops else 0
+        top = self._dominance.within(allocation.op, entry)
+        ends = [self._dominance.within(user, entry) for user in allocation.users]
+        if top is None or None in ends or allocation.keepers or not allocation.frees:
+            return everything
+        return top, max(self._program.ops[end].end for end in (top, *ends) if end is not None)
+
+    def _is_signed(self, symbol: object) -> bool:
+        return self.allocations.sizes.may_be_negative(symbol)
 
     def _release(self, until: int) -> None:
         """Desks whose last user is done become free."""
@@ -139,13 +158,20 @@ class Sharing:
             numbers = [number for _, _, number in self._free[at : at + _TRIED]]
             return sorted(numbers, key=lambda n: (self.desks[n].bytes, self._type(self.desks[n]) != kind))
         equal = sorted(self._symbolic.get(size, ())[-_TRIED:], key=lambda n: self._type(self.desks[n]) != kind)
-        others = [other for other in list(self._symbolic)[-_TRIED:] if other != size and self._fits_in(size, other)]
-        return [*equal, *(number for other in others for number in self._symbolic[other][-1:])]
+        others = [other for other in list(self._symbolic)[-_TRIED:] if other != size]
+        last = [self._symbolic[other][-1] for other in others]
+        return [*equal, *(number for number in last if self._fits_in(alone, self.desks[number]))]
 
-    def _fits_in(self, size: Size, other: Size) -> bool:
-        if (size, other) not in self._fits:
-            self._fits[size, other] = is_at_least(other, size)
-        return self._fits[size, other]
+    def _fits_in(self, alone: Desk, desk: Desk) -> bool:
+        """Whether a desk is large enough. Each dimension of either is a size, and so not negative."""
+        sizes = self.allocations.sizes
+        dims = frozenset(size for each in (alone, desk) for size in sizes.shape(self.allocations.value(each.users[0])))
+        question = (alone.bytes, desk.bytes, dims)
+        if question not in self._fits:
+            self._fits[question] = is_at_least(
+                desk.bytes, alone.bytes, lambda symbol: symbol not in dims and self._is_signed(symbol)
+            )
+        return self._fits[question]
 
     def _type(self, desk: Desk) -> ir.Type:
         return self.allocations.value(desk.users[0]).type
@@ -185,9 +211,9 @@ class Sharing:
             (*desk.users, *alone.users), block, first, last, desk.bytes, live.upper, (first, max(end, live.upper))
         )
         changes = (
-            Change(*desk.held, desk.bytes, -1),
             Change(*alone.held, alone.bytes, -1),
-            Change(*joined.held, desk.bytes),
+            Change(joined.held[0], desk.held[0], desk.bytes),
+            Change(desk.held[1], joined.held[1], desk.bytes),
         )
         return joined if self._profile.accept(changes) else Reason.RAISES_PEAK
 
@@ -241,16 +267,3 @@ class Sharing:
     def _say(self, allocation: Allocation, outcome: Outcome, reason: Reason, because: int) -> None:
         sources = tuple(map(self.allocations.source, dict.fromkeys((allocation.op, because))))
         self.decisions.append(Decision("allocation", outcome, reason, sources, self.allocations.bytes(allocation)))
-
-
-def is_contiguous(memref: ir.Type) -> bool:
-    """Whether the elements of a memref lie one after the other in row-major order from its first byte, by its type."""
-    shaped = cast(Any, memref)
-    return shaped.affine_map == ir.AffineMap.get_identity(shaped.rank, shaped.context)
-
-
-def alignment_of(owner: ir.Operation) -> int:
-    """The bytes that an allocation is aligned to: what it asks for, else what its elements need, a power of two."""
-    if ALIGNMENT in owner.attributes:
-        return int(cast(Any, owner.attributes[ALIGNMENT]).value)
-    return 1 << max(bytes_of_element(owner.results[0].type) - 1, 0).bit_length()

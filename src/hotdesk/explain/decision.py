@@ -67,6 +67,7 @@ class Reason(str, Enum):
     DONATED = "donated", "The caller gave the argument away, so it may be overwritten."
     WRITTEN_IN_DESTINATION = "written-in-destination", "The value is computed where it is inserted in the end."
     READ_AS_WRITTEN = "read-as-written", "Each element is read where it was just written, so the two loops become one."
+    READ_IN_PARTS = "read-in-parts", "Each reader takes the operands one by one, so they are never put together."
     EQUALS_ARGUMENT = "equals-argument", "The result is an argument as it came, which the caller has already."
     DOMINATES_ALL_USES = (
         "dominates-all-uses",
@@ -85,12 +86,18 @@ class Reason(str, Enum):
     LOWER_PEAK = "lower-peak", "In this order, the operations need fewer bytes at the peak."
     LOWEST_PEAK = "lowest-peak", "In no order do the operations need fewer bytes at the peak than in this one."
 
+    SMALLER_ARENA = "smaller-arena", "With the operations in this order, the plan needs fewer bytes."
+
     # Against reuse
     NO_ORDER_BELOW = (
         "no-order-below",
         "In no order do the operations need fewer bytes at the peak than in the given one.",
     )
     NO_ORDER_FOUND = "no-order-found", "No order was found in which the operations need fewer bytes at the peak."
+    ARENA_NOT_SMALLER = (
+        "arena-not-smaller",
+        "The other order needs fewer bytes by the estimate, but the plan made for it does not.",
+    )
     PEAK_DEPENDS_ON_SIZES = (
         "peak-depends-on-sizes",
         "For some sizes, another order might need more bytes at the peak than the given one.",
@@ -144,12 +151,19 @@ class Reason(str, Enum):
         "The value is accumulated over a loop, so no single iteration has its elements.",
     )
     NOT_A_PERMUTATION = "not-a-permutation", "The elements are not read or written one for each iteration of the loops."
+    NOT_ELEMENTWISE = "not-elementwise", "An operation reads the value otherwise than element by element."
+    POSITION_READ = "position-read", "The elements that are computed depend on their position in the whole."
+    TOO_MANY_OPERANDS = (
+        "too-many-operands",
+        "The readers would have to be made for more operands than the limit allows.",
+    )
     ACCUMULATED_INTO = (
         "accumulated-into",
         "The value is what the operation accumulates into, so it has to be in memory.",
     )
     LOOP_SIZE_LOST = "loop-size-lost", "Without the value nothing would say how often a loop runs."
     MAY_OVERLAP = "may-overlap", "Two views may share elements that one operation writes and the other one uses."
+    LIES_ELSEWHERE = "lies-elsewhere", "The value lies in other memory and is copied to where it has to be."
     TOUCHED_BETWEEN = "touched-between", "An operation between the two reads or writes the same memory."
     NOT_ANALYSED = "not-analysed", "Nothing was asked about later readers, so the operand is never overwritten."
     ALLOCATED_INSIDE = (
@@ -176,6 +190,7 @@ class Reason(str, Enum):
     NOT_ALLOCATED_HERE = "not-allocated-here", "Neither buffer is allocated as a whole in the block of the copy."
     STILL_USED = "still-used", "Both buffers are used after the copy, and one of them is written."
     OTHER_TYPE = "other-type", "An operation that has the buffer does not take the other one's type."
+    ALIGNMENT_ASSUMED = "alignment-assumed", "An operation counts on the alignment of the buffer's memory."
     OTHER_MEMORY_SPACE = "other-memory-space", "The buffers lie in different memory spaces."
     RAISES_PEAK = (
         "raises-peak",

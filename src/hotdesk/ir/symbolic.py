@@ -31,6 +31,13 @@ class SymbolicSizes:
         self._values: dict[ir.Value, Size] = {}
         self._shapes: dict[ir.Value, tuple[Size, ...]] = {}
         self._opaque = _last_opaque(self._argument_shapes)
+        self._sizes: set[object] = {
+            symbol
+            for shape in self._argument_shapes.values()
+            for size in shape
+            if isinstance(size, sympy.Expr)
+            for symbol in size.free_symbols
+        }
 
     def value(self, value: ir.Value) -> Size:
         """An index or integer value as an expression."""
@@ -46,6 +53,10 @@ class SymbolicSizes:
                 tuple(cast(int, size) for size in static) if None not in static else self._dynamic_shape(value, static)
             )
         return self._shapes[value]
+
+    def may_be_negative(self, symbol: Any) -> bool:
+        """Whether a symbol stands for an index value that need not be the size of anything."""
+        return is_opaque(symbol) and symbol not in self._sizes
 
     def mixed(self, static: ir.Attribute, dynamic: list[ir.Value]) -> tuple[Size, ...]:
         """Sizes, offsets or strides given as a static array with gaps that operands fill."""
@@ -148,7 +159,9 @@ class SymbolicSizes:
     def _dynamic_shape(self, value: ir.Value, static: tuple[int | None, ...]) -> tuple[Size, ...]:
         known = self._traced_shape(value)
         if known is None:
-            return tuple(self._fresh() if size is None else size for size in static)
+            fresh = tuple(self._fresh() if size is None else size for size in static)
+            self._sizes.update(fresh)
+            return fresh
         return tuple(k if size is None else size for k, size in zip(known, static, strict=True))
 
     def _traced_shape(self, value: ir.Value) -> tuple[Size, ...] | None:

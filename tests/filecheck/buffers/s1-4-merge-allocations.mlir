@@ -131,3 +131,20 @@ func.func @stays(%n: index, %lb: index, %ub: index, %step: index, %z: f32, %x: m
   linalg.fill ins(%z : f32) outs(%f : memref<8xf32, strided<[2]>>)
   return %b : memref<8xf32>
 }
+
+// -----
+
+// Each time the block runs, it reads the buffer that it made before.
+// CHECK:       decision: allocation: allocated: kept-between-iterations, 32 bytes (memref.alloc at {{.*}}, cf.cond_br at
+// CHECK-LABEL: func.func @round(
+// CHECK:         memref.alloc() : memref<8xf32>
+func.func @round(%c: i1, %z: f32, %x: memref<8xf32>, %y: memref<8xf32>) {
+  cf.br ^bb1(%x : memref<8xf32>)
+^bb1(%b: memref<8xf32>):
+  %a = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<8xf32>)
+  linalg.add ins(%b, %a : memref<8xf32>, memref<8xf32>) outs(%y : memref<8xf32>)
+  cf.cond_br %c, ^bb1(%a : memref<8xf32>), ^bb2
+^bb2:
+  return
+}

@@ -225,3 +225,95 @@ func.func @others(%lb: index, %ub: index, %step: index, %z: f32, %out: memref<8x
   linalg.fill ins(%z : f32) outs(%c : memref<8xf32>)
   return %c : memref<8xf32>
 }
+
+// -----
+
+// Rule 2: an index may be negative, so that %n + %k elements are not %k or more; as many and some more are.
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*opaque{{[0-9]+}} + 4*opaque{{[0-9]+}} bytes
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*opaque
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*opaque{{[0-9]+}} + 32 bytes
+// CHECK:       decision: allocation: shared: live-range-ended, 4*opaque{{[0-9]+}} bytes
+// CHECK-LABEL: func.func @signed(
+func.func @signed(%n: index, %k: index, %z: f32) {
+  %s = arith.addi %n, %k : index
+  %a = memref.alloc(%s) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc(%k) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+func.func @bounded(%n: index, %z: f32) {
+  %c8 = arith.constant 8 : index
+  %s = arith.addi %n, %c8 : index
+  %a = memref.alloc(%s) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+
+// -----
+
+// Rule 6: what the call allocates is not known, so nothing more is held meanwhile; nor while there is a buffer of which it is not
+// known where it is freed.
+// CHECK:       decision: allocation: allocated: raises-peak, 32 bytes
+// CHECK:       decision: allocation: allocated: freed-elsewhere, 4000 bytes
+// CHECK:       decision: allocation: allocated: freed-elsewhere, 4000 bytes
+// CHECK:       decision: allocation: allocated: raises-peak, 32 bytes
+// CHECK-LABEL: func.func @call(
+func.func private @f()
+func.func @call(%z: f32, %o: memref<8xf32>) {
+  %l = memref.alloc() : memref<100xf32>
+  linalg.fill ins(%z : f32) outs(%l : memref<100xf32>)
+  memref.dealloc %l : memref<100xf32>
+  %a = memref.alloc() : memref<8xf32>
+  %x = memref.alloc() : memref<100xf32>
+  linalg.fill ins(%z : f32) outs(%x : memref<100xf32>)
+  linalg.fill ins(%z : f32) outs(%a : memref<8xf32>)
+  memref.dealloc %x : memref<100xf32>
+  memref.dealloc %a : memref<8xf32>
+  func.call @f() : () -> ()
+  %b = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+  memref.dealloc %b : memref<8xf32>
+  return
+}
+func.func @vague(%c: i1, %z: f32, %o: memref<8xf32>) {
+  %a = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<8xf32>)
+  memref.copy %a, %o : memref<8xf32> to memref<8xf32>
+  memref.dealloc %a : memref<8xf32>
+  %r = memref.alloc() : memref<1000xf32>
+  %s = memref.alloc() : memref<1000xf32>
+  linalg.fill ins(%z : f32) outs(%r : memref<1000xf32>)
+  linalg.fill ins(%z : f32) outs(%s : memref<1000xf32>)
+  %p = arith.select %c, %r, %s : memref<1000xf32>
+  %q = arith.select %c, %s, %r : memref<1000xf32>
+  memref.dealloc %p : memref<1000xf32>
+  memref.dealloc %q : memref<1000xf32>
+  %b = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+  memref.copy %b, %o : memref<8xf32> to memref<8xf32>
+  memref.dealloc %b : memref<8xf32>
+  return
+}
+
+// -----
+
+// The strictest alignment that any of them asks for, or that an op counts on.
+// CHECK-LABEL: func.func @aligned(
+// CHECK:         memref.alloc() {alignment = 32 : i64} : memref<64xi8>
+func.func @aligned(%z: f32, %y: f64) {
+  %a = memref.alloc() : memref<16xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<16xf32>)
+  memref.dealloc %a : memref<16xf32>
+  %b = memref.alloc() : memref<8xf64>
+  %v = memref.assume_alignment %b, 32 : memref<8xf64>
+  linalg.fill ins(%y : f64) outs(%v : memref<8xf64>)
+  memref.dealloc %b : memref<8xf64>
+  return
+}

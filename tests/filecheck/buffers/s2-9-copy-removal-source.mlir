@@ -149,3 +149,41 @@ func.func @source_5(%x: memref<8xf32>) {
   memref.dealloc %a : memref<4xf32>
   return
 }
+
+// -----
+
+// Constraint 3: the payload of an op reads the target, though it is no operand.
+// CHECK:       decision: copy: copied: still-used, 32 bytes (memref.copy at {{.*}}, linalg.fill at
+// CHECK-LABEL: func.func @source_3_payload(
+// CHECK:         memref.copy
+#id = affine_map<(i) -> (i)>
+func.func @source_3_payload(%z: f32, %x: memref<8xf32>, %y: memref<8xf32>) {
+  %c7 = arith.constant 7 : index
+  %a = memref.alloc() : memref<8xf32>
+  memref.copy %x, %a : memref<8xf32> to memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%x : memref<8xf32>)
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%y : memref<8xf32>) {
+  ^bb0(%b: f32):
+    %i = linalg.index 0 : index
+    %j = arith.subi %c7, %i : index
+    %e = memref.load %a[%j] : memref<8xf32>
+    linalg.yield %e : f32
+  }
+  memref.dealloc %a : memref<8xf32>
+  return
+}
+
+// -----
+
+// Constraint 5: the argument need not be aligned as the target is said to be.
+// CHECK:       decision: copy: copied: alignment-assumed, 32 bytes (memref.copy at {{.*}}, memref.assume_alignment at
+// CHECK-LABEL: func.func @source_5_alignment(
+// CHECK:         memref.copy
+func.func @source_5_alignment(%x: memref<8xf32>, %y: memref<8xf32> {llvm.noalias}) {
+  %a = memref.alloc() {alignment = 64 : i64} : memref<8xf32>
+  memref.copy %x, %a : memref<8xf32> to memref<8xf32>
+  %b = memref.assume_alignment %a, 64 : memref<8xf32>
+  linalg.exp ins(%b : memref<8xf32>) outs(%y : memref<8xf32>)
+  memref.dealloc %a : memref<8xf32>
+  return
+}

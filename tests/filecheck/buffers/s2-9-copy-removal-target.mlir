@@ -145,3 +145,55 @@ func.func @target_6(%z: f32, %y: memref<8xf32>) {
   memref.dealloc %v : memref<?xf32>
   return
 }
+
+// -----
+
+// Constraint 3: the payload reads elements of the target that it has overwritten.
+// CHECK:       decision: copy: copied: touched-between, 32 bytes (memref.copy at {{.*}}, linalg.generic at
+// CHECK-LABEL: func.func @target_3_payload(
+// CHECK:         memref.copy
+#id = affine_map<(i) -> (i)>
+func.func @target_3_payload(%y: memref<8xf32>) {
+  %c7 = arith.constant 7 : index
+  %a = memref.alloc() : memref<8xf32>
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : memref<8xf32>) {
+  ^bb0(%b: f32):
+    %i = linalg.index 0 : index
+    %j = arith.subi %c7, %i : index
+    %e = memref.load %y[%j] : memref<8xf32>
+    linalg.yield %e : f32
+  }
+  memref.copy %a, %y : memref<8xf32> to memref<8xf32>
+  memref.dealloc %a : memref<8xf32>
+  return
+}
+
+// -----
+
+// Constraint 3: the elementwise op writes the source by a view in which each element is another one.
+// CHECK:       decision: copy: copied: touched-between, 64 bytes (memref.copy at {{.*}}, linalg.exp at
+// CHECK-LABEL: func.func @target_3_view(
+// CHECK:         memref.copy
+func.func @target_3_view(%y: memref<4x4xf32>) {
+  %a = memref.alloc() : memref<4x4xf32>
+  %t = memref.transpose %a (i, j) -> (j, i) : memref<4x4xf32> to memref<4x4xf32, strided<[1, 4]>>
+  linalg.exp ins(%y : memref<4x4xf32>) outs(%t : memref<4x4xf32, strided<[1, 4]>>)
+  memref.copy %a, %y : memref<4x4xf32> to memref<4x4xf32>
+  memref.dealloc %a : memref<4x4xf32>
+  return
+}
+
+// -----
+
+// Constraint 5: the target need not be aligned as the source is said to be.
+// CHECK:       decision: copy: copied: alignment-assumed, 32 bytes (memref.copy at {{.*}}, memref.assume_alignment at
+// CHECK-LABEL: func.func @target_5_alignment(
+// CHECK:         memref.copy
+func.func @target_5_alignment(%z: f32, %y: memref<8xf32>) {
+  %a = memref.alloc() {alignment = 64 : i64} : memref<8xf32>
+  %b = memref.assume_alignment %a, 64 : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+  memref.copy %a, %y : memref<8xf32> to memref<8xf32>
+  memref.dealloc %a : memref<8xf32>
+  return
+}

@@ -19,8 +19,12 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.copies import FOREIGN
 from hotdesk.analysis.copy_removal import CopyRemovals, Removal
+from hotdesk.analysis.retyping import Fit
 from hotdesk.explain import Decision
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.building import create
+from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import defined_functions, users
+from hotdesk.models.tensor_slices import subview
 from hotdesk.passes.base import Pass
 
 
@@ -63,7 +67,6 @@ def _independent(removals: Sequence[Removal]) -> list[Removal]:
 
 
 def _remove(removal: Removal) -> None:
-    removal.copy.erase()
     for free in removal.erased:
         free.erase()
     for op, other in removal.moved:
@@ -72,5 +75,31 @@ def _remove(removal: Removal) -> None:
         else:
             op.move_before(other)
     if removal.old is not None and removal.new is not None:
-        removal.old.results[0].replace_all_uses_with(removal.new)
+        _put(removal.new, removal.old, removal)
         removal.old.erase()
+    removal.copy.erase()
+
+
+def _put(new: ir.Value, old: ir.Operation, removal: Removal) -> None:
+    """Gives the uses of an allocation another memref."""
+    value = old.results[0]
+    if removal.fit is Fit.CAST and removal.front is not None:
+        for user in users(value):
+            if user.name == "memref.dealloc":
+                user.operands[0] = new
+        new = create("memref.cast", [new], [value.type], before=removal.front).results[0]
+    slices = [user for user in users(value) if user.name == "memref.subview"]
+    value.replace_all_uses_with(new)
+    if removal.fit is Fit.RETYPED:
+        for each in slices:
+            _slice_again(each)
+
+
+def _slice_again(old: ir.Operation) -> None:
+    """Makes a slice, and the slices of it, anew, since the layout of what it is cut out of has changed."""
+    value = old.results[0]
+    slices = [user for user in users(value) if user.name == "memref.subview"]
+    value.replace_all_uses_with(subview(old.operands[0], old, 1, shape_of(value.type)))
+    old.erase()
+    for each in slices:
+        _slice_again(each)

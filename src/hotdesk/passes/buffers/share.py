@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocation_types import ALIGNMENT, alignment_of
 from hotdesk.analysis.allocation_uses import Allocations, bytes_of_element
-from hotdesk.analysis.sharing import ALIGNMENT, Desk, Sharing, alignment_of
+from hotdesk.analysis.sharing import Desk, Sharing
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant, integers
 from hotdesk.ir.symbolic import product
@@ -65,11 +66,11 @@ class _Plan:
         self._is_one_type = len(set(self._types)) == 1 and len(set(shapes)) == 1
         elements = {str(cast(Any, kind).element_type) for kind in self._types}
         self._is_cast = len(elements) == 1 and all(None not in shape_of(kind) for kind in self._types)
-        self._alignment = max(map(alignment_of, self._owners))
+        self._alignment = max(alignment_of(allocations, user) for user in desk.users)
+        self._is_asked = any(ALIGNMENT in owner.attributes for owner in self._owners)
 
     def apply(self) -> None:
         """Rewrites the allocations."""
-        asked = any(ALIGNMENT in owner.attributes for owner in self._owners)
         owner, others = self._owners[0], self._owners[1:]
         bytewise = not (self._is_one_type or self._is_cast)
         if bytewise:
@@ -78,7 +79,7 @@ class _Plan:
         else:
             if self._first != owner:
                 owner.move_before(self._first)
-            if asked:
+            if self._is_asked:
                 owner.attributes[ALIGNMENT] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._alignment)
             memory = owner.results[0]
         if self._last is not None:

@@ -1,0 +1,51 @@
+"""What allocations ask for by their types and attributes, and which other ops may allocate."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
+from hotdesk.analysis.buffer_program import BufferOp
+from hotdesk.models.registry import model_of
+
+ALIGNMENT = "alignment"
+ASSUMING = "memref.assume_alignment"
+_FRUGAL = frozenset(
+    {
+        *("affine", "arith", "bufferization", "cf", "complex", "hotdesk", "index"),
+        *("linalg", "math", "memref", "scf", "tensor", "ub", "vector"),
+    }
+)
+
+
+def is_contiguous(memref: ir.Type) -> bool:
+    """Whether the elements of a memref lie one after the other in row-major order from its first byte, by its type."""
+    shaped = cast(Any, memref)
+    return shaped.affine_map == ir.AffineMap.get_identity(shaped.rank, shaped.context)
+
+
+def alignment_of(allocations: Allocations, allocation: Allocation) -> int:
+    """The bytes that an allocation is aligned to, a power of two.
+
+    That is what it asks for or an op counts on, else what its elements need.
+    """
+    owner = allocations.op(allocation).operation
+    users = [allocations.program.ops[user].operation for user in allocation.users]
+    wanted = [int(cast(Any, op.attributes[ALIGNMENT]).value) for op in (owner, *users) if is_asking(op)]
+    if wanted:
+        return max(wanted)
+    return 1 << max(bytes_of_element(owner.results[0].type) - 1, 0).bit_length()
+
+
+def is_asking(op: ir.Operation) -> bool:
+    """Whether an op asks for memory of an alignment, or counts on it."""
+    return op.name in ("memref.alloc", "memref.alloca", ASSUMING) and ALIGNMENT in op.attributes
+
+
+def may_allocate(op: BufferOp) -> bool:
+    """Whether memory of which this function shows nothing may be allocated while an op runs."""
+    if op.name.split(".")[0] in _FRUGAL or op.name == "func.return":
+        return False
+    model = model_of(op.name)
+    return not op.control and (model is None or model.effects is None)
