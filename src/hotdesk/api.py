@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from hotdesk._bindings import ir
-from hotdesk.errors import ArgumentTypeError, MissingExtraError
+from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.ir.context import entered
 from hotdesk.ir.types import element_of, shape_of
 from hotdesk.ir.walking import entry_block, main_function
+from hotdesk.ordering import LowerPeak
 from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.runtime.executable import CompiledProgram, aligned
@@ -33,10 +34,17 @@ class Options:
     """How to compile.
 
     Attributes:
+        order: `given`, or `peak` to run operations in an order that makes the arena smaller, if one is found; see
+            docs/scheduling.md. Takes longer to compile.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
+    order: str = "given"
     keep_ir: bool = False
+
+    def __post_init__(self) -> None:
+        if self.order not in ("given", "peak"):
+            raise OptionError("option 'order'", expected="'given' or 'peak'", got=repr(self.order))
 
 
 def compile(
@@ -45,6 +53,7 @@ def compile(
     kwargs: Mapping[str, Any] | None = None,
     *,
     dynamic_shapes: Any = None,
+    order: str | None = None,
     options: Options | None = None,
 ) -> Program:
     """Compiles a PyTorch model so that it runs from one arena.
@@ -53,6 +62,7 @@ def compile(
         model: a `torch.nn.Module` or a `torch.export.ExportedProgram`.
         args, kwargs: example arguments. Their sizes are fixed unless `dynamic_shapes` frees them.
         dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`.
+        order: `given` or `peak`; goes before that of `options`.
         options: see `Options`.
 
     Returns:
@@ -63,11 +73,12 @@ def compile(
         HotdeskError: one of its subclasses, with a code and what to do; see docs/errors.
     """
     options = options or Options()
+    options = options if order is None else replace(options, order=order)
     log = Log(keep_ir=options.keep_ir)
     with log.stage("capture"):
         captured = _capture(model, args, kwargs, dynamic_shapes)
     log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
-    return build(captured, log)
+    return build(captured, log, options.order)
 
 
 def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Captured:
@@ -90,13 +101,13 @@ def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_sh
     return capture(model, args, kwargs, dynamic_shapes=dynamic_shapes)
 
 
-def build(captured: Captured, log: Log) -> Program:
-    """Takes a captured program through the pipeline and gives it memory."""
+def build(captured: Captured, log: Log, order: str = "given") -> Program:
+    """Takes a captured program through the pipeline and gives it memory; `order` as in `Options`."""
     module = captured.module
     with entered(module.operation):
         _annotate(main_function(module), captured)
         log.snapshot("capture", module)
-    optimize_tensors(module, log)
+    optimize_tensors(module, log, LowerPeak(captured.constraints) if order == "peak" else None)
     bufferize(module, log)
     prepared_count, prepared_types = _prepared(module)
     lowered = lower(module, log)

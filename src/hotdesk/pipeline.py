@@ -86,8 +86,8 @@ def _run(one: Pass, module: ir.Module, log: Log) -> None:
     log.snapshot(one.name, module)
 
 
-def optimize_tensors(module: ir.Module, log: Log) -> None:
-    """The passes on values, up to the choice of destinations."""
+def optimize_tensors(module: ir.Module, log: Log, reorder: Callable[[ir.Module, Log], None] | None = None) -> None:
+    """The passes on values, up to the choice of destinations, before which `reorder` may change the order of operations."""
     with entered(module.operation):
         with log.stage("normalize"):
             run_mlir_passes(module, _CLEAN)
@@ -107,6 +107,8 @@ def optimize_tensors(module: ir.Module, log: Log) -> None:
             log.snapshot("fuse", module)
         with log.stage("destinations"):
             _run(RematerializeCheapOps(), module, log)
+            if reorder is not None:
+                reorder(module, log)
             _run(ChooseDestinations(), module, log)
 
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.peak import terms
-from hotdesk.analysis.program import BlockRecord, FunctionRecord, read_function
+from hotdesk.analysis.program import read_function
 from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
 from hotdesk.analysis.stretches import Stretch
 from hotdesk.errors import BufferizationError, OptionError, PlanError
@@ -74,7 +74,7 @@ class ReorderForPeak(Pass):
             with choosing(lambda name, model: _UNKNOWN if model is None else model):
                 record = read_function(function)
         except BufferizationError:  # an element type without a size
-            return [_kept(function, Reason.UNSIZED_ELEMENT)]
+            return [_kept(function, _subject(function), Reason.UNSIZED_ELEMENT)]
         elsewhere = used_in_other_blocks(record)
         inner: dict[int, int] = {}
         decisions: list[Decision] = []
@@ -86,7 +86,8 @@ class ReorderForPeak(Pass):
             )
             found = schedule(stretch.problem, self.max_states)
             _refuse_faults(stretch, found)
-            decision = _decide(function, record, block, stretch, found)
+            place = function if block.parent < 0 else record.ops[block.parent].operation
+            decision = _decide(place, stretch, found, self.assumed_size)
             if decision.outcome is Outcome.REORDERED:
                 _arrange(stretch, found)
             if block.parent >= 0:
@@ -105,21 +106,20 @@ class ReorderForPeak(Pass):
                 raise OptionError(what.format(option), expected=f"a number from {least} on", got=str(given))
 
 
-def _decide(
-    function: ir.Operation, record: FunctionRecord, block: BlockRecord, stretch: Stretch, found: Schedule
-) -> Decision:
-    place = function if block.parent < 0 else record.ops[block.parent].operation
+def _decide(place: ir.Operation, stretch: Stretch, found: Schedule, assumed: int) -> Decision:
+    """What becomes of the block in `place`. Bytes are those with every symbol as `assumed`."""
+    where = "" if all(isinstance(size, int) for size in stretch.sizes) else f" if unknown sizes are {assumed}"
+    kept = f"{_subject(place)}: {found.given} bytes at the peak{where}"
     if found.peak == found.given:
-        return _kept(place, Reason.NO_ORDER_BELOW if found.proven_optimal else Reason.NO_ORDER_FOUND, found)
+        return _kept(place, kept, Reason.NO_ORDER_BELOW if found.proven_optimal else Reason.NO_ORDER_FOUND)
     if not _is_never_higher(stretch, found):
-        return _kept(place, Reason.PEAK_DEPENDS_ON_SIZES, found)
-    subject = f"{_subject(place)}: {found.peak} bytes at the peak, {found.given} before"
+        return _kept(place, kept, Reason.PEAK_DEPENDS_ON_SIZES)
+    subject = f"{_subject(place)}: {found.peak} bytes at the peak, {found.given} before{where}"
     reason = Reason.LOWEST_PEAK if found.proven_optimal else Reason.LOWER_PEAK
     return Decision(subject, Outcome.REORDERED, reason, (_source(place),), found.given - found.peak)
 
 
-def _kept(place: ir.Operation, reason: Reason, found: Schedule | None = None) -> Decision:
-    subject = _subject(place) + ("" if found is None else f": {found.given} bytes at the peak")
+def _kept(place: ir.Operation, subject: str, reason: Reason) -> Decision:
     return Decision(subject, Outcome.ORDER_KEPT, reason, (_source(place),))
 
 
