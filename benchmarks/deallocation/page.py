@@ -15,8 +15,16 @@ from benchmarks.deallocation.sides import ALONE, BEST, SIDES
 
 COLUMNS = (
     *("program", "peak mlir", "peak mlir best", "peak hotdesk", "peak shared", "peak arena"),
-    *("deallocs mlir", "deallocs hotdesk", "shared", "checks mlir", "checks hotdesk", "run mlir", "run hotdesk"),
-    *("copies mlir", "copies hotdesk", "shared", "s mlir", "s hotdesk", "s shared", "wall mlir", "wall shared"),
+    *(
+        "deallocs mlir",
+        "deallocs hotdesk",
+        "deallocs shared",
+        "checks mlir",
+        "checks hotdesk",
+        "run mlir",
+        "run hotdesk",
+    ),
+    *("copies mlir", "copies hotdesk", "copies shared", "s mlir", "s hotdesk", "s shared", "wall mlir", "wall shared"),
 )
 _TITLES = {
     "models": "models",
