@@ -3,8 +3,9 @@
 Blocks that branch back to one before them are a loop too: what comes back to an argument of its first block lies where the
 argument lies if all that lies there is made inside the loop. What does not fit is copied into new memory, at each branch.
 
-A tensor that may come round a loop larger or smaller than it went in has memory of its own each time; so has all that lies in
-its place.
+A tensor that may come round a loop larger or smaller than it went in has memory of its own each time. Its place stands for one
+buffer now and another one later, as do the places of arguments of a `while` that change places among themselves; all that is made
+there anew has memory of its own.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ class Passing:
             else:
                 self._lead_back(loop, edge, yielded)
         for edge in yielded:
-            if self.decisions[edge].copied and edge.target not in self._places.resized:
+            if self.decisions[edge].copied and edge.target not in self._places.moving:
                 self._places.copy_into(edge.target, self._function.ops[edge.op])
         for argument, result in results.items():
             self._places.choose(sorted(rotating) if argument in rotating else [argument], result, merge=False)
@@ -117,6 +118,7 @@ class Passing:
             self._settle(
                 edge, None if alike else self._outside(head, edge) or self._places.may_join(edge.source, edge.target)
             )
+        self._places.scattered.update(edge.target for edge in back if self.decisions[edge].copied)
         for edge in edges:
             if edge not in back:
                 self._settle(edge, self._places.may_join(edge.source, edge.target))
@@ -147,7 +149,8 @@ class Passing:
     def _rotation(self, yielded: list[FlowEdge], results: dict[int, int]) -> frozenset[int]:
         """Arguments that lie, when an iteration ends, each where another one of them lies.
 
-        Which of their places a result lies in is not known, so what is written to one result must not be missed in another.
+        Which of their places a result of the loop lies in is not known, so what is written to one result must not be missed in
+        another. Results that do not come from arguments lie where they lay inside.
         """
         home = {self._places.place_of(edge.target): edge.target for edge in yielded}
         if None in home:
@@ -162,6 +165,9 @@ class Passing:
                 step = leads.get(step)
             if step == target and len(cycle) > 1:
                 found.update(cycle)
+        if not results:
+            self._places.moving.update(found)
+            return frozenset(found)
         ends = [results[argument] for argument in found if argument in results]
         apart = all(self._places.may_meet(a, b) for a, b in combinations(ends, 2))
         return frozenset(found) if len(ends) == len(found) and apart else frozenset()
@@ -174,7 +180,7 @@ class Passing:
             return
         source = places.place_of(edge.source)
         if self._function.values[edge.source].shape != self._function.values[target].shape:
-            places.resized.add(target)
+            places.moving.add(target)
             self._lead_on(loop, edge, [other.source for other in yielded if other is not edge])
             return
         conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)

@@ -95,7 +95,8 @@ class Places:
     Attributes:
         read_only: why a place must not be written.
         undecided: values that come round a loop, of which it is not decided yet what they lie with.
-        resized: arguments of loops that may have other sizes each time, so that their memory cannot be one buffer.
+        moving: arguments of loops that are in one buffer now and in another one later, and not because of a copy.
+        scattered: arguments of blocks that some branches bring in new memory.
     """
 
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
@@ -108,7 +109,8 @@ class Places:
         self._at_once: dict[int, set[int]] = {}  # ops that fill several places at a time, this one among them
         self.read_only: dict[int, Reason] = {}
         self.undecided: set[int] = set()
-        self.resized: set[int] = set()
+        self.moving: set[int] = set()
+        self.scattered: set[int] = set()
         writers = _writers(function)
         for value in function.values:
             if readers.root[value.number] == value.number:
@@ -204,6 +206,10 @@ class Places:
     def place_of(self, value: int) -> int | None:
         """The one place that a value takes entirely, or None."""
         return _only(self.locations(value))
+
+    def stay(self, place: int) -> bool:
+        """Whether all that lies in a place is in one buffer, from beginning to end."""
+        return all(self.find(value) != self.find(place) for value in (*self.moving, *self.scattered))
 
     def why_read_only(self, value: int) -> Reason | None:
         """Why a value's memory must not be written, or None if it may."""

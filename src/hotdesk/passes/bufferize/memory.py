@@ -1,7 +1,7 @@
 """The memory of places while a function is rewritten: one `memref.alloc` for each, where everything that lies there can see it.
 
 It stands in front of the op that writes the place first; if others in the place are elsewhere, in front of the op, or at the end
-of the block, that comes before all of them, where its sizes are known. A place whose size changes round a loop has one for each
+of the block, that comes before all of them, where its sizes are known. A place that moves round a loop has one for each
 op that writes it anew.
 """
 
@@ -25,8 +25,7 @@ class Memory:
         self._known: dict[int, tuple[ir.Value, int, int]] = {}
         self._fronts: dict[int, ir.Operation] = {}
         self._allocated: dict[int, ir.Value] = {}
-        self._resized = {analysis.places.find(value) for value in analysis.places.resized}
-        self._scattered = set(self._resized)
+        self._moving = {analysis.places.find(value) for value in analysis.places.moving}
 
     def replace(self, op: OpRecord, new: ir.Operation) -> None:
         """Says which op on buffers stands for one."""
@@ -41,18 +40,17 @@ class Memory:
         if allocated or place not in self._known or not self._control.dominates(*self._known[place][1:], block, order):
             self._known[place] = (memref, block, order)
 
-    def scatter(self, place: int | None) -> None:
-        """Says that some of what lies in a place is in new memory each time."""
-        if place is not None:
-            self._scattered.add(place)
+    def moves(self, place: int) -> bool:
+        """Whether a place is one buffer now and another one later."""
+        return place in self._moving
 
     def allocated(self, place: int | None) -> ir.Value | None:
         """The one alloc that everything in a place is in, if it has one."""
-        return None if place is None or place in self._scattered else self._allocated.get(place)
+        return None if place is None or not self._places.stay(place) else self._allocated.get(place)
 
     def of(self, place: int | None, op: OpRecord) -> ir.Value | None:
         """The memref that a place has at an op already."""
-        if place is None or place not in self._known or place in self._resized:
+        if place is None or place not in self._known or place in self._moving:
             return None
         memref, block, order = self._known[place]
         return memref if self._control.dominates(block, order, op.block, 2 * op.number) else None
@@ -65,7 +63,7 @@ class Memory:
                 known if known.type == kind else create("memref.cast", [known], [kind], before=op.operation).results[0]
             )
         anchor = op
-        if place is not None and place not in self._resized:
+        if place is not None and place not in self._moving:
             anchor = self._anchor(place, op)
             if not all(self._is_known(size, anchor) for size in sizes):
                 anchor = op

@@ -71,7 +71,7 @@ class Rewriting:
             self._edges.setdefault((edge.op, edge.operand), []).append(flow)
         self._buffers: dict[ir.Value, ir.Value] = {}
         self._memory = Memory(record, analysis)
-        self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument of one size has
+        self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument has, unless it moves
         self._leaving: dict[int, dict[int, ir.Value]] = {}
         self._erase: list[ir.Operation] = []
         self._replaced: list[tuple[ir.Block, int, int]] = []
@@ -138,8 +138,10 @@ class Rewriting:
     def holding_argument(self, value: int) -> int | None:
         """The number of the argument in whose memory a value lies entirely, in the same form; None if there is none."""
         place = self._places.place_of(value)
+        if place is None or not self._places.stay(place):
+            return None
         for number, argument in enumerate(self._record.arguments):
-            if argument >= 0 and place is not None and self._places.find(argument) == place:
+            if argument >= 0 and self._places.find(argument) == place:
                 alike = self._record.values[argument].value.type == self._record.values[value].value.type
                 return number if alike else None
         return None
@@ -253,7 +255,16 @@ class Rewriting:
         container = self._record.insertions.get(self._current.number)
         container = self._current.results[0] if container is None else container
         here = tuple((p, within(e, self._readers.part(self._current))) for p, e in self._places.locations(container))
-        return len(here) == 1 and self._places.locations(source) == here
+        if len(here) != 1 or self._places.locations(source) != here:
+            return False
+        return not self._memory.moves(here[0][0]) or self._sees_destination(op, part.source, part.container)
+
+    def _sees_destination(self, op: ir.Operation, source: int, container: int) -> bool:
+        """Whether what an op inserts is a view of the memref in which it is inserted."""
+        if self._current.number in self._record.insertions:
+            return _viewed(self.buffer(op.operands[source])) == _viewed(self.inserted_into(op))
+        fresh = self.analysis.by_operand[self._current.number, container].fresh
+        return not fresh and _viewed(self.buffer(op.operands[source])) == _viewed(self.buffer(op.operands[container]))
 
     def passed_type(self, value: ir.Value) -> ir.Type:
         plain = memref_of(value.type)
@@ -318,7 +329,7 @@ class Rewriting:
         else:
             memref = self.buffer(value)
         memref = self.seen_as(memref, kind, op)
-        if target.number not in self._places.resized:
+        if target.number not in self._places.moving:
             self._entered[target.number] = memref
         self._memory.keep(place, memref, self._current.block, 2 * self._current.number)
         return memref
@@ -368,7 +379,6 @@ class Rewriting:
         passing.destination = self._entered.get(passing.edge.target)
         if passing.destination is None:
             passing.destination = alloc(_plain(passing.memref), dynamic_dims(passing.memref, op), op)
-            self._memory.scatter(self._places.place_of(passing.edge.target))
         return passing.destination
 
     def _overwrites_another(self, each: _Passing, waiting: Sequence[_Passing]) -> bool:
@@ -416,6 +426,15 @@ class Rewriting:
                 got=str(next(v.type for v in (*op.operands, *op.results) if is_tensor(v.type))),
                 where=python_line(op.location) or None,
             )
+
+
+def _viewed(memref: ir.Value) -> ir.Value:
+    """The memref that one is a view of."""
+    op = defining_op(memref)
+    while op is not None and op.name in (*_SAME_BUFFER, "memref.subview"):
+        memref = op.operands[0]
+        op = defining_op(memref)
+    return memref
 
 
 def _plain(memref: ir.Value) -> ir.Type:
