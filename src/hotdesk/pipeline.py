@@ -1,7 +1,7 @@
 """The stages, in order: from linalg on tensors to kernel calls on buffers.
 
-    tensors    normalize named ops · concat and pad → insertions · split @prepare · fuse elementwise · rematerialize ·
-               choose destinations
+    tensors    normalize named ops · pads → insertions · split @prepare · fuse elementwise · readers of concatenations in
+               parts · concatenations → insertions · rematerialize · compute where inserted · choose destinations
     memory     one-shot bufferize · workspaces · deallocate
     machine    kernels and entry functions → LLVM dialect
 
@@ -31,11 +31,13 @@ from hotdesk.passes.lower.to_llvm import KERNEL_PASSES
 from hotdesk.passes.tensor.dead_code import erase_dead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
+from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.prepare import SplitPrepare
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.passes.tensor.reshapes import ReshapesAsViews
+from hotdesk.passes.tensor.sink_concat import SinkConcat
 
 _CLEAN = "canonicalize,cse"
 _FUSE = f"func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),{_CLEAN}"
@@ -65,8 +67,10 @@ class Log:
                 print(f" {self.timings[name]:.2f} s", file=sys.stderr, flush=True)
 
     def snapshot(self, name: str, module: ir.Module) -> None:
+        """Keeps the IR, under `name` or, where a pass runs again, under `name#2`."""
         if self.keep_ir:
-            self.ir[name] = str(module)
+            times = 1 + sum(known.partition("#")[0] == name for known in self.ir)
+            self.ir[name if times == 1 else f"{name}#{times}"] = str(module)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +99,22 @@ def optimize_tensors(module: ir.Module, log: Log, reorder: Callable[[ir.Module, 
             erase_dead(module)
             _run(ReshapesAsViews(), module, log)
             _run(GuardIndices(), module, log)
-            _run(DecomposeConcatAndPad(), module, log)
+            _run(DecomposeConcatAndPad(concat=False), module, log)
         with log.stage("prepare"):
             run_mlir_passes(module, _CLEAN)
             _run(SplitPrepare(), module, log)
             erase_dead(module)
         with log.stage("fuse"):
             run_mlir_passes(module, _FUSE)
+            _run(SinkConcat(), module, log)
+            run_mlir_passes(module, _FUSE)
+            _run(DecomposeConcatAndPad(), module, log)
             erase_dead(module)
             verify(module, "fusion")
             log.snapshot("fuse", module)
         with log.stage("destinations"):
             _run(RematerializeCheapOps(), module, log)
+            _run(EliminateEmptyTensors(), module, log)
             if reorder is not None:
                 reorder(module, log)
             _run(ChooseDestinations(), module, log)

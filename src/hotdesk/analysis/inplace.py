@@ -4,7 +4,7 @@
 2. What an op overwrites for itself alone is decided first: it gets a copy if anybody wants the contents later. Then
    every tied operand is decided once, in the order a heuristic gives: its op writes in place iff the operand's memory may be
    written and `Places` finds nothing that would be lost. An operand without contents gives no memory: its result has a place of
-   its own.
+   its own. Parts of it do, if an insertion puts the result there: all parts are computed in one buffer.
 3. What a loop yields to its next iteration lies where the argument lies, if nothing is lost by it. Arguments that change places
    among themselves are passed on as they lie; what else does not fit is copied into the argument's place.
 4. What enters a loop lies where the argument lies, if nothing is lost by all that is written there; else it is copied once, in
@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hotdesk.analysis.displacement import find_displacement
+from hotdesk.analysis.extents import WHOLE
 from hotdesk.analysis.orders import Tie, top_down
 from hotdesk.analysis.passing import FlowDecision, Passing
 from hotdesk.analysis.places import Clash, Places
@@ -103,6 +104,14 @@ def _decide(
         missed = find_displacement(function, op, result, places, readers)
         reason = Reason.OVERWRITTEN_UNREAD if missed.value is not None else missed.reason
         candidate = missed.value if missed.value is not None else missed.candidate
+        inserted = op.facts.part is not None and op.facts.part.source is not None
+        joined = (inserted or readers.extent[value] is not WHOLE) and places.conflict(
+            op, operand, value, result
+        ) is None
+        if joined:
+            places.join(value, op.results[result])
+        if joined and not inserted:
+            return OperandDecision(op.number, operand, True, Reason.WRITTEN_IN_DESTINATION)
         return OperandDecision(op.number, operand, True, reason, missed.conflict, True, candidate, missed.clash)
     conflict = places.conflict(op, operand, value, result)
     if conflict is not None:

@@ -88,18 +88,12 @@ class Reason(str, Enum):
 
     SMALLER_ARENA = "smaller-arena", "With the operations in this order, the plan needs fewer bytes."
 
-    SMALLER_ARENA = "smaller-arena", "With the operations in this order, the plan needs fewer bytes."
-
     # Against reuse
     NO_ORDER_BELOW = (
         "no-order-below",
         "In no order do the operations need fewer bytes at the peak than in the given one.",
     )
     NO_ORDER_FOUND = "no-order-found", "No order was found in which the operations need fewer bytes at the peak."
-    ARENA_NOT_SMALLER = (
-        "arena-not-smaller",
-        "The other order needs fewer bytes by the estimate, but the plan made for it does not.",
-    )
     ARENA_NOT_SMALLER = (
         "arena-not-smaller",
         "The other order needs fewer bytes by the estimate, but the plan made for it does not.",

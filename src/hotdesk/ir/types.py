@@ -9,7 +9,8 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 
-_DYNAMIC = -(2**63)
+DYNAMIC = -(2**63)
+"""How attributes such as `static_sizes` write a number that an operand has."""
 _BITS = {"index": 64, "tf32": 32}
 _NUMBER = re.compile(r"(?:i|si|ui|f|bf)(\d+)")
 
@@ -65,7 +66,7 @@ def dynamic_layout(memref: ir.Type) -> ir.MemRefType:
     """The memref in any layout: offset and strides are known at run time only."""
     dynamic = ir.ShapedType.get_dynamic_size()
     shaped = cast(Any, memref)
-    layout = ir.StridedLayoutAttr.get(_DYNAMIC, [_DYNAMIC] * shaped.rank)
+    layout = ir.StridedLayoutAttr.get(DYNAMIC, [DYNAMIC] * shaped.rank)
     sizes = [dynamic if size is None else size for size in shape_of(memref)]
     return ir.MemRefType.get(sizes, shaped.element_type, layout)
 

@@ -55,7 +55,7 @@ def _bufferize_materialize(op: ir.Operation, buffers: Buffers) -> None:
     destination = buffers.destination(op, 1) if len(op.results) else op.operands[1]
     source = buffers.buffer(op.operands[0])
     if source != destination:
-        elementwise_copy([source], destination, None, len(shape_of(source.type)), op)
+        buffers.copy_into(destination, op, 0)
     if len(op.results):
         buffers.assign(op.results[0], destination)
 

@@ -45,9 +45,7 @@ def _store_facts(op: ir.Operation) -> Facts:
 
 
 def _bufferize_store(op: ir.Operation, buffers: Buffers) -> None:
-    source = buffers.buffer(op.operands[0])
-    memory = _memory(op, op.operands[0].type)
-    elementwise_copy([source], memory, None, len(shape_of(memory.type)), op)
+    buffers.copy_into(_memory(op, op.operands[0].type), op, 0)
 
 
 def _is_mutable(op: ir.Operation) -> bool:

@@ -42,6 +42,10 @@ class Buffers(Protocol):
         """Whether what an insertion writes is, in the same memory, what it reads."""
         ...
 
+    def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:
+        """Copies a tensor operand into memory that the op fills with it, in front of `before` or else of the op."""
+        ...
+
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:
         """The memref that an op hands to its regions for an operand, copied in front of it where it must be."""
         ...

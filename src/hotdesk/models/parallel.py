@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import create, elementwise_copy
+from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.ir.walking import segment_sizes
@@ -90,12 +90,11 @@ def _insert_facts(op: ir.Operation) -> Facts:
 
 def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
     """A copy in front of the end of the body, where nothing but insertions may stand."""
-    source = buffers.buffer(op.operands[0])
+    buffers.buffer(op.operands[0])
     if not buffers.lies_there(op):
-        shape = shape_of(op.operands[0].type)
         end = cast(Any, op.parent).operation
-        part = subview(buffers.inserted_into(op), op, 2, shape, before=end)
-        elementwise_copy([source], part, None, len(shape), end)
+        part = subview(buffers.inserted_into(op), op, 2, shape_of(op.operands[0].type), before=end)
+        buffers.copy_into(part, op, 0, before=end)
 
 
 MODELS = {

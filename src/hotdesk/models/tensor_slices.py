@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, elementwise_copy
+from hotdesk.ir.building import create
 from hotdesk.ir.types import kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import Facts, Slice
@@ -70,7 +70,7 @@ def _bufferize_insert_slice(op: ir.Operation, buffers: Buffers) -> None:
         buffers.assign(op.results[0], destination)
         return
     part = subview(destination, op, 2, shape_of(op.operands[0].type))
-    elementwise_copy([buffers.buffer(op.operands[0])], part, None, len(shape_of(op.operands[0].type)), op)
+    buffers.copy_into(part, op, 0)
     buffers.assign(op.results[0], destination)
 
 

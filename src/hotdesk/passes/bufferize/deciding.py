@@ -70,6 +70,32 @@ class Deciding:
         reason = Reason.NO_DEAD_OPERAND_OF_SAME_SIZE
         return self._add(Decision(f"result of {op.name}", Outcome.ALLOCATED, reason, (op.source,), size))
 
+    def of_insertion(self, op: OpRecord, operand: int) -> Decision:
+        """About an operand that is copied to where the op puts it."""
+        value = op.operands[operand]
+        root = self._analysis.readers.root[value]
+        decision = Decision(
+            f"operand {operand} of {op.name}",
+            Outcome.COPIED,
+            Reason.LIES_ELSEWHERE,
+            (op.source,),
+            self._record.values[value].bytes,
+            read=op.source,
+            definition=self.source_of(root),
+            path=self._sources(self._aliases.path(value, lambda each: each == root)),
+        )
+        situation = Situation(fresh=self._begins_empty(root))
+        return self._add(replace(decision, hint=hint(decision, situation)))
+
+    def _begins_empty(self, value: int) -> bool:
+        """Whether a value is written into memory that an op chooses freely."""
+        found = self._record.values[value]
+        if found.producer is None:
+            return False
+        op = self._record.ops[found.producer]
+        tied = [operand for operand, result in op.facts.ties if result == found.result]
+        return any(self._analysis.by_operand[op.number, operand].fresh for operand in tied)
+
     def of_flow(self, op: OpRecord, flow: FlowDecision) -> Decision:
         """About what an op with regions or a terminator passes on, and copies."""
         source, target = flow.edge.source, flow.edge.target

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hotdesk.explain import Decision, Reason, Source
 
 DESTINATIONS = "hotdesk-choose-destinations"
+EMPTY_TENSORS = "hotdesk-eliminate-empty-tensors"
 _PLAIN = {
     Reason.NOT_WRITABLE_CONSTANT: "Pass it as an argument with `hotdesk.donated`.",
     Reason.SIZE_NOT_PROVEN_EQUAL: "Take both sizes from one value: that proves them equal.",
@@ -42,6 +43,10 @@ def hint(decision: Decision, situation: Situation) -> str:
     found = _hint(decision, situation)
     if decision.reason is Reason.OVERWRITTEN_UNREAD:
         return f"Run `{DESTINATIONS}` before: it lets the op overwrite {_named(situation.dying)}, which dies here."
+    if decision.reason is Reason.LIES_ELSEWHERE and situation.fresh:
+        return (
+            f"Run `{EMPTY_TENSORS}` before: it lets {_named(decision.definition)} write there, if nothing forbids it."
+        )
     if found and situation.fresh:
         return f"{found} Then `{DESTINATIONS}` lets the op write there."
     return found

@@ -115,6 +115,11 @@ class Materializing:
     def lies_there(self, op: ir.Operation) -> bool:
         return False
 
+    def copy_into(self, memref: ir.Value, op: ir.Operation, operand: int, before: ir.Operation | None = None) -> None:
+        source = self.buffer(op.operands[operand])
+        elementwise_copy([source], memref, None, len(shape_of(memref.type)), op if before is None else before)
+        self._decide(Outcome.COPIED, operand, Reason.LIES_ELSEWHERE)
+
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:
         return self.seen_as(self.buffer(op.operands[operand]), memref_of(op.operands[operand].type), op)
 

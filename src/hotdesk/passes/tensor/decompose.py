@@ -23,14 +23,20 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class DecomposeConcatAndPad(Pass):
-    """Rewrites `tensor.concat` and `tensor.pad` into insertions."""
+    """Rewrites `tensor.concat` and `tensor.pad` into insertions.
+
+    Attributes:
+        concat: whether concatenations are rewritten too.
+    """
 
     name: ClassVar[str] = "hotdesk-decompose-concat-and-pad"
+
+    concat: bool = True
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in defined_functions(module):
             for op in top_level_ops(function):
-                if op.name == "tensor.concat":
+                if op.name == "tensor.concat" and self.concat:
                     _replace(op, expand_concat(op))
                 elif op.name == "tensor.pad":
                     _replace(op, expand_pad(op))
