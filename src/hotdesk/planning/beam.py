@@ -1,8 +1,8 @@
 """Breadth-first branch and bound over canonical placements, and as a beam where that is too much.
 
-States of `frontier.py` are kept in buckets by the area below their levels, wasted or not, and expanded from the
-emptiest bucket on. A bucket keeps the `width` states with the least waste; waste weighs more at steps with little
-room for it. Of states with the same buffers placed only the best is kept.
+States of `frontier.py`, or of `compiled.py` where `numba` is installed, are kept in buckets by the area below their
+levels, wasted or not, and expanded from the emptiest bucket on. A bucket keeps the `width` states with the least waste;
+waste weighs more at steps with little room for it. Of states with the same buffers placed only the best is kept.
 
 An answer is a placement, or the proof that there is none where no state was ever left out, or neither.
 """
@@ -10,12 +10,14 @@ An answer is a placement, or the proof that there is none where no state was eve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hotdesk.planning import compiled
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
-from hotdesk.planning.frontier import Children, Frontier, States
+from hotdesk.planning.frontier import Frontier
 from hotdesk.planning.instance import Instance
 
 LARGEST = 4_000
@@ -47,7 +49,8 @@ def beam(
     assert not instance.obstacles
     if not len(instance):
         return Answer((), exhausted=False, nodes=0)
-    search = _Search(Frontier(instance, capacity), width, buckets)
+    frontier: Any = (compiled.CompiledFrontier if compiled.available() else Frontier)(instance, capacity)
+    search = _Search(frontier, width, buckets)
     search.expand(search.frontier.root())
     while (states := search.next_states()) is not None:
         if (offsets := search.frontier.solution(states)) is not None:
@@ -61,18 +64,19 @@ def beam(
 class _Search:
     """The buckets; `complete` holds as long as no state was left out."""
 
-    def __init__(self, frontier: Frontier, width: int, buckets: int) -> None:
+    def __init__(self, frontier: Any, width: int, buckets: int) -> None:
         self.frontier = frontier
         self.complete = True
         self.nodes = 0
         self._width = width
-        self._buckets: list[list[Children]] = [[] for _ in range(buckets + 1)]
+        self._buckets: list[list[Any]] = [[] for _ in range(buckets + 1)]
         self._at = 0
 
-    def expand(self, states: States) -> None:
+    def expand(self, states: Any) -> None:
         if not len(states):
             return
-        for children in filter(len, self.frontier.children(states)):
+        some: list[Any] = self.frontier.children(states)
+        for children in filter(len, some):
             self.nodes += len(children)
             bucket = np.maximum(self._at, children.filled * (len(self._buckets) - 1) // max(self.frontier.volume, 1))
             order = np.argsort(bucket, kind="stable")
@@ -81,7 +85,7 @@ class _Search:
             for number, start, end in zip(map(int, numbers), map(int, starts), ends, strict=True):
                 self._buckets[number].append(children.take(order[start:end]))
 
-    def next_states(self) -> States | None:
+    def next_states(self) -> Any:
         """The best states of the emptiest bucket that has any, or None."""
         while self._at < len(self._buckets):
             waiting = [children for children in self._buckets[self._at] if len(children)]
@@ -91,7 +95,7 @@ class _Search:
             self._at += 1
         return None
 
-    def _best(self, waiting: list[Children]) -> list[Children]:
+    def _best(self, waiting: list[Any]) -> list[Any]:
         wasted = np.concatenate([children.wasted for children in waiting])
         if len(wasted) <= self._width // 2:
             return waiting  # twins among them cost less than a proof that was possible
@@ -103,9 +107,9 @@ class _Search:
         return _select(waiting, chosen)
 
 
-def _select(parts: list[Children], chosen: NDArray[np.intp]) -> list[Children]:
+def _select(parts: list[Any], chosen: NDArray[np.intp]) -> list[Any]:
     """The rows of all parts, counted through, that are in the sorted `chosen`."""
-    selected: list[Children] = []
+    selected: list[Any] = []
     start = 0
     for children in parts:
         first, last = chosen.searchsorted((start, start + len(children)))

@@ -37,16 +37,13 @@ class Rung:
 
 
 LADDER = (
-    Rung(width=10, buckets=800),
-    Rung(effort=0.06),
-    Rung(width=20, buckets=800),
-    Rung(width=20),
-    Rung(width=50, buckets=800),
+    Rung(effort=0.01),
+    Rung(width=50, buckets=400),
+    Rung(width=100, buckets=400),
+    Rung(effort=0.12),
+    Rung(width=400, buckets=400),
     Rung(effort=0.5),
-    Rung(width=200),
-    Rung(width=200, buckets=800),
-    Rung(effort=2.0),
-    Rung(width=1000, buckets=400),
+    Rung(width=1500, buckets=400),
 )
 
 

@@ -18,6 +18,7 @@ One array operation treats all states: about 7 microseconds a child on 300 buffe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,7 +114,7 @@ class Frontier:
         self._size = (np.array(instance.size, dtype=np.int64) // self.unit).astype(kind)
         rounding = np.maximum(np.array(instance.alignment, dtype=np.int64) // self.unit, 1)
         self._rounding = rounding.astype(kind) if rounding.max(initial=1) > 1 else None
-        steps = _maximal_steps(instance)
+        steps = maximal_steps(instance)
         lower, upper = steps.searchsorted(instance.lower), steps.searchsorted(instance.upper)
         moments = np.arange(len(steps))
         self._covers = (lower[:, None] <= moments) & (moments < upper[:, None])
@@ -124,7 +125,7 @@ class Frontier:
         self._load = (self._covers * self._size[:, None].astype(np.int64)).sum(0)
         room = np.maximum(self.capacity - self._load, 0) * (1024 / max(self.capacity, 1))
         self._weight = (1 / (room + softness)).astype(np.float32)
-        self._twin = _earlier_twins(instance)
+        self._twin = earlier_twins(instance, range(len(instance)))
         random = np.random.default_rng(1)
         self._tag = random.integers(1 << 62, size=len(instance), dtype=np.int64)
         self._step_tag = random.integers(1 << 62, size=len(steps), dtype=np.int64)
@@ -258,17 +259,17 @@ class Frontier:
         return states
 
 
-def _maximal_steps(instance: Instance) -> NDArray[np.int64]:
+def maximal_steps(instance: Instance) -> NDArray[np.int64]:
     """Steps at which the set of live buffers is no subset of a later one's: those before some live range ends."""
     return np.unique(np.array(instance.upper, dtype=np.int64)) - 1
 
 
-def _earlier_twins(instance: Instance) -> NDArray[np.intp]:
-    """For each buffer the last one before it that differs in nothing but its number, or -1."""
+def earlier_twins(instance: Instance, order: Sequence[int]) -> NDArray[np.intp]:
+    """For each buffer, by its place in `order`, that of the last before it that differs in its number alone, or -1."""
     last: dict[tuple[int, int, int, int], int] = {}
-    twins = np.full(len(instance), -1, dtype=np.intp)
-    kinds = zip(instance.lower, instance.upper, instance.size, instance.alignment, strict=True)
-    for i, kind in enumerate(kinds):
-        twins[i] = last.get(kind, -1)
-        last[kind] = i
+    twins = np.full(len(order), -1, dtype=np.intp)
+    for place, i in enumerate(order):
+        kind = (instance.lower[i], instance.upper[i], instance.size[i], instance.alignment[i])
+        twins[place] = last.get(kind, -1)
+        last[kind] = place
     return twins
