@@ -1,14 +1,26 @@
-"""`hotdesk plan`: places the buffers of a CSV file and prints the file with their offsets."""
+"""`hotdesk plan`: places the buffers of a CSV file and prints the file with their offsets.
+
+The rows go to stdout, in the form that allocator benchmarks exchange; stderr gets one line about the plan: its arena,
+the bound that no plan can beat, what proves it, and the strategy. Exit codes beside the usual: 3 where the plan needs
+more than the capacity that was asked for.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from hotdesk.errors import PlanError
-from hotdesk.planning import STRATEGIES, plan, read_csv, write_csv
+from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, check, plan, read_csv, write_csv
+
+DOES_NOT_FIT = 3
+
+_UNITS = {"": 1, "b": 1}
+_UNITS |= {prefix + "b": 1000**power for power, prefix in enumerate(("k", "m", "g", "t"), 1)}
+_UNITS |= {prefix + "ib": 1024**power for power, prefix in enumerate(("k", "m", "g", "t"), 1)}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -16,15 +28,72 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     try:
-        problem = read_csv(text)
-    except ValueError as error:
+        problem = read_csv(text, alignment=options.alignment, pin=options.pin)
+        made = plan(problem, strategy=options.strategy, capacity=options.capacity, time_limit=options.time_limit)
+    except (ValueError, ImportError) as error:
         raise PlanError(f"{options.file}: {error}") from error
-    print(write_csv(problem, plan(problem, strategy=options.strategy)), end="")
-    return 0
+    faults = check(problem, made)
+    if faults:
+        raise PlanError(
+            f"the planner's `{made.strategy}` made an invalid plan",
+            expected="buffers that are live together apart",
+            got=faults[0].message,
+            hint="This is a defect of Hotdesk; please report it.",
+        )
+    print(write_csv(problem, made), end="")
+    print(_summary(made), file=sys.stderr)
+    if options.capacity is None or made.arena <= options.capacity:
+        return 0
+    print(_refusal(made, options.capacity), file=sys.stderr)
+    return DOES_NOT_FIT
+
+
+def _summary(made: Plan) -> str:
+    proof = "optimal" if made.proven_optimal else f"{made.gap:.2%} above the bound"
+    return (
+        f"arena {made.arena:,} bytes, {proof}; bound {made.bound.bytes:,} bytes ({made.bound.kind}, "
+        f"{len(made.bound.buffer_ids)} buffers at step {made.bound.step}); without reuse {made.no_reuse:,} bytes; "
+        f"{made.strategy}, {made.seconds:.2f} s"
+    )
+
+
+def _refusal(made: Plan, capacity: int) -> str:
+    if made.bound.bytes <= capacity:
+        return (
+            f"error: no plan below {capacity:,} bytes was found; none is known to be impossible: try --strategy exact"
+        )
+    return f"error: no plan fits {capacity:,} bytes: {made.bound.bytes:,} bytes are needed at step {made.bound.step}"
+
+
+def _bytes(text: str) -> int:
+    """A number of bytes with an optional unit: `4096`, `24MiB`, `1.5 GB`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text.strip().lower())
+    if found is None or found[2] not in _UNITS:
+        raise argparse.ArgumentTypeError(f"expected a size such as 4096, 24MiB or 1.5GB, got {text!r}")
+    return int(float(found[1]) * _UNITS[found[2]]) if "." in found[1] else int(found[1]) * _UNITS[found[2]]
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds, 0 or more, got {text!r}")
+    return seconds
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hotdesk plan", description="Places buffers in one arena.")
     parser.add_argument("file", help="CSV with the columns id,lower,upper,size; '-' reads stdin")
-    parser.add_argument("--strategy", default="portfolio", choices=STRATEGIES)
+    parser.add_argument(
+        "--capacity", type=_bytes, metavar="SIZE", help="stop at a plan that fits, and fail where none is found"
+    )
+    parser.add_argument("--strategy", default="portfolio", choices=(*STRATEGIES, NO_REUSE))
+    parser.add_argument(
+        "--time-limit", type=_seconds, metavar="SECONDS", help="try nothing further then; plans may differ by run"
+    )
+    parser.add_argument("--alignment", type=int, default=1, metavar="BYTES", help="of every offset (1)")
+    parser.add_argument("--pin", action="store_true", help="keep the offsets that the file states")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an internal error")
     return parser

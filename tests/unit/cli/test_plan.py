@@ -1,0 +1,104 @@
+"""The command line of the planner, on files."""
+
+from pathlib import Path
+
+import pytest
+
+from hotdesk.cli.main import main
+from hotdesk.planning import check, read_csv, read_csv_plan
+
+DATA = Path(__file__).parents[2] / "data" / "planning"
+CHAIN = "id,lower,upper,size\na,0,2,100\nb,1,3,100\nc,2,4,100\n"
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> str:
+    path = tmp_path / "chain.csv"
+    path.write_text(CHAIN)
+    return str(path)
+
+
+def test_offsets_go_to_stdout_and_the_certificate_to_stderr(chain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", chain]) == 0
+    out, err = capsys.readouterr()
+    assert out == "id,lower,upper,size,offset\na,0,2,100,0\nb,1,3,100,100\nc,2,4,100,0\n"
+    assert err.startswith(
+        "arena 200 bytes, optimal; bound 200 bytes (live, 2 buffers at step 1); without reuse 300 bytes; skyline/pressure, "
+    )
+
+
+def test_what_is_printed_is_a_right_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    path = DATA / "resnet50.csv"
+    assert main(["plan", str(path), "--strategy", "greedy/size"]) == 0
+    problem, printed = read_csv(path.read_text()), capsys.readouterr().out
+    assert check(problem, read_csv_plan(problem, printed)) == ()
+
+
+@pytest.mark.parametrize(("capacity", "code"), [("200", 0), ("0.2kB", 0), ("1 KiB", 0), ("199", 3)])
+def test_a_capacity_is_met_or_refused(chain: str, capacity: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", chain, "--capacity", capacity]) == code
+    refusal = "error: no plan fits 199 bytes: 200 bytes are needed at step 1"
+    assert (refusal in capsys.readouterr().err) == bool(code)
+
+
+def test_a_capacity_that_may_be_within_reach_is_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(DATA / "A.1048576.csv")
+    assert main(["plan", path, "--strategy", "greedy/start", "--capacity", "1MiB"]) == 3
+    assert "no plan below 1,048,576 bytes was found; none is known to be impossible" in capsys.readouterr().err
+
+
+def test_alignment_and_pins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pinned.csv"
+    path.write_text("id,lower,upper,size,offset\na,0,2,100,128\nb,1,3,100,\n")
+    assert main(["plan", str(path), "--alignment", "64", "--pin"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["a,0,2,100,128", "b,1,3,100,0"]
+
+
+def test_a_time_limit_of_nothing_still_gives_a_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    path = DATA / "K.1048576.csv"
+    assert main(["plan", str(path), "--strategy", "exact", "--time-limit", "0"]) == 0
+    problem, (out, err) = read_csv(path.read_text()), capsys.readouterr()
+    assert check(problem, read_csv_plan(problem, out)) == ()
+    assert "skyline/pressure" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--capacity", "many"], "expected a size such as 4096, 24MiB or 1.5GB, got 'many'"),
+        (["--capacity", "-1"], "expected"),
+        (["--time-limit", "soon"], "expected a number of seconds, 0 or more, got 'soon'"),
+        (["--time-limit", "nan"], "expected a number of seconds, 0 or more, got 'nan'"),
+        (["--strategy", "magic"], "invalid choice: 'magic'"),
+    ],
+)
+def test_options_that_make_no_sense(
+    chain: str, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["plan", chain, *options])
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("id,size\n", [], "expected the header id,lower,upper,size"),
+        ("id,lower,upper,size\na,0,x,5\n", [], "line 2: expected an integer for upper, got 'x'"),
+        ("id,lower,upper,size\na,3,3,5\n", [], "expected lower < upper, got [3, 3)"),
+        ("id,lower,upper,size\na,0,3,5\n", ["--alignment", "3"], "expected an alignment that is a power of two, got 3"),
+    ],
+)
+def test_files_that_make_no_sense(
+    tmp_path: Path, text: str, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    assert main(["plan", str(path), *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "/nowhere.csv"]) == 1
+    assert capsys.readouterr().err == "error: /nowhere.csv: No such file or directory\n"
