@@ -26,6 +26,7 @@ class Dominance:
         for (parent, _), blocks in regions.items():
             around = -1 if parent == FUNCTION else program.ops[parent].block
             self._region([block.number for block in blocks], around)
+        self._first, self._last = _spans(self._above)
 
     def cycle(self, block: int) -> int:
         """A number that a block has in common with those of its region that lead to it and come after it; -1 for none."""
@@ -50,7 +51,7 @@ class Dominance:
 
     def dominates(self, above: int, below: int) -> bool:
         """Whether whoever comes to a block has come through another one, or that is the same."""
-        return above in self.upwards(below)
+        return self._first[above] <= self._first[below] <= self._last[above]
 
     def upwards(self, block: int) -> Iterator[int]:
         """A block and those that dominate it, from below: those of its region, then those around."""
@@ -91,6 +92,27 @@ class Dominance:
             upper = self._above[blocks[i]]
             self._depth[blocks[i]] = 0 if upper < 0 else self._depth[upper] + 1
             self._cycles[blocks[i]] = blocks[cycles[i]] if cycles[i] >= 0 else -1
+
+
+def _spans(above: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Numbers of the nodes of a forest in preorder, given what is above each (-1 for none), and the last number below each."""
+    below: dict[int, list[int]] = {}
+    for node, parent in enumerate(above):
+        below.setdefault(parent, []).append(node)
+    order: list[int] = []
+    waiting = below.get(-1, [])[::-1]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        waiting += reversed(below.get(node, ()))
+    first = [0] * len(above)
+    for number, node in enumerate(order):
+        first[node] = number
+    last = list(first)
+    for node in reversed(order):
+        if above[node] >= 0:
+            last[above[node]] = max(last[above[node]], last[node])
+    return first, last
 
 
 def _immediate_dominators(after: list[list[int]], finished: list[int]) -> dict[int, int]:

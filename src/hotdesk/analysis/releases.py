@@ -17,7 +17,7 @@ the definition and the uses are looked at.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
@@ -49,6 +49,7 @@ class Releases:
     def __init__(self, program: BufferProgram) -> None:
         self._program = program
         self._blocks: dict[tuple[int, int], list[int]] = {}
+        self._ways: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
         for block in program.blocks:
             self._blocks.setdefault((block.parent, block.region), []).append(block.number)
         made = (b.producer for b in program.buffers if b.kind in (Kind.ALLOCATION, Kind.UNKNOWN) and b.producer >= 0)
@@ -78,42 +79,53 @@ class Releases:
         if len(blocks) == 1:
             return self._in_block(entry, last.get(entry, -1), ops, moves, stays or self._leaves_with(entry, moves))
         used = set(ops)
-        edges = [(b, i, s) for b in blocks for i, (s, _) in enumerate(program.blocks[b].branches)]
-        handed = {(b, i) for b, i, _ in edges if i in moves.get(program.blocks[b].last, ())}
-        before: dict[int, list[int]] = {}
-        for b, i, s in edges:
-            if (b, i) not in handed:
-                before.setdefault(s, []).append(b)
-        live = _backwards(last, before, entry if home else None)
-        for b, i, s in edges:
-            if (b, i) in handed and s in live and not (home and s == entry):
-                raise _RefusedError(program.blocks[b].last, program.blocks[b].last + 1)
+        ways = self._ways_into(first.parent, first.region)
+
+        def is_handed(b: int, i: int) -> bool:
+            return i in moves.get(program.blocks[b].last, ())
+
+        def goes_on(s: int) -> bool:
+            return s in live and not (home and s == entry)
+
+        live = _backwards(
+            last, lambda s: [b for b, i in ways.get(s, ()) if not is_handed(b, i)], entry if home else None
+        )
+        for op in sorted(moves):
+            branch = program.blocks[program.ops[op].block]
+            if branch.last == op and any(i in moves[op] and goes_on(s) for i, (s, _) in enumerate(branch.branches)):
+                raise _RefusedError(op, op + 1)
         live.add(entry)
-        wanted = {
-            b for b, i, s in edges if b in live and ((b, i) in handed or (s in live and not (home and s == entry)))
-        }
+        wanted: set[int] = set()
         for b in live:
             block = program.blocks[b]
+            if any(is_handed(b, i) or goes_on(s) for i, (s, _) in enumerate(block.branches)):
+                wanted.add(b)
             if block.branches and block.last in used:
                 wanted.add(b)
             if not block.branches and (stays or self._leaves_with(b, moves)):
                 wanted.add(b)
         places: list[Place] = []
-        for b in blocks:
-            if b in live:
-                places += self._in_block(b, last.get(b, -1), ops, moves, b in wanted)
-        ways: dict[int, list[tuple[int, int]]] = {}
-        for b, i, s in edges:
-            ways.setdefault(s, []).append((b, i))
-        for s, into in ways.items():
-            if s in live and not (home and s == entry):
+        for b in sorted(live):
+            places += self._in_block(b, last.get(b, -1), ops, moves, b in wanted)
+        for s in dict.fromkeys(s for b in sorted(wanted) for s, _ in program.blocks[b].branches):
+            if goes_on(s):
                 continue
-            ending = [(b, i) for b, i in into if b in wanted and (b, i) not in handed]
-            if ending and len(ending) == len(into):
+            ending = [(b, i) for b, i in ways[s] if b in wanted and not is_handed(b, i)]
+            if ending and len(ending) == len(ways[s]):
                 places.append(Place(block=s))
             else:
                 places += (Place(block=b, successor=i) for b, i in ending)
         return places
+
+    def _ways_into(self, parent: int, region: int) -> dict[int, list[tuple[int, int]]]:
+        """For each block of a region, the branches that lead there: a block, and the number of its successor."""
+        if (parent, region) not in self._ways:
+            ways: dict[int, list[tuple[int, int]]] = {}
+            for b in self._blocks[parent, region]:
+                for i, (s, _) in enumerate(self._program.blocks[b].branches):
+                    ways.setdefault(s, []).append((b, i))
+            self._ways[parent, region] = ways
+        return self._ways[parent, region]
 
     def _leaves_with(self, block: int, moves: Moves) -> bool:
         """Whether the terminator of a block hands the buffer over."""
@@ -153,7 +165,7 @@ class Releases:
         for i, edge in enumerate(op.edges):
             if i not in handed:
                 before.setdefault(edge.end, []).append(edge.start)
-        live = _backwards([n for n, used in inside.items() if used], before, None) - {ENTRY}
+        live = _backwards([n for n, used in inside.items() if used], lambda n: before.get(n, []), None) - {ENTRY}
         refused = _RefusedError(op.number, op.end)
         if any(op.edges[i].end in live for i in handed):
             raise refused
@@ -199,13 +211,13 @@ class Releases:
         return None
 
 
-def _backwards(starts: Iterable[int], before: Mapping[int, list[int]], stop: int | None) -> set[int]:
+def _backwards(starts: Iterable[int], before: Callable[[int], list[int]], stop: int | None) -> set[int]:
     """All from which one of `starts` is reached; ways into `stop` are not followed."""
     live = set(starts)
     waiting = list(live)
     while waiting:
         node = waiting.pop()
-        for other in before.get(node, ()) if node != stop else ():
+        for other in before(node) if node != stop else ():
             if other not in live:
                 live.add(other)
                 waiting.append(other)

@@ -234,6 +234,19 @@ BLOCKS = f"""
   {copy("%m", "%out")}
 """
 PROGRAMS["blocks"] = main(f"{A}{BLOCKS}")
+PROGRAMS["loop of blocks"] = main(
+    f"""cf.br ^head(%c0, %x : index, {M})
+^head(%i: index, %u: {M}):
+  %more = arith.cmpi slt, %i, %n : index
+  cf.cond_br %more, ^body, ^end
+^body:
+  {FRESH}
+  %j = arith.addi %i, %c1 : index
+  cf.br ^head(%j, %w : index, {M})
+^end:
+  {copy("%u", "%out")}
+"""
+)
 PROGRAMS["blocks and one used at the end"] = main(f"{A}{BLOCKS}{copy('%a', '%out')}")
 PROGRAMS["blocks after a select"] = main(f"{B}%a = arith.select %p, %b, %x : {M}\n{BLOCKS}")
 PROGRAMS["one of two on one way"] = main(
@@ -282,7 +295,7 @@ def asked(text: str, one: DeallocateAfterLastUse = OWNERSHIP) -> int:
         ("returned from blocks", 0),
     ],
 )
-def test_what_is_asked_at_run_time(name: str, count: int) -> None:
+def test_s2_8_what_is_asked_at_run_time(name: str, count: int) -> None:
     assert asked(PROGRAMS.get(name) or PROGRAMS[f"s2_8 {name}"]) == count
 
 
@@ -294,6 +307,9 @@ def test_nothing_is_asked_with_copies(name: str) -> None:
 class _Counting:
     """A heap that only counts, for many iterations: addresses are those of small arrays, reused when freed."""
 
+    most = 0
+    """How many allocations have been live at once."""
+
     def __init__(self, poison: int) -> None:
         del poison
         self._live: dict[int, Any] = {}
@@ -303,6 +319,7 @@ class _Counting:
         memory = np.empty(size + 64, np.uint8)
         address = -(-memory.ctypes.data // 64) * 64
         self._live[address] = memory
+        _Counting.most = max(_Counting.most, len(self._live))
         return address
 
     def free(self, address: int) -> None:
@@ -321,18 +338,33 @@ class _Counting:
         return len(self._live)
 
 
-@pytest.mark.parametrize(
-    "name", ["s2_8 loop, new sometimes", "loop, new each time", "swap with a new one", "one twice"]
-)
-def test_many_iterations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+MANY = {
+    "s2_8 loop, new sometimes": 5 * 10**4,
+    "loop, new each time": 10**5,
+    "swap": 2,
+    "swap with a new one": 10**5,
+    "one twice": 10**5,
+    "selected and carried": 10**5,
+    "while": 10**5,
+    "loop of blocks": 10**5,
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_s2_8_many_iterations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """10^5 iterations: what is allocated is freed once, and no more memory is held at once than in three iterations."""
     monkeypatch.setattr(executable, "Heap", _Counting)
     module, _ = deallocated(PROGRAMS[name], OWNERSHIP)
     with make_context():
         run = Executable(ir.Module.parse(str(module)))
-    inputs = [np.int64(10**5), np.bool_(True), np.zeros(4, np.float32), np.ones(4, np.float32)]
-    done = run(inputs, [(4,)])
+    rest = [np.bool_(True), np.zeros(4, np.float32), np.ones(4, np.float32)]
+    _Counting.most = 0
+    run([np.int64(3), *rest], [(4,)])
+    most = _Counting.most
+    done = run([np.int64(10**5), *rest], [(4,)])
     assert done.leaks == 0
-    assert done.frees >= 5 * 10**4
+    assert done.frees >= MANY[name]
+    assert _Counting.most == most
 
 
 def test_returns_are_told() -> None:
@@ -413,7 +445,7 @@ def test_zero_sized_and_rank_zero() -> None:
     assert [d.bytes for d in decisions] == [0, 4]
 
 
-def test_four_thousand_allocations() -> None:
+def test_four_thousand_allocations_in_a_second() -> None:
     lines = [
         f"%a{i} = memref.alloc() : {M}\nmemref.copy %{f'a{i - 1}' if i else 'x'}, %a{i} : {M} to {M}"
         for i in range(4000)
