@@ -18,9 +18,12 @@ from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, check, plan, read_csv, 
 
 DOES_NOT_FIT = 3
 
-_UNITS = {"": 1, "b": 1}
-_UNITS |= {prefix + "b": 1000**power for power, prefix in enumerate(("k", "m", "g", "t"), 1)}
-_UNITS |= {prefix + "ib": 1024**power for power, prefix in enumerate(("k", "m", "g", "t"), 1)}
+_PREFIXES = ("k", "m", "g", "t")
+_UNITS = {
+    **{"": 1, "b": 1},
+    **{f"{prefix}b": 1000**power for power, prefix in enumerate(_PREFIXES, 1)},
+    **{f"{prefix}ib": 1024**power for power, prefix in enumerate(_PREFIXES, 1)},
+}
 
 
 def main(arguments: Sequence[str]) -> int:
