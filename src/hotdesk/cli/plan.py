@@ -20,7 +20,8 @@ DOES_NOT_FIT = 3
 
 _PREFIXES = ("k", "m", "g", "t")
 _UNITS = {
-    **{"": 1, "b": 1},
+    "": 1,
+    "b": 1,
     **{f"{prefix}b": 1000**power for power, prefix in enumerate(_PREFIXES, 1)},
     **{f"{prefix}ib": 1024**power for power, prefix in enumerate(_PREFIXES, 1)},
 }
