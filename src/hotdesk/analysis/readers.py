@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hotdesk.analysis.control import Control, Loop
-from hotdesk.analysis.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, within
+from hotdesk.analysis.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, same, within
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
 
 CAPTURED = -1
@@ -75,16 +75,31 @@ class Readers:
             self._reads(op, passed.get(op.number, []))
 
     def _seen_as_before(self) -> frozenset[FlowEdge]:
-        """What parallel loops show, where a read wants more of it than the part that the same execution inserts.
-
-        Others may see the result as it grows.
-        """
+        """What parallel loops show, where a read wants more of it than the part that the same execution inserts, or comes behind
+        an insertion. Others may see the result as it grows."""
+        insertions: dict[int, list[OpRecord]] = {}
+        for number in self._function.insertions:
+            op = self._function.ops[number]
+            assert op.facts.part is not None
+            insertions.setdefault(op.operands[op.facts.part.container], []).append(op)
         return frozenset(
             edge
             for edge in self._function.shown
             if self.root[edge.source] not in self.undefined
-            and not all(self.is_apart(edge.op, read.extent) for read in self.reads.get(edge.target, ()))
+            and not all(
+                self.is_apart(edge.op, read.extent)
+                and not any(self._changes(op, edge.target, read) for op in insertions.get(edge.target, ()))
+                for read in self.reads.get(edge.target, ())
+            )
         )
+
+    def _changes(self, insertion: OpRecord, argument: int, read: Read) -> bool:
+        """Whether an insertion into what an argument shows comes before a read, and changes what that wants."""
+        assert insertion.facts.part is not None
+        assert insertion.facts.part.source is not None
+        source, part = insertion.operands[insertion.facts.part.source], self.part(insertion)
+        lies_there = self.root[source] == argument and same(self.extent[source], part)
+        return insertion.number < read.op and not lies_there and not disjoint(part, read.extent)
 
     def reads_at(self, value: int, op: int) -> list[Read]:
         """How an op reads the value's group."""
