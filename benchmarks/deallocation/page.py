@@ -53,7 +53,8 @@ MEANINGS = """\
 - **checks**: conditions on freeing and on copying a result, and comparisons of addresses, in the text; a call of MLIR's
   `@dealloc_helper` is one. **run**: how often a run comes by them; each comparison in the helper is one.
 - **copies**: as in BUFFERIZE.md, in the text.
-- **s**: processor time of all passes of a side, median of three runs, sides interleaved, without parsing; **wall** by the clock.
+- **s**: processor time of all passes of a side, median of three runs, or of fewer when they take 5 s, sides
+  interleaved, without parsing; **wall** by the clock.
 """
 
 
