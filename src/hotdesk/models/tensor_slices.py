@@ -1,4 +1,7 @@
-"""Slices of tensors: an extraction is a view, an insertion writes a part of its destination."""
+"""Slices of tensors: an extraction is a view, an insertion writes a part of its destination.
+
+An insertion that leaves nothing of its destination is a view of its source.
+"""
 
 from __future__ import annotations
 
@@ -59,11 +62,23 @@ def _bufferize_extract_slice(op: ir.Operation, buffers: Buffers) -> None:
     buffers.assign(op.results[0], subview(source, op, 1, shape_of(op.results[0].type)))
 
 
+def _is_whole(op: ir.Operation) -> bool:
+    """Whether an insertion writes all of its destination, by numbers, with a source of the same type."""
+    offsets, sizes, strides = (int_array(op.attributes[f"static_{name}"]) for name in ("offsets", "sizes", "strides"))
+    alike = op.operands[0].type == op.results[0].type and tuple(sizes) == shape_of(op.results[0].type)
+    return alike and all(start == 0 for start in offsets) and all(step == 1 for step in strides)
+
+
 def _insert_slice_facts(op: ir.Operation) -> Facts:
+    if _is_whole(op):
+        return Facts(views=((0, 0),), whole_views=frozenset({(0, 0)}))
     return Facts(reads=frozenset({0, 1}), ties=((1, 0),), part=slice_of(op, 1, 0))
 
 
 def _bufferize_insert_slice(op: ir.Operation, buffers: Buffers) -> None:
+    if _is_whole(op):
+        buffers.assign(op.results[0], buffers.buffer(op.operands[0]))
+        return
     destination = buffers.destination(op, 1)
     if buffers.lies_there(op):
         buffers.buffer(op.operands[0])
