@@ -8,11 +8,25 @@ op that writes it anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.inplace import InPlaceAnalysis
 from hotdesk.analysis.program import FunctionRecord, OpRecord
-from hotdesk.ir.building import alloc, create
+from hotdesk.ir.building import alloc, create, integers
+from hotdesk.ir.sizes import Size
+from hotdesk.ir.types import memref_of, row_major, shape_of
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A memref, the shape of the value in it, and where it is known from."""
+
+    memref: ir.Value
+    shape: tuple[Size, ...]
+    block: int
+    order: int
 
 
 class Memory:
@@ -22,7 +36,8 @@ class Memory:
         self._record = record
         self._places = analysis.places
         self._control = analysis.readers.control
-        self._known: dict[int, tuple[ir.Value, int, int]] = {}
+        self._known: dict[int, _Known] = {}
+        self._apart: set[int] = set()
         self._fronts: dict[int, ir.Operation] = {}
         self._allocated: dict[int, ir.Value] = {}
         self._moving = {analysis.places.find(value) for value in analysis.places.moving}
@@ -31,14 +46,20 @@ class Memory:
         """Says which op on buffers stands for one."""
         self._fronts[op.number] = new
 
-    def keep(self, place: int | None, memref: ir.Value, block: int, order: int, *, allocated: bool = False) -> None:
-        """Says which memref, known from `order` in `block` on, a place has; `allocated` if it was allocated for it."""
+    def keep(
+        self, place: int | None, memref: ir.Value, value: int, block: int, order: int, *, allocated: bool = False
+    ) -> None:
+        """Says which memref, known from `order` in `block` on and of a value's shape, a place has.
+
+        `allocated` says that it was allocated for it.
+        """
         if place is None:
             return
         if allocated:
             self._allocated[place] = memref
-        if allocated or place not in self._known or not self._control.dominates(*self._known[place][1:], block, order):
-            self._known[place] = (memref, block, order)
+        known = self._known.get(place)
+        if allocated or known is None or not self._control.dominates(known.block, known.order, block, order):
+            self._known[place] = _Known(memref, self._record.values[value].shape, block, order)
 
     def moves(self, place: int) -> bool:
         """Whether a place is one buffer now and another one later."""
@@ -46,22 +67,44 @@ class Memory:
 
     def allocated(self, place: int | None) -> ir.Value | None:
         """The one alloc that everything in a place is in, if it has one."""
-        return None if place is None or not self._places.stay(place) else self._allocated.get(place)
-
-    def of(self, place: int | None, op: OpRecord) -> ir.Value | None:
-        """The memref that a place has at an op already."""
-        if place is None or place not in self._known or place in self._moving:
+        if place is None or place in self._apart or not self._places.stay(place):
             return None
-        memref, block, order = self._known[place]
-        return memref if self._control.dominates(block, order, op.block, 2 * op.number) else None
+        return self._allocated.get(place)
 
-    def new(self, place: int | None, kind: ir.Type, sizes: Sequence[ir.Value], op: OpRecord) -> ir.Value:
-        """The memref of a place in which an op writes a value of that type."""
-        known = self.of(place, op)
-        if known is not None:
+    def has(self, place: int | None, op: OpRecord) -> bool:
+        """Whether a place has memory already, at an op."""
+        return self._known_at(place, op) is not None
+
+    def of(self, place: int | None, value: int, kind: ir.Type, sizes: Sequence[ir.Value], op: OpRecord) -> ir.Value:
+        """The memory of a place, at an op, for a value of that memref type: what the place has already, or new memory.
+
+        A value of another shape sees what the place has through a cast, if both are row-major and static; else it has memory of
+        its own.
+        """
+        known = self._known_at(place, op)
+        if known is None:
+            return self._allocate(place, value, kind, sizes, op)
+        memref = known.memref
+        if known.shape == self._record.values[value].shape:
             return (
-                known if known.type == kind else create("memref.cast", [known], [kind], before=op.operation).results[0]
+                memref
+                if memref.type == kind
+                else create("memref.cast", [memref], [kind], before=op.operation).results[0]
             )
+        if _is_static_row_major(memref.type) and _is_static_row_major(kind):
+            return reshaped(memref, kind, op.operation)
+        self._apart.add(cast(int, place))
+        return alloc(kind, list(sizes), op.operation)
+
+    def _known_at(self, place: int | None, op: OpRecord) -> _Known | None:
+        known = None if place is None or place in self._moving else self._known.get(place)
+        if known is None or not self._control.dominates(known.block, known.order, op.block, 2 * op.number):
+            return None
+        return known
+
+    def _allocate(
+        self, place: int | None, value: int, kind: ir.Type, sizes: Sequence[ir.Value], op: OpRecord
+    ) -> ir.Value:
         anchor = op
         if place is not None and place not in self._moving:
             anchor = self._anchor(place, op)
@@ -69,7 +112,7 @@ class Memory:
                 anchor = op
                 place = None if op.block != 0 else place
         new = alloc(kind, list(sizes), self._fronts.get(anchor.number, anchor.operation))
-        self.keep(place, new, anchor.block, 2 * anchor.number, allocated=True)
+        self.keep(place, new, value, anchor.block, 2 * anchor.number, allocated=True)
         return new
 
     def _anchor(self, place: int, op: OpRecord) -> OpRecord:
@@ -89,3 +132,19 @@ class Memory:
         """Whether a size is known in front of an op that is not inside of what defines it."""
         defined = self._record.scalars.get(size)
         return defined is not None and defined < op.number
+
+
+def reshaped(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
+    """The elements of a contiguous memref as one of another static shape, in front of `op`."""
+    sizes = [size for size in shape_of(kind) if size is not None]
+    attributes: dict[str, ir.Attribute] = {
+        "static_offsets": integers([0]),
+        "static_sizes": integers(sizes),
+        "static_strides": integers([stride for stride in row_major(tuple(sizes)) if stride is not None]),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
+    }
+    return create("memref.reinterpret_cast", [memref], [kind], attributes, before=op).results[0]
+
+
+def _is_static_row_major(kind: ir.Type) -> bool:
+    return kind == memref_of(kind) and None not in shape_of(kind)

@@ -85,7 +85,7 @@ class Rewriting:
         for number in self._record.arguments:
             if number >= 0:
                 place, memref = self._places.find(number), self._buffers[self._record.values[number].value]
-                self._memory.keep(place, memref, 0, 0)
+                self._memory.keep(place, memref, number, 0, 0)
                 if memref.type != memref_of(memref.type):
                     self._strided[place] = memref
         for other in list(self._function.regions[0].blocks)[1:]:
@@ -187,16 +187,12 @@ class Rewriting:
 
     def buffer(self, value: ir.Value) -> ir.Value:
         if value not in self._buffers:
-            producer = defining_op(value)
-            assert producer is not None
-            place = self._places.place_of(self._numbers[value])
-            known = self._memory.of(place, self._current)
-            if known is not None and place in self._strided:
-                return self.seen_as(known, dynamic_layout(memref_of(value.type)), self._current.operation)
-            if known is not None:
-                return self.seen_as(known, memref_of(value.type), self._current.operation)
-            made = self._record.ops[cast(int, self._record.values[self._numbers[value]].producer)]
-            self._buffers[value] = self._memory.new(place, memref_of(value.type), self._sizes(value), made)
+            number = self._numbers[value]
+            sizes = self._sizes(value)
+            if self._memory.has(self._places.place_of(number), self._current):
+                return self._in_place_of(number, sizes, self._current)
+            made = self._record.ops[cast(int, self._record.values[number].producer)]
+            self._buffers[value] = self._in_place_of(number, sizes, made)
         return self._buffers[value]
 
     def destination(self, op: ir.Operation, operand: int) -> ir.Value:
@@ -209,7 +205,7 @@ class Rewriting:
         sizes = self._sizes(value)
         result = dict(record.facts.ties).get(operand)
         kind = memref_of(value.type)
-        new = alloc(kind, sizes, op) if result is None else self._new(record.results[result], value, sizes)
+        new = alloc(kind, sizes, op) if result is None else self._in_place_of(record.results[result], sizes, record)
         contents = operand in record.facts.reads or operand not in record.facts.overwrites
         if not decision.in_place and contents and not self._is_undefined(value):
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
@@ -220,7 +216,7 @@ class Rewriting:
 
     def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
         value = self._record.values[self._current.results[number]]
-        new = self._new(value.number, value.value, sizes)
+        new = self._in_place_of(value.number, sizes, self._current)
         self.deciding.allocations[new] = self.deciding.of_new(self._current, number)
         return new
 
@@ -325,13 +321,15 @@ class Rewriting:
             if not self._is_undefined(value):
                 elementwise_copy([self.buffer(value)], memref, None, len(shape_of(memref.type)), op)
             self.deciding.of_flow(self._current, flow)
-            self._memory.keep(place, memref, self._current.block, 2 * self._current.number, allocated=True)
+            self._memory.keep(
+                place, memref, target.number, self._current.block, 2 * self._current.number, allocated=True
+            )
         else:
             memref = self.buffer(value)
         memref = self.seen_as(memref, kind, op)
         if target.number not in self._places.moving:
             self._entered[target.number] = memref
-        self._memory.keep(place, memref, self._current.block, 2 * self._current.number)
+        self._memory.keep(place, memref, target.number, self._current.block, 2 * self._current.number)
         return memref
 
     def leaving(self, op: ir.Operation, operand: int) -> ir.Value:
@@ -393,12 +391,12 @@ class Rewriting:
 
     # Memory
 
-    def _new(self, result: int, like: ir.Value, sizes: Sequence[ir.Value]) -> ir.Value:
-        """The memref of a result that has a place of its own, with the type of `like`."""
-        place = self._places.place_of(result)
-        plain = memref_of(like.type)
+    def _in_place_of(self, value: int, sizes: Sequence[ir.Value], op: OpRecord) -> ir.Value:
+        """The memory that a value without contents of its own, or a new result, is written into."""
+        place = self._places.place_of(value)
+        plain = memref_of(self._record.values[value].value.type)
         kind = dynamic_layout(plain) if place in self._strided else plain
-        return self._memory.new(place, kind, sizes, self._current)
+        return self._memory.of(place, value, kind, sizes, op)
 
     def _sizes(self, value: ir.Value) -> list[ir.Value]:
         """The dynamic sizes of a tensor without contents, as it was made."""
