@@ -1,7 +1,8 @@
 """Memrefs as parts of the memory they are cut out of: offset, sizes and strides, numbers or expressions over symbols.
 
-Followed are slices, reshapes, casts, transpositions, `memref.view` and `memref.reinterpret_cast`. A memref from anything else but
-an allocation, an argument or a global is a base of its own. Answers are remembered, so the IR must not change meanwhile.
+Followed are slices, reshapes, casts, transpositions, `memref.view`, `memref.reinterpret_cast`, and the numbers that
+`memref.extract_strided_metadata` reads for it. A memref from anything else but an allocation, an argument or a global is a base
+of its own. Answers are remembered, so the IR must not change meanwhile.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from hotdesk.ir.symbolic import OPAQUE, Size, SymbolicSizes, expand, product
 from hotdesk.ir.types import element_bytes, element_of, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 
+_algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = ("memref.cast", "memref.memory_space_cast")
 _ARRANGED = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view")
-_SOMEWHERE = ("memref.reshape", "memref.extract_strided_metadata")
+_SOMEWHERE = ("memref.reshape",)
+_METADATA = "memref.extract_strided_metadata"
 _ONE_TO_ONE = ("memref.assume_alignment", "memref.distinct_objects")
-_OF_FIRST = frozenset({*_SAME, *_ARRANGED, *_SOMEWHERE, "memref.subview", "memref.transpose"})
+_OF_FIRST = frozenset({*_SAME, *_ARRANGED, *_SOMEWHERE, _METADATA, "memref.subview", "memref.transpose"})
 
 
 def view_source(name: str, result: int) -> int | None:
@@ -61,7 +64,7 @@ class Views:
     """What each memref of a function shows of its base."""
 
     def __init__(self, function: ir.Operation) -> None:
-        self._sizes = SymbolicSizes(function)
+        self._sizes = SymbolicSizes(function, self._read)
         self._views: dict[ir.Value, View] = {}
         self._globals: dict[str, ir.Value] = {}
         self._fresh = 0
@@ -89,6 +92,8 @@ class Views:
             return self._arranged(op)
         if op.name == "memref.transpose":
             return _transposed(op, self.view(op.operands[0]))
+        if op.name == _METADATA:
+            return self._start(op)
         if op.name in _SOMEWHERE:
             return replace(self.view(op.operands[0]), known=False)
         return self._base(value)
@@ -126,6 +131,22 @@ class Views:
             not_negative=source.not_negative | _symbols((*offsets, *sizes)),
         )
 
+    def _start(self, op: ir.Operation) -> View:
+        """The pointer to the memory, which is what `memref.extract_strided_metadata` has besides numbers."""
+        source = self.view(op.operands[0])
+        return replace(_whole(source.base, op.results[0], 0, (), ()), not_negative=source.not_negative, known=False)
+
+    def _read(self, value: ir.Value) -> Size | None:
+        """What `memref.extract_strided_metadata` gives, in elements; None if it is not known."""
+        op = cast(ir.Operation, defining_op(value))
+        source = self.view(op.operands[0])
+        rank, number = len(source.sizes), int(cast(Any, value).result_number)
+        if not source.known or _is_shifted(op.operands[0]):
+            return None
+        if 2 <= number < 2 + rank:
+            return source.sizes[number - 2]
+        return _divided(source.offset if number == 1 else source.strides[number - 2 - rank], source.element)
+
     def _arranged(self, op: ir.Operation) -> View:
         """The memory of a view in other dimensions."""
         source, result = self.view(op.operands[0]), op.results[0]
@@ -141,7 +162,7 @@ class Views:
             offset = expand(self._sizes.mixed(op.attributes["static_offsets"], dynamic[: counts[1]])[0] * element)
             steps = self._sizes.mixed(op.attributes["static_strides"], dynamic[counts[1] + counts[2] :])
             strides = tuple(expand(step * element) for step in steps)
-            known &= not _is_shifted(op.operands[0])
+            known = not _is_shifted(op.operands[0])
         else:
             groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
             strides = (
@@ -168,11 +189,18 @@ def _symbols(sizes: tuple[Size, ...]) -> frozenset[object]:
 def _is_shifted(value: ir.Value) -> bool:
     """Whether a `memref.view` has moved the pointer that offsets are counted from."""
     op = defining_op(value)
-    while op is not None and op.name in (*_SAME, *_ARRANGED, *_SOMEWHERE, "memref.subview", "memref.transpose"):
+    while op is not None and op.name in _OF_FIRST:
         if op.name == "memref.view":
             return True
         op = defining_op(op.operands[0])
     return False
+
+
+def _divided(value: Size, element: str) -> Size | None:
+    """A number of bytes as one of elements; None if it is not known to be a whole number of them."""
+    found: Any = _algebra.expand(_algebra.sympify(value) / element_bytes(element))
+    parts = [part.as_coeff_Mul()[0] for part in _algebra.Add.make_args(found)]
+    return expand(found) if all(part.is_integer for part in parts) else None
 
 
 def row_major(sizes: tuple[Size, ...]) -> tuple[Size, ...]:

@@ -6,6 +6,7 @@ cannot be followed becomes a symbol of its own, `opaque…`, which is equal to n
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import sympy
@@ -23,9 +24,13 @@ _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.trun
 
 
 class SymbolicSizes:
-    """Answers what an index value or a dimension of a tensor or memref is, for one function; answers are remembered."""
+    """Answers what an index value or a dimension of a tensor or memref is, for one function; answers are remembered.
 
-    def __init__(self, function: ir.Operation) -> None:
+    `read` tells what `memref.extract_strided_metadata` gives, as far as the one who asks knows.
+    """
+
+    def __init__(self, function: ir.Operation, read: Callable[[ir.Value], Size | None] = lambda value: None) -> None:
+        self._read = read
         self._argument_shapes = _argument_shapes(function)
         self._entry = entry_block(function)
         self._values: dict[ir.Value, Size] = {}
@@ -89,7 +94,8 @@ class SymbolicSizes:
             return self._select(op)
         if name == "affine.apply":
             return self._applied(op)
-        return self._fresh()
+        found = self._read(value) if name == "memref.extract_strided_metadata" else None
+        return self._fresh() if found is None else found
 
     def _applied(self, op: ir.Operation) -> Size:
         """The one result of an affine map; MLIR's own folds write sizes so."""

@@ -125,6 +125,10 @@ def test_arguments_that_never_overlap() -> None:
 
 
 PART = "memref<4xf32, strided<[1], offset: 2>>"
+MOVED = "memref<4xf32, strided<[?], offset: ?>>"
+OFFSET = "memref<4xf32, strided<[1], offset: ?>>"
+DYNAMIC = "memref<?xf32, strided<[?], offset: ?>>"
+METADATA = f"%p, %o, %n, %t = memref.extract_strided_metadata %s : {PART} -> memref<f32>, index, index, index"
 ROW = "memref<6xf32, strided<[1], offset: 6>>"
 RESHAPED = {
     "expanded and merged again": (
@@ -160,6 +164,89 @@ RESHAPED = {
         %b = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
         """,
         (PART, PART),
+        MUST,
+    ),
+    "taken apart and put together again": (
+        f"""
+        %s = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
+        {METADATA}
+        %a = memref.reinterpret_cast %p to offset: [%o], sizes: [%n], strides: [%t] : memref<f32> to {DYNAMIC}
+        %b = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
+        """,
+        (DYNAMIC, PART),
+        MUST,
+    ),
+    "taken apart, and another part of it": (
+        f"""
+        %s = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
+        {METADATA}
+        %e = arith.addi %o, %n : index
+        %a = memref.reinterpret_cast %p to offset: [%e], sizes: [4], strides: [%t] : memref<f32> to {MOVED}
+        %b = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
+        """,
+        (MOVED, PART),
+        DISJOINT,
+    ),
+    "taken apart, a part that meets it": (
+        f"""
+        %s = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
+        {METADATA}
+        %e = arith.addi %o, %t : index
+        %a = memref.reinterpret_cast %p to offset: [%e], sizes: [4], strides: [%t] : memref<f32> to {MOVED}
+        %b = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
+        """,
+        (MOVED, PART),
+        MAY,
+    ),
+    "the pointer alone": (
+        f"""
+        %s = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
+        {METADATA}
+        %a = memref.cast %p : memref<f32> to memref<f32>
+        %b = memref.subview %m[2] [4] [1] : memref<12xf32> to {PART}
+        """,
+        ("memref<f32>", PART),
+        MAY,
+    ),
+    "offset read from a moved pointer": (
+        f"""
+        %h = arith.constant 16 : index
+        %r = memref.alloc() : memref<64xi8>
+        %v = memref.view %r[%h][] : memref<64xi8> to memref<4xf32>
+        %s = memref.cast %v : memref<4xf32> to memref<4xf32>
+        %p, %o, %n, %t = memref.extract_strided_metadata %s : memref<4xf32> -> memref<f32>, index, index, index
+        %a = memref.reinterpret_cast %p to offset: [%o], sizes: [4], strides: [1] : memref<f32> to {OFFSET}
+        %z = arith.constant 0 : index
+        %b = memref.view %r[%z][] : memref<64xi8> to memref<4xf32>
+        """,
+        (OFFSET, "memref<4xf32>"),
+        MAY,
+    ),
+    "reshaped by a memref of sizes": (
+        """
+        %h = memref.alloc() : memref<2xindex>
+        %a = memref.reshape %m(%h) : (memref<12xf32>, memref<2xindex>) -> memref<?x?xf32>
+        %b = memref.cast %m : memref<12xf32> to memref<12xf32>
+        """,
+        ("memref<?x?xf32>", "memref<12xf32>"),
+        MAY,
+    ),
+    "reshaped by a memref of sizes, of another base": (
+        """
+        %h = memref.alloc() : memref<2xindex>
+        %c = memref.alloc() : memref<12xf32>
+        %a = memref.reshape %m(%h) : (memref<12xf32>, memref<2xindex>) -> memref<?x?xf32>
+        %b = memref.cast %c : memref<12xf32> to memref<12xf32>
+        """,
+        ("memref<?x?xf32>", "memref<12xf32>"),
+        NO,
+    ),
+    "aligned": (
+        """
+        %a = memref.assume_alignment %m, 16 : memref<12xf32>
+        %b = memref.cast %m : memref<12xf32> to memref<12xf32>
+        """,
+        ("memref<12xf32>", "memref<12xf32>"),
         MUST,
     ),
     "turned": (
@@ -212,6 +299,31 @@ RESHAPED = {
 def test_reshapes(name: str) -> None:
     body, types, expected = RESHAPED[name]
     assert relation(f"{body}\n{uses(*types)}", "%m: memref<12xf32>") is expected
+
+
+def test_an_argument_taken_apart_and_put_together_again() -> None:
+    """Offset and strides are not known, and still the same."""
+    body = f"""
+      %p, %o, %n, %t = memref.extract_strided_metadata %m : {DYNAMIC} -> memref<f32>, index, index, index
+      %a = memref.reinterpret_cast %p to offset: [%o], sizes: [%n], strides: [%t] : memref<f32> to {DYNAMIC}
+      %b = memref.cast %m : {DYNAMIC} to {DYNAMIC}
+      {uses(DYNAMIC, DYNAMIC)}"""
+    assert relation(body, f"%m: {DYNAMIC}") is MUST
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"), [("%i", "%i", MUST), ("%i", "%j", DISJOINT), ("%i", "%n", MAY)]
+)
+def test_reinterpreted_at_symbolic_offsets(first: str, second: str, expected: Alias) -> None:
+    cut = "memref.reinterpret_cast %m to offset: [{}], sizes: [3], strides: [1] : memref<12xf32> to {}"
+    part = "memref<3xf32, strided<[1], offset: ?>>"
+    body = f"""
+      %three = arith.constant 3 : index
+      %j = arith.addi %i, %three : index
+      %a = {cut.format(first, part)}
+      %b = {cut.format(second, part)}
+      {uses(part, part)}"""
+    assert relation(body, "%m: memref<12xf32>, %i: index, %n: index") is expected
 
 
 def test_a_slice_is_named_by_what_it_cuts_out() -> None:
