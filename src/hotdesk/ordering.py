@@ -45,7 +45,7 @@ class LowerPeak:
                 log.decisions.extend(decisions)
                 return
             verify(changed, ReorderForPeak.name)
-            before, after = self._arenas(_copy(module)), self._arenas(changed)
+            before, after = self.arenas(_copy(module)), self.arenas(changed)
             better = after != before and all(a <= b for a, b in zip(after, before, strict=True))
             if better:
                 log.decisions.extend(ReorderForPeak().run(module))
@@ -53,8 +53,8 @@ class LowerPeak:
                 log.snapshot(ReorderForPeak.name, module)
             log.decisions.append(_decision(module, before, after, better=better))
 
-    def _arenas(self, module: ir.Module) -> tuple[int, ...]:
-        """The bytes of the arena for each sample; one figure if all sizes are known."""
+    def arenas(self, module: ir.Module) -> tuple[int, ...]:
+        """Bufferizes a module on tensors; the bytes of its arena for each sample, or one figure if all sizes are known."""
         trial = Log()
         ChooseDestinations().run(module)
         bufferize(module, trial)
