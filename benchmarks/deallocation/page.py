@@ -11,7 +11,7 @@ from rich.table import Table
 from benchmarks.bufferization.page import NONE, table, verdict_table, verdicts
 from benchmarks.deallocation.bars import bars, theirs
 from benchmarks.deallocation.rows import Figures, Row
-from benchmarks.deallocation.sides import ALONE, BEST, SIDES
+from benchmarks.deallocation.sides import ALONE, ARENA, BEST, SIDES
 
 COLUMNS = (
     *("program", "peak mlir", "peak mlir best", "peak hotdesk", "peak shared", "peak arena"),
@@ -116,10 +116,7 @@ class Page:
 
         return (
             program,
-            *(
-                cell(row, lambda f: f.peak)
-                for row in (found.get("mlir"), best, alone, shared, found.get("hotdesk, arena"))
-            ),
+            *(cell(row, lambda f: f.peak) for row in (found.get("mlir"), best, alone, shared, found.get(ARENA))),
             *(cell(row, lambda f: f.deallocations) for row in (best, alone, shared)),
             *(cell(row, lambda f: f.checks) for row in (best, alone)),
             *(cell(row, lambda f: f.executed) for row in (best, alone)),

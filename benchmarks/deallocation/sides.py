@@ -19,13 +19,13 @@ THEIRS: Mapping[str, str] = {
     "mlir, hoisted": f"func.func(buffer-hoisting,buffer-loop-hoisting),{_LIVENESS}",
     "mlir, all": f"func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack),{_LIVENESS}",
 }
-ALONE, BEST = "hotdesk", "hotdesk, shared"
+ALONE, BEST, ARENA = "hotdesk", "hotdesk, shared", "hotdesk, arena"
 OURS: Mapping[str, str] = {
     ALONE: _FREE,
     BEST: f"{_COPIES},{_FREE},hotdesk-share-buffers",
     "hotdesk, stack": f"{_COPIES},{_FREE},hotdesk-share-buffers,hotdesk-promote-buffers-to-stack",
     "hotdesk, hoisted": f"{_COPIES},hotdesk-buffer-hoisting,hotdesk-buffer-loop-hoisting,{_FREE},hotdesk-share-buffers",
-    "hotdesk, arena": f"{_COPIES},{_FREE},hotdesk-merge-allocations",
+    ARENA: f"{_COPIES},{_FREE},hotdesk-merge-allocations",
 }
 SIDES: Mapping[str, str] = {**THEIRS, **OURS}
 """Pipelines under `builtin.module`, by the name of the side."""
