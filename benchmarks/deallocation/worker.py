@@ -102,6 +102,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
+    gc.freeze()  # what is loaded by now stays, and need not be looked through before each run
     for line in sys.stdin:
         print(json.dumps(_answer(json.loads(line))), flush=True)
     return 0
