@@ -33,8 +33,8 @@ Every side starts from the same linalg-on-tensors module and ends with buffers f
   `buffer-results-to-out-params` (allocations hoisted), `buffer-deallocation-pipeline`, `optimize-allocation-liveness`, all from
   the torch-mlir wheel. Results are also left returned, without the out-params pass; what copies less, then peaks lower, counts.
   torch-mlir's scans go to buffers by its own `tm-tensor-bufferize`, first and untimed.
-- **one-shot**: Hotdesk on exactly that module: pads and concatenations taken apart, cheap ops recomputed, destinations chosen,
-  bufferized, freed.
+- **one-shot**: Hotdesk on exactly that module: readers of concatenations in parts, pads and concatenations taken apart, cheap
+  ops recomputed, what is inserted computed in place, destinations chosen, bufferized, freed.
 - **pipeline**: Hotdesk's own tensor passes and memory stage, from the unfused module, as the compiler runs them. Workspaces of
   convolutions are allocations, and what `@prepare` keeps of the weights counts from start to end: MLIR's side has neither.
 - **as**: fused is after `linalg-fuse-elementwise-ops`, `canonicalize`, `cse`.

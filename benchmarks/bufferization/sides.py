@@ -36,7 +36,8 @@ _OUT_PARAMS = (
 )
 _FREE = ("buffer-deallocation-pipeline", "func.func(optimize-allocation-liveness)")
 _HOTDESK = (
-    *("hotdesk-decompose-concat-and-pad", "hotdesk-rematerialize-cheap-ops", "hotdesk-choose-destinations"),
+    *("hotdesk-sink-concat", "hotdesk-decompose-concat-and-pad", "hotdesk-rematerialize-cheap-ops"),
+    *("hotdesk-eliminate-empty-tensors", "hotdesk-choose-destinations"),
     *("hotdesk-one-shot-bufferize", "hotdesk-buffer-deallocation"),
 )
 
