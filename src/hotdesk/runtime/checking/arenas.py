@@ -31,19 +31,27 @@ def homes(view: View) -> Iterator[tuple[View, Arena, int]]:
         yield view, arena, offset
         if view.block.whole is None:
             return
-        view = View(view.block.whole, offset + view.start, view.offset, view.sizes, view.strides, view.dtype)
+        view = _moved(view, view.block.whole, offset)
 
 
 def outermost(view: View) -> View:
     """The same elements as a view of the allocation that everything around it was carved out of."""
     for part, _, offset in homes(view):
         whole = part.block.whole
-        view = (
-            part
-            if whole is None
-            else View(whole, offset + part.start, part.offset, part.sizes, part.strides, part.dtype)
-        )
+        view = part if whole is None else _moved(part, whole, offset)
     return view
+
+
+def grounded(view: View) -> View:
+    """The same elements as a view of what all lies in that may share bytes with them: the arena of a plan, if there is one."""
+    for part, arena, offset in homes(view):
+        whole = part.block.whole
+        view = _moved(part, arena.ground if whole is None else whole, offset)
+    return view
+
+
+def _moved(view: View, block: Block, offset: int) -> View:
+    return View(block, offset + view.start, view.offset, view.sizes, view.strides, view.dtype)
 
 
 def claim(view: View, place: Any) -> None:

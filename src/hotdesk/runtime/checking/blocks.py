@@ -24,11 +24,18 @@ _SHADOWS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32
 
 @dataclass(eq=False, slots=True)
 class Arena:
-    """Memory in which blocks lie by a plan; `owner` has the number of the block that wrote each byte last, 0 for none."""
+    """Memory in which blocks lie by a plan; `owner` has the number of the block that wrote each byte last, 0 for none.
+
+    `ground` is a block that stands for all of it, without bytes of its own.
+    """
 
     name: str
     owner: Array
     tenants: dict[int, Block] = field(default_factory=dict[int, "Block"])
+    ground: Block = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ground = Block(0, np.empty(0, np.uint8), None, "arena", self.name, Source("arena"), 0)
 
 
 @dataclass(eq=False, slots=True)

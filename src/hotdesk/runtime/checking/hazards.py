@@ -1,4 +1,4 @@
-"""Whether two views of one block share elements, told exactly: by their addresses."""
+"""Whether two views share elements, told exactly: by their addresses. Buffers at one place of an arena share them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,38 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.runtime.checking.arenas import grounded
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.elements import Array, xp
 
 _MOST = 1 << 25  # elements; of more, views whose extents meet count as sharing
 
 
-def same_place(a: View, b: View) -> bool:
+def meet(a: View, b: View) -> bool:
+    """Whether there is a byte between the first and the last one of both."""
+    return _meet(grounded(a), grounded(b))
+
+
+def overlapping(a: View, b: View) -> bool:
+    """Whether two views that are not the same share a byte."""
+    a, b = grounded(a), grounded(b)
+    return _meet(a, b) and not _is_same(a, b) and _share(a, b)
+
+
+def sharing(a: View, b: View) -> bool:
+    """Whether two views share a byte, be they the same or not."""
+    a, b = grounded(a), grounded(b)
+    return _meet(a, b) and (_is_same(a, b) or _share(a, b))
+
+
+def _meet(a: View, b: View) -> bool:
+    if a.block is not b.block:
+        return False
+    (low, high), (start, end) = a.extent, b.extent
+    return max(low, start) < min(high, end)
+
+
+def _is_same(a: View, b: View) -> bool:
     """Whether two views have the same elements in the same order."""
     steps_a = [stride for size, stride in zip(a.sizes, a.strides, strict=True) if size != 1]
     steps_b = [stride for size, stride in zip(b.sizes, b.strides, strict=True) if size != 1]
@@ -20,26 +45,10 @@ def same_place(a: View, b: View) -> bool:
     return same and a.sizes == b.sizes
 
 
-def meet(a: View, b: View) -> bool:
-    """Whether there is a byte between the first and the last one of both."""
-    if a.block is not b.block:
-        return False
-    (low, high), (start, end) = a.extent, b.extent
-    return max(low, start) < min(high, end)
-
-
-def overlapping(a: View, b: View) -> bool:
-    """Whether two views that are not the same share a byte."""
-    if not meet(a, b) or same_place(a, b):
-        return False
+def _share(a: View, b: View) -> bool:
     if a.elements + b.elements > _MOST:
         return True
     return bool(np.isin(_bytes(a), _bytes(b)).any())
-
-
-def sharing(a: View, b: View) -> bool:
-    """Whether two views share a byte, be they the same or not."""
-    return meet(a, b) and (same_place(a, b) or overlapping(a, b))
 
 
 def _bytes(view: View) -> Array:
@@ -59,7 +68,8 @@ def addresses(view: View) -> Array:
 def disturbed(reads: View, writes: View) -> bool:
     """Whether an op that reads one view and writes the other, point by point of the same domain, reads at one point what it
     writes at another. Both views have the sizes of the domain."""
-    if not meet(reads, writes):
+    reads, writes = grounded(reads), grounded(writes)
+    if not _meet(reads, writes):
         return False
     item = reads.dtype.itemsize
     if reads.elements > _MOST or item != writes.dtype.itemsize or (reads.first_byte - writes.first_byte) % item:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from hotdesk.explain import Source
-from hotdesk.runtime.checking.arenas import claim, find_overlap, settle
+from hotdesk.runtime.checking.arenas import claim, find_overlap, outermost, settle
 from hotdesk.runtime.checking.blocks import Block, View, complete
 from hotdesk.runtime.checking.elements import Array, Unwritten, Value, plain, xp
 from hotdesk.runtime.checking.findings import Findings
@@ -91,11 +91,12 @@ class Memory:
 
     def free(self, view: View, at: Source) -> None:
         """What `memref.dealloc` does."""
+        view = outermost(view)
         block = view.block
         self._touch(View.of(block, [block.size], np.dtype(np.uint8)), ..., Access.WRITE, at)
-        if block.kind != "heap" or block.whole is not None:
-            what = f"memory of a {block.kind}" if block.whole is None else "a part of an arena"
-            self._findings.add(FaultKind.INVALID_FREE, at, f"{what} is not the program's to free", block)
+        if block.kind != "heap":
+            message = f"memory of a {block.kind} is not the program's to free"
+            self._findings.add(FaultKind.INVALID_FREE, at, message, block)
         elif block.freed is not None:
             self._findings.add(FaultKind.DOUBLE_FREE, at, f"{block.name} was freed before", block)
         elif view.first_byte != 0:

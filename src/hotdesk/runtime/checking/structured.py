@@ -27,7 +27,7 @@ from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Region, Step
 from hotdesk.runtime.checking.domains import Access, access_of, counters, domain_of
 from hotdesk.runtime.checking.elements import Array, Unwritten, Value, xp
 from hotdesk.runtime.checking.folding import Fold, find_fold
-from hotdesk.runtime.checking.hazards import disturbed, sharing
+from hotdesk.runtime.checking.hazards import disturbed, meet, sharing
 from hotdesk.runtime.checking.machine import Machine
 from hotdesk.runtime.checking.report import FaultKind
 from hotdesk.runtime.checking.scalars import VECTORISED
@@ -172,7 +172,7 @@ class _Generic:
                 if sharing(view, other):
                     self._machine.findings.add(FaultKind.OVERLAP, self._at, "two outputs share bytes", view.block)
             for source, x in zip(self._inputs, held, strict=False):
-                if not source.used or not isinstance(x, View) or x.block is not view.block:
+                if not source.used or not isinstance(x, View) or not meet(x, view):
                     continue
                 reads, writes = (
                     _widened(o.access.over(v, starts, domain), domain) for o, v in ((source, x), (operand, view))
