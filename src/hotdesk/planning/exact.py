@@ -1,8 +1,8 @@
 """The exact stage: is there a placement at the bound, and if that stays open, how low can one be found?
 
 Questions are about feasibility at a fixed capacity, first at the floor of the instance, then by bisection between
-what is open and what is found. Each rung of a ladder asks with more effort than the one before, by a beam over
-canonical placements and, where it is installed, by CP-SAT. A capacity proven too small raises the floor.
+what is open and what is found. Each rung of a ladder asks by a beam over canonical placements or, where it is
+installed, by CP-SAT, with more effort the later it comes. A capacity proven too small raises the floor.
 """
 
 from __future__ import annotations
@@ -36,28 +36,40 @@ class Rung:
         return "beam" if self.width else "cp-sat"
 
 
-LADDER = (
+QUICK = (
     Rung(effort=0.01),
     Rung(width=50, buckets=400),
     Rung(width=100, buckets=400),
-    Rung(effort=0.12),
-    Rung(width=400, buckets=400),
-    Rung(effort=0.5),
-    Rung(width=1500, buckets=400),
+    Rung(effort=0.05),
+    Rung(width=200, buckets=400),
 )
+"""Asked at the floor alone: most of what can be met there is met by one of these in some seconds."""
+
+WHOLE = (Rung(effort=0.12),)
+"""Asked at the floor of the problem as it came: CP-SAT finds some placements before what lies on the ground is taken out."""
+
+THOROUGH = (
+    Rung(width=50, buckets=400),
+    Rung(width=200, buckets=400),
+    Rung(effort=0.5),
+    Rung(width=1000, buckets=400),
+)
+"""Asked at the floor, then by bisection."""
 
 
 def improve(
     instance: Instance,
     best: Layout,
     *,
-    rungs: Sequence[Rung] = LADDER,
+    rungs: Sequence[Rung] = THOROUGH,
+    bisect: bool = True,
     budget: int = DEFAULT_BUDGET,
     deadline: Deadline = NO_DEADLINE,
 ) -> Layout:
     """Improve `best` until it meets the floor, the rungs are used up, the nodes are spent or the deadline passes.
 
-    The layout says what was proven on the way, if anything was. Rungs that do not suit the instance are left out.
+    Without `bisect` only the floor is asked for. The layout says what was proven on the way, if anything was. Rungs that
+    do not suit the instance are left out.
     """
     ladder = _Ladder(instance, best, budget, deadline)
     for rung in rungs:
@@ -65,7 +77,7 @@ def improve(
             break
         if len(instance) > LARGEST or (rung.width and instance.obstacles) or (rung.effort and not cpsat.available()):
             continue
-        ladder.climb(rung)
+        ladder.climb(rung, bisect=bisect)
     return ladder.result()
 
 
@@ -88,11 +100,11 @@ class _Ladder:
         witness = tuple(range(len(self._instance)))
         return replace(self._best, proven=self._floor, prover=self._prover, witness=witness)
 
-    def climb(self, rung: Rung) -> None:
+    def climb(self, rung: Rung, *, bisect: bool) -> None:
         """Ask at the floor, then halfway between the highest capacity refused and the arena, while that pays."""
         refused = capacity = self._floor
         found = self._ask(rung, capacity)
-        while not (found and capacity <= self._floor) and not self.finished:
+        while bisect and not (found and capacity <= self._floor) and not self.finished:
             if not found:
                 refused = max(capacity, self._floor)
             if self._best.arena - refused <= self._worthwhile():

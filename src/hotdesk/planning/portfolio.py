@@ -20,9 +20,9 @@ from hotdesk.planning.borrow import Loan, borrow
 from hotdesk.planning.bounds import Bound, lower_bound
 from hotdesk.planning.deadline import Deadline
 from hotdesk.planning.decompose import solve_parts
-from hotdesk.planning.exact import DEFAULT_BUDGET, LADDER, Rung, improve
+from hotdesk.planning.exact import DEFAULT_BUDGET, QUICK, THOROUGH, WHOLE, Rung, improve
 from hotdesk.planning.greedy import GREEDY_ORDERS, greedy, greedy_below
-from hotdesk.planning.instance import Instance, Layout, build_instance
+from hotdesk.planning.instance import Instance, Layout, Prover, build_instance
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.problem import Buffer, Problem, pinned_top
 from hotdesk.planning.search import search
@@ -89,7 +89,7 @@ def plan(
         if value is not None and value < 0:
             raise ValueError(f"expected {'an' if name == 'effort' else 'a'} {name} of 0{unit} or more, got {value}")
     if effort is None:
-        effort = DEFAULT_BUDGET if strategy in RUNGS else DEFAULT_EFFORT
+        effort = DEFAULT_BUDGET if strategy in PROVERS else DEFAULT_EFFORT
     bound = lower_bound(problem)
     apart, no_reuse = _lay_apart(problem)
     unshared = Plan(_placements(problem, {}, apart), no_reuse, bound, NO_REUSE, no_reuse)
@@ -99,7 +99,7 @@ def plan(
     instance = build_instance(problem, loans)
     instance = replace(instance, floor=max(instance.floor, capacity or 0))
     request = Request(seed, effort, Deadline.after(time_limit))
-    layout = solve_parts(instance, lambda part: STRATEGIES[strategy](part, request))
+    layout = STRATEGIES[strategy](instance, request)
     bound = _raised(bound, problem, instance, layout)
     if layout.arena > no_reuse:
         return replace(unshared, bound=bound, seconds=perf_counter() - started)
@@ -162,21 +162,39 @@ def _search(instance: Instance, request: Request) -> Layout:
     return search(instance, find_neighbours(instance), request.seed, request.effort, deadline=request.deadline)
 
 
-def _exact(instance: Instance, request: Request, rungs: Sequence[Rung]) -> Layout:
-    known = _portfolio(instance, replace(request, effort=min(request.effort, DEFAULT_EFFORT)))
-    return improve(instance, known, rungs=rungs, budget=request.effort, deadline=request.deadline)
+def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layout:
+    """The portfolio, then the rungs of `prover` or all, quick ones first, until the floor is met."""
+    heuristic = replace(request, effort=min(request.effort, DEFAULT_EFFORT))
+    best = solve_parts(instance, lambda part: _portfolio(part, heuristic))
+
+    def climb(part: Instance, known: Layout, rungs: Sequence[Rung], *, bisect: bool) -> Layout:
+        own = [rung for rung in rungs if prover in (None, rung.name)]
+        return improve(part, known, rungs=own, bisect=bisect, budget=request.effort, deadline=request.deadline)
+
+    if best.arena > instance.floor:
+        best = _better(best, solve_parts(instance, lambda p: climb(p, _portfolio(p, heuristic), QUICK, bisect=False)))
+    if instance.floor < best.arena and instance.floor >= best.proven:
+        best = _better(best, climb(instance, best, WHOLE, bisect=False))
+    if instance.floor < best.arena and best.arena > best.proven:
+        best = _better(best, solve_parts(instance, lambda p: climb(p, _portfolio(p, heuristic), THOROUGH, bisect=True)))
+    return best
 
 
-RUNGS = {
-    "exact": LADDER,
-    "beam": tuple(rung for rung in LADDER if rung.name == "beam"),
-    "cp-sat": tuple(rung for rung in LADDER if rung.name == "cp-sat"),
-}
-"""The strategies that end with exact searches, and the rungs each climbs."""
+def _better(first: Layout, second: Layout) -> Layout:
+    """The smaller of two layouts, with the stronger of their proofs."""
+    best = min(first, second, key=lambda layout: layout.arena)
+    proof = max(first, second, key=lambda layout: layout.proven)
+    return replace(best, proven=proof.proven, prover=proof.prover, witness=proof.witness)
 
-STRATEGIES: dict[str, Strategy] = {
-    "portfolio": _portfolio,
-    **{name: lambda instance, request, rungs=rungs: _exact(instance, request, rungs) for name, rungs in RUNGS.items()},
+
+def _in_parts(instance: Instance, request: Request, strategy: Strategy) -> Layout:
+    return solve_parts(instance, lambda part: strategy(part, request))
+
+
+PROVERS: dict[str, Prover | None] = {"exact": None, "beam": "beam", "cp-sat": "cp-sat"}
+"""The strategies that end with exact searches, and which of these each uses."""
+
+_SINGLE: dict[str, Strategy] = {
     **{name: lambda instance, _, name=name: _skyline(instance, name) for name in SKYLINE_ORDERS},
     **{
         name: lambda instance, _, name=name: greedy(instance, GREEDY_ORDERS[name](instance), name)
@@ -184,7 +202,13 @@ STRATEGIES: dict[str, Strategy] = {
     },
     "search": _search,
 }
-"""Strategies by name. All but the portfolio and those of `RUNGS` build exactly one kind of layout."""
+
+STRATEGIES: dict[str, Strategy] = {
+    "portfolio": lambda instance, request: _in_parts(instance, request, _portfolio),
+    **{name: lambda instance, request, by=by: _exact(instance, request, by) for name, by in PROVERS.items()},
+    **{name: lambda instance, request, one=one: _in_parts(instance, request, one) for name, one in _SINGLE.items()},
+}
+"""Strategies by name. All but the portfolio and those of `PROVERS` build exactly one kind of layout."""
 
 
 def _lay_apart(problem: Problem) -> tuple[dict[int, int], int]:
