@@ -129,6 +129,28 @@ def is_at_least(a: Size, b: Size, negative: Callable[[Any], bool] = lambda _: Fa
     return all(bool(number >= 0) and _is_product(other, negative) for number, other in found)
 
 
+def upper_bound(size: Size) -> int | None:
+    """A number that a size never exceeds: it is one, or a sum of numbers times minima that have a number as a part."""
+    if isinstance(size, int):
+        return size
+    total = 0
+    for term in _algebra.Add.make_args(_algebra.expand(size)):
+        pair: tuple[Any, Any] = term.as_coeff_Mul()
+        number, rest = pair
+        most = 1 if rest == 1 else _least_number(rest)
+        if number < 0 or most is None:
+            return None
+        total += int(number) * most
+    return total
+
+
+def _least_number(factor: Any) -> int | None:
+    """The least of the numbers in a minimum, if none is negative; None for anything else."""
+    parts: list[Any] = list(factor.args) if isinstance(factor, sympy.Min) else []
+    numbers = [int(part) for part in parts if part.is_Integer]
+    return min(numbers) if numbers and min(numbers) >= 0 else None
+
+
 def _is_product(term: Any, negative: Callable[[Any], bool]) -> bool:
     """Whether a term is a product of symbols that are not negative."""
     powers: list[tuple[Any, Any]] = [factor.as_base_exp() for factor in _algebra.Mul.make_args(term) if factor != 1]

@@ -5,8 +5,8 @@ those before it, the *desk*, iff
 
 1. the live range of all that use the desk ends before the taker's begins. In the order of the text a branch ends before the other
    one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops;
-2. the desk has as many bytes, or more: numbers, or expressions of which that is proven (sizes are not negative, other index
-   values may be);
+2. the desk has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
+   a number (sizes are not negative, other index values may be);
 3. both are contiguous `memref.alloc`s in the same memory space, with elements of a known size;
 4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the
    same time, and no region of which nothing is known;
@@ -33,7 +33,7 @@ from hotdesk.analysis.allocation_types import is_contiguous, may_allocate
 from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.buffer_program import FUNCTION
 from hotdesk.analysis.hoisting import is_not_negative, runs_in_parallel
-from hotdesk.analysis.peak import Change, Profile, is_at_least
+from hotdesk.analysis.peak import Change, Profile, is_at_least, upper_bound
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.symbolic import Size
 
@@ -152,15 +152,16 @@ class Sharing:
     def _candidates(self, alone: Desk) -> list[int]:
         """Some free desks that are large enough (rule 2), the best ones first."""
         kind = self._type(alone)
-        size = alone.bytes
-        if isinstance(size, int):
-            at = bisect_left(self._free, (size, -sys.maxsize, -1))
-            numbers = [number for _, _, number in self._free[at : at + _TRIED]]
-            return sorted(numbers, key=lambda n: (self.desks[n].bytes, self._type(self.desks[n]) != kind))
+        size, most = alone.bytes, upper_bound(alone.bytes)
         equal = sorted(self._symbolic.get(size, ())[-_TRIED:], key=lambda n: self._type(self.desks[n]) != kind)
+        numbers: list[int] = []
+        if most is not None:
+            at = bisect_left(self._free, (most, -sys.maxsize, -1))
+            numbers = [number for _, _, number in self._free[at : at + _TRIED]]
+            numbers.sort(key=lambda n: (self.desks[n].bytes, self._type(self.desks[n]) != kind))
         others = [other for other in list(self._symbolic)[-_TRIED:] if other != size]
         last = [self._symbolic[other][-1] for other in others]
-        return [*equal, *(number for number in last if self._fits_in(alone, self.desks[number]))]
+        return [*equal, *numbers, *(number for number in last if self._fits_in(alone, self.desks[number]))]
 
     def _fits_in(self, alone: Desk, desk: Desk) -> bool:
         """Whether a desk is large enough. Each dimension of either is a size, and so not negative."""

@@ -92,16 +92,20 @@ class SymbolicSizes:
             return self._arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]))
         if name == "arith.select":
             return self._select(op)
-        if name == "affine.apply":
+        if name in ("affine.apply", "affine.min", "affine.max"):
             return self._applied(op)
         found = self._read(value) if name == "memref.extract_strided_metadata" else None
         return self._fresh() if found is None else found
 
     def _applied(self, op: ir.Operation) -> Size:
-        """The one result of an affine map; MLIR's own folds write sizes so."""
+        """The one result of an affine map, which MLIR's own folds write sizes as, or the least or greatest of several."""
         affine_map = cast(Any, op.attributes["map"]).value
         operands = [_algebra.sympify(self.value(v)) for v in op.operands]
-        return expand(_affine(affine_map.results[0], operands[: affine_map.n_dims], operands[affine_map.n_dims :]))
+        dims, symbols = operands[: affine_map.n_dims], operands[affine_map.n_dims :]
+        results = [_affine(result, dims, symbols) for result in affine_map.results]
+        if op.name == "affine.apply":
+            return expand(results[0])
+        return integer((_algebra.Min if op.name == "affine.min" else _algebra.Max)(*results))
 
     def _arithmetic(self, name: str, a: Size, b: Size) -> Size:
         x, y = sympy.sympify(a), sympy.sympify(b)

@@ -317,3 +317,51 @@ func.func @aligned(%z: f32, %y: f64) {
   memref.dealloc %b : memref<8xf64>
   return
 }
+
+// -----
+
+// Rule 2: at most so many elements, by a minimum; a part of fixed size in what is larger for all sizes; no bound for a maximum.
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
+// CHECK:       decision: allocation: shared: live-range-ended, 4*Min(16, opaque{{[0-9]+}}) bytes
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*s0 + 32 bytes
+// CHECK:       decision: allocation: shared: live-range-ended, 32 bytes
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*Max(16, opaque{{[0-9]+}}) bytes
+// CHECK-LABEL: func.func @least(
+// CHECK:         [[M:%.*]] = memref.alloc() {alignment = 4 : i64} : memref<64xi8>
+// CHECK:         memref.view [[M]][{{%.*}}][] : memref<64xi8> to memref<16xf32>
+// CHECK:         memref.view [[M]][{{%.*}}][{{%.*}}] : memref<64xi8> to memref<?xf32>
+func.func @least(%n: index, %z: f32) {
+  %k = affine.min affine_map<(d0) -> (d0, 16)>(%n)
+  %a = memref.alloc() : memref<16xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<16xf32>)
+  memref.dealloc %a : memref<16xf32>
+  %b = memref.alloc(%k) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+func.func @fixed(%x: memref<?xf32> {hotdesk.shape = ["s0"]}, %z: f32) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %s = arith.addi %n, %c8 : index
+  %a = memref.alloc(%s) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+  memref.dealloc %b : memref<8xf32>
+  return
+}
+func.func @most(%n: index, %z: f32) {
+  %c16 = arith.constant 16 : index
+  %k = arith.maxsi %n, %c16 : index
+  %a = memref.alloc() : memref<16xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<16xf32>)
+  memref.dealloc %a : memref<16xf32>
+  %b = memref.alloc(%k) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy
 
-from hotdesk.analysis.peak import Change, Profile, is_at_least
+from hotdesk.analysis.peak import Change, Profile, is_at_least, upper_bound
 from hotdesk.errors import OptionError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered
@@ -119,3 +119,59 @@ def test_peak_of_symbols() -> None:
     assert profile.accept([Change(7, 8, 4 * M)])
     assert not profile.accept([Change(5, 6, 4 * M)])  # more of m than ever, should n be small
     assert not profile.accept([Change(7, 8, N * M)])
+
+
+@pytest.mark.parametrize(
+    ("size", "most"),
+    [
+        (12, 12),
+        (4 * sympy.Min(N, 8) + 4, 36),
+        (4 * sympy.Min(N, M, 8), 32),
+        (4 * N, None),
+        (4 * sympy.Max(N, 8), None),
+        (4 * M * sympy.Min(N, 8), None),
+        (sympy.Min(N, -1), None),
+    ],
+    ids=str,
+)
+def test_upper_bound(size: object, most: int | None) -> None:
+    assert upper_bound(size) == most  # pyright: ignore[reportArgumentType]
+
+
+def test_signed_symbols() -> None:
+    assert not is_at_least(4 * N + 4 * M, 4 * M, lambda symbol: symbol == N)
+    assert is_at_least(4 * N + 4 * M, 4 * N, lambda symbol: symbol == N)
+
+
+def test_peak_while_more_may_be_held() -> None:
+    profile = Profile(10, [Change(0, 2, 8), Change(4, 5, 4)], [(4, 6)])
+    assert not profile.accept([Change(4, 5, 2)])
+    assert profile.accept([Change(6, 7, 8)])
+    assert profile.accept([Change(4, 5, 4, -1), Change(4, 5, 4)])
+
+
+def test_s1_4_bounded_and_signed_sizes_run() -> None:
+    text = f"""
+func.func @main(%n: index, %k: index, %x: memref<8xf32>, %o: memref<8xf32> {{bufferize.result = 0}}) {{
+  %s = arith.addi %n, %k : index
+  %t = affine.min affine_map<(d0) -> (d0, 8)>(%k)
+  %b = memref.alloc(%s) : memref<?xf32>
+  %c0 = arith.constant 0 : index
+  %e = memref.load %x[%c0] : memref<8xf32>
+  linalg.fill ins(%e : f32) outs(%b : memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  %a = memref.alloc() : memref<8xf32>
+  {step("exp", "%x", "%a", "8xf32")}
+  memref.copy %a, %o : memref<8xf32> to memref<8xf32>
+  memref.dealloc %a : memref<8xf32>
+  %c = memref.alloc(%t) : memref<?xf32>
+  linalg.fill ins(%e : f32) outs(%c : memref<?xf32>)
+  %v = memref.subview %o[0] [%t] [1] : memref<8xf32> to memref<?xf32, strided<[1]>>
+  memref.copy %c, %v : memref<?xf32> to memref<?xf32, strided<[1]>>
+  memref.dealloc %c : memref<?xf32>
+  return
+}}"""
+    given = [np.int64(-2), np.int64(6), DRAWN.random(8, np.float32)]
+    changed, run = same(text, [ShareBuffers()], given, [(8,)])
+    assert changed.count("memref.alloc(") == 2
+    assert run.frees == 2
