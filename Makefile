@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow bench bench-buffers bench-bufferize bench-reordering lint types clean
+.PHONY: demo test test-slow bench bench-buffers bench-bufferize bench-planner bench-reordering lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -25,6 +25,9 @@ bench-buffers: $(STAMP)
 
 bench-bufferize: $(STAMP)
 	$(BIN)/python benchmarks/bufferize.py
+
+bench-planner: $(STAMP)
+	$(BIN)/python benchmarks/planner.py
 
 bench-reordering: $(STAMP)
 	$(BIN)/python benchmarks/reordering.py

@@ -16,11 +16,11 @@ from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, Layout, Prover, common_unit
 from hotdesk.planning.skyline import reach
 
-DEFAULT_BUDGET = 4_000_000
-"""Nodes for one instance: about a minute and a half on 200 buffers."""
+DEFAULT_BUDGET = 2_000_000
+"""Nodes for the quick questions, and again for the thorough ones: about a quarter of a minute each in compiled code."""
 
 NODES_PER_EFFORT = 1_000_000
-"""What a unit of CP-SAT's deterministic time counts for; both take about half a minute."""
+"""What a unit of CP-SAT's deterministic time counts for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ QUICK = (
 )
 """Asked at the floor alone: most of what can be met there is met by one of these in some seconds."""
 
-WHOLE = (Rung(effort=0.12),)
-"""Asked at the floor of the problem as it came: CP-SAT finds some placements before what lies on the ground is taken out."""
+WHOLE = (Rung(width=50, buckets=400), Rung(effort=0.12))
+"""Asked at the floor of the problem as it came: some placements are found before what lies on the ground is taken out."""
 
 THOROUGH = (
     Rung(width=50, buckets=400),

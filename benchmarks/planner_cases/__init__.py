@@ -1,0 +1,1 @@
+"""What the planner's benchmark places, and how the page shows it."""

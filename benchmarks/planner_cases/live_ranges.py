@@ -1,0 +1,86 @@
+"""The live ranges of the example models' buffers, as the compiler hands them to the planner.
+
+`python benchmarks/planner_cases/live_ranges.py` takes the models through the pipeline up to kernel calls, with fusion of
+elementwise operations and without, and writes `models.json` beside this file; nothing runs. The benchmark reads that file, for
+capturing and lowering take minutes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+if __package__ in (None, ""):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from hotdesk import pipeline
+from hotdesk.planning import Buffer, Plan, Pool, Problem, plan
+from hotdesk.runtime import layout
+
+STORED = Path(__file__).with_name("models.json")
+_UNFUSED = "func.func(linalg-generalize-named-ops),canonicalize,cse"
+
+
+def stored() -> Iterator[tuple[str, Problem]]:
+    """The problems in `models.json`, by `model, fused` or `model, unfused`; none where there is no such file."""
+    if not STORED.exists():
+        return
+    for name, kept in json.loads(STORED.read_text()).items():
+        buffers = tuple(Buffer(i, *row) for i, row in enumerate(kept["buffers"]))
+        pools = tuple(Pool(f"result {i}", size, ((0, end),)) for i, (size, end) in enumerate(kept["pools"]))
+        yield name, Problem(buffers, pools)
+
+
+def main() -> int:
+    from examples.models import MODELS
+
+    found: dict[str, Any] = {}
+    for name, spec in MODELS.items():
+        for variant in ("fused", "unfused"):
+            problem = _lowered_problem(spec, variant == "fused")
+            rows = [[b.lower, b.upper, b.size, b.alignment] for b in problem.buffers]
+            lent = [[pool.capacity, pool.free[0][1]] for pool in problem.pools]
+            found[f"{name}, {variant}"] = {"buffers": rows, "pools": lent}
+            print(f"{name}, {variant}: {len(rows)} buffers, {len(lent)} pools", flush=True)
+    entries = [f"{json.dumps(name)}: {json.dumps(kept, separators=(',', ':'))}" for name, kept in found.items()]
+    STORED.write_text("{\n" + ",\n".join(entries) + "\n}\n")
+    return 0
+
+
+class _LoweredError(Exception):
+    """What ends a compilation where its buffers are known: nothing has to be turned into machine code."""
+
+
+def _lowered_problem(spec: Any, fused: bool) -> Problem:
+    from hotdesk import api
+    from hotdesk.runtime.function import Evaluator
+
+    lowered: list[Any] = []
+    seen: list[Problem] = []
+
+    def stop(*given: Any) -> None:
+        lowered.append(pipeline.lower(*given).main)
+        raise _LoweredError
+
+    def keep(problem: Problem) -> Plan:
+        seen.append(problem)
+        return plan(problem, effort=0)
+
+    fuse = pipeline._FUSE if fused else _UNFUSED
+    with patch.object(pipeline, "_FUSE", fuse), patch.object(api, "lower", stop), suppress(_LoweredError):
+        api.compile(spec.build(), spec.inputs(), dynamic_shapes=spec.dynamic_shapes)
+    (main,) = lowered
+    expressions = [buffer.bytes for buffer in main.buffers]
+    symbols = {str(s) for e in expressions for s in getattr(e, "free_symbols", ())}
+    with patch.object(layout, "plan", keep):
+        layout.plan_buffers(main, tuple(Evaluator(expressions).at(dict.fromkeys(symbols, spec.batch))))
+    return seen[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""A run of the planner's benchmark as a Markdown page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.planner_cases.problems import CAPACITY, MINIMALLOC_SECONDS
+from hotdesk.planning import Plan
+
+NONE = "–"
+COLUMNS = (
+    *("problem", "buffers", "bound", "proof", "arena", "gap", "strategy", "CPU s", "wall s"),
+    *("in one arena", "MLIR best-fit", "MLIR CPU s"),
+)
+TITLES = {
+    "minimalloc": f"MiniMalloc's challenging instances, asked to fit {CAPACITY:,} bytes",
+    "traces": "Traces",
+    "models": "Live ranges of the example models",
+    "random": "Random problems",
+}
+
+DEFINITIONS = """\
+Bytes. Every plan was checked by `hotdesk.planning.check`.
+
+- **bound**: no plan has a smaller arena; **proof** says why: the buffers live at one step ("live"), or a search that left
+  nothing out. **gap** is the arena over the bound; 0 is proven optimal.
+- **CPU s**: processor time of `plan`, which runs on one thread; **wall s**: by the clock, on a machine that others used too.
+- **in one arena**: without borrowing the memory of results, which only the models' problems offer.
+- **MLIR best-fit**: `static-memory-planner-analysis{algorithm=best-fit}` from the torch-mlir wheel, on a function that allocates,
+  writes and frees the same buffers at the same steps.
+- The problems of the models were taken from the compiler by `benchmarks/planner_cases/live_ranges.py`; "unfused" leaves out
+  `linalg-fuse-elementwise-ops`. Random problems: see `planner_cases/problems.py`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One problem: its plan, the arena without pools, seconds, and what MLIR's planner made of it, if it was asked."""
+
+    part: str
+    name: str
+    buffers: int
+    plan: Plan
+    alone: int
+    seconds: float
+    wall: float
+    peer: tuple[int, float] | None
+
+    def cells(self) -> tuple[str, ...]:
+        """The cells of the row, in the order of `COLUMNS`."""
+        made = self.plan
+        peer = (f"{self.peer[0]:,}", f"{self.peer[1]:.2f}") if self.peer else (NONE, NONE)
+        return (
+            *(self.name, f"{self.buffers:,}", f"{made.bound.bytes:,}", made.bound.kind, f"{made.arena:,}"),
+            *(f"{made.gap:.2%}", made.strategy, f"{self.seconds:.2f}", f"{self.wall:.2f}", f"{self.alone:,}", *peer),
+        )
+
+
+def render(around: Mapping[str, Any], rows: Sequence[Row], parts: Sequence[str]) -> str:
+    """The page; parts without rows, and instances that are missing, are named."""
+    versions = ", ".join(f"{name} {around['versions'][name]}" for name in ("python", "torch-mlir", "numpy"))
+    head = (
+        f"# The planner\n\nWritten by `make bench-planner` on {around['date']}. {around['machine']}; "
+        f"load at the start {around['load']:.1f}.\n{versions}.\n\n{DEFINITIONS}\n"
+    )
+    verdicts = "\n".join(f"- {line}" for part in parts for line in bars(part, [r for r in rows if r.part == part]))
+    tables = [_table(part, [row for row in rows if row.part == part]) for part in parts]
+    return "\n".join([head + f"## Bars\n\n{verdicts}\n", *tables])
+
+
+def bars(part: str, rows: Sequence[Row]) -> list[str]:
+    """One line for each bar of a part: whether it is met, and by which figures."""
+    if not rows:
+        return [f"{TITLES[part]}: not measured, the files are not there"]
+    total = sum(row.seconds for row in rows)
+    longest = max(row.seconds for row in rows)
+    worst = max(row.plan.gap for row in rows)
+    if part == "minimalloc":
+        fit = [row.name for row in rows if row.plan.arena <= CAPACITY]
+        quick = [row.name for row in rows if row.plan.arena <= CAPACITY and row.seconds <= 10]
+        below = [f"{row.name} {row.plan.arena:,}" for row in rows if row.plan.arena < CAPACITY]
+        everything = len(rows) == len(MINIMALLOC_SECONDS)
+        return [
+            _bar(
+                everything and len(fit) == len(rows) and total <= 120,
+                f"all eleven at capacity within 120 s: {len(fit)} of {len(rows)} ({' '.join(fit)}), {total:.1f} s of CPU",
+            ),
+            _bar(len(quick) >= 8, f"eight within 10 s each: {len(quick)} ({' '.join(quick)})"),
+            _bar(len(below) >= 3, f"C, D and J below capacity: {', '.join(below) or 'none'}"),
+        ]
+    if part == "traces":
+        return [
+            _bar(
+                len(rows) == 4 and worst <= 0.01 and longest <= 10,
+                f"four traces within 1 % of the bound, 10 s each: {len(rows)} measured, {worst:.2%}, {longest:.1f} s at most",
+            )
+        ]
+    if part == "models":
+        proven = sum(row.plan.proven_optimal for row in rows)
+        return [
+            _bar(
+                proven == len(rows) and total <= 1,
+                f"all proven optimal, 1 s in total: {proven} of {len(rows)}, {total:.2f} s",
+            )
+        ]
+    last = rows[-1]
+    return [
+        _bar(
+            last.plan.gap <= 0.05 and last.seconds <= 30,
+            f"{last.name} buffers within 5 % of the bound and 30 s: {last.plan.gap:.2%}, {last.seconds:.1f} s",
+        )
+    ]
+
+
+def _bar(met: bool, text: str) -> str:
+    return f"**{'met' if met else 'not met'}**: {text}"
+
+
+def _table(part: str, rows: Sequence[Row]) -> str:
+    columns = (*COLUMNS, "MiniMalloc C++ s") if part == "minimalloc" else COLUMNS
+    lines = [f"## {TITLES[part]}\n", f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
+    for row in rows:
+        published = (f"{MINIMALLOC_SECONDS[row.name]:.1f}",) if part == "minimalloc" else ()
+        lines.append(f"| {' | '.join((*row.cells(), *published))} |")
+    return "\n".join([*lines, ""])
