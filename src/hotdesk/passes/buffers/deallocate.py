@@ -131,9 +131,8 @@ class _Deallocation:
         return Decision("allocation", Outcome.FREED, Reason.LIVE_RANGE_ENDED, (source,), size)
 
     def _copied(self, copied: ReturnedCopy) -> Decision:
-        size = product([*self._sizes.shape(copied.value), element_bytes(element_of(copied.value.type))])
         reason = Reason.RETURNED_TWICE if copied.twice else Reason.RETURNED_INPUT
-        return Decision("result", Outcome.COPIED, reason, (Source("func.return", copied.location),), size)
+        return Decision("result", Outcome.COPIED, reason, (Source("func.return", copied.location),), copied.size)
 
 
 class _Points:

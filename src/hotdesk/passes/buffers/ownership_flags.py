@@ -22,6 +22,8 @@ from hotdesk.analysis.region_graph import ENTRY, EXIT
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbolic import Size, SymbolicSizes, product
+from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import constant_of
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 from hotdesk.passes.buffers.critical_aliases import copy_of
@@ -29,11 +31,17 @@ from hotdesk.passes.buffers.critical_aliases import copy_of
 
 @dataclass(frozen=True, slots=True)
 class ReturnedCopy:
-    """A result that is copied, at least on some paths; `twice` if another result may be the same buffer."""
+    """A result of `size` bytes that is copied, at least on some paths; `twice` if another result may be the same buffer."""
 
-    value: ir.Value
+    size: Size
     twice: bool
     location: str
+
+    @classmethod
+    def of(cls, value: ir.Value, twice: bool, end: ir.Operation, function: ir.Operation) -> ReturnedCopy:
+        """The copy of what `end` returns."""
+        size = product([*SymbolicSizes(function).shape(value), element_bytes(element_of(value.type))])
+        return cls(size, twice, python_line(end.location))
 
 
 class OwnershipFlags:
@@ -249,7 +257,7 @@ class OwnershipFlags:
                 lent[handover.slot.returned] = flags[operand]
                 continue
             never = not (handover.moved or handover.claimed) or _is_false(flags[operand])
-            self.copied.append(ReturnedCopy(value, bool(handover.claimed), python_line(op.operation.location)))
+            self.copied.append(ReturnedCopy.of(value, bool(handover.claimed), before, self._program.function))
             if never:
                 _erase_unused(flags[operand])
                 before.operands[operand] = copy_of(value, before)

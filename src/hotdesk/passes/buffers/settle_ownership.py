@@ -113,8 +113,8 @@ class _Settling:
         ends = {op.number: op.operation for op in self._program.ops if op.name == "func.return"}
         values = {(n, i): value for n, end in ends.items() for i, value in enumerate(end.operands)}
         for handover in copy_open_results(self._program, self._ownership):
-            place = python_line(ends[handover.key[0]].location)
-            self._copied.append(ReturnedCopy(values[handover.key], bool(handover.claimed), place))
+            twice, end = bool(handover.claimed), ends[handover.key[0]]
+            self._copied.append(ReturnedCopy.of(values[handover.key], twice, end, self._function))
         if self._copied:
             self._read()
 
@@ -123,8 +123,8 @@ class _Settling:
         while points := foreign_points(self._program, self._ownership):
             for handover, passed in points:
                 end = self._program.ops[handover.key[0]].operation
-                place = python_line(end.location)
-                self._copied.append(ReturnedCopy(end.operands[handover.key[1]], False, place))
+                value = end.operands[handover.key[1]]
+                self._copied.append(ReturnedCopy.of(value, False, end, self._function))
                 for number, operand in passed:
                     op = self._program.ops[number].operation
                     op.operands[operand] = copy_of(op.operands[operand], op)

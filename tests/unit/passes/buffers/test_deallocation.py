@@ -188,6 +188,10 @@ PROGRAMS = {
         f"""{D}%r = scf.if %p -> {M} {{ scf.yield %d : {M} }} else {{ scf.yield %u : {M} }}
   {copy("%d", "%u")}"""
     ),
+    "returned from one of two ways, the other one is read before": picked(
+        f"""{D}%r = scf.if %p -> {M} {{ scf.yield %d : {M} }} else {{ scf.yield %u : {M} }}
+  %k = memref.load %d[%c0] : {M}"""
+    ),
     "returned choice of an argument": picked(f"{D}%r = arith.select %p, %d, %u : {M}"),
     "returned choice of two": picked(f"{D}{FRESH}%r = arith.select %p, %d, %w : {M}"),
     "returned choice, also read": picked(f"{D}{FRESH}%r = arith.select %p, %d, %w : {M}\n{copy('%d', '%u')}"),

@@ -1,0 +1,96 @@
+"""Planted faults: deallocation without one of its rules, and a program that notices each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hotdesk.analysis import ownership, releases
+from hotdesk.analysis.ownership import Handover, Ownership
+from hotdesk.analysis.releases import Releases
+from hotdesk.passes.buffers import ownership_flags, ownership_paths, settle_ownership
+from tests.unit.passes.buffers.test_deallocation import OWNERSHIP, PROGRAMS, check_runs
+
+Patch = pytest.MonkeyPatch
+
+
+def never_freed_on_the_way(patch: Patch) -> None:
+    """What is freed on one edge of a branch, or where a block begins, is not."""
+    find = Releases.find
+
+    def forgetful(self: Releases, *given: Any) -> Any:
+        found = find(self, *given)
+        return found if isinstance(found, range) else tuple(place for place in found if place.after >= 0)
+
+    patch.setattr(Releases, "find", forgetful)
+
+
+def freed_behind_branches_alone(patch: Patch) -> None:
+    """A handover inside of an op is not seen where its end is looked for."""
+    patch.setattr(releases, "_between", lambda ops, first, end: [])
+
+
+def flags_turned_round(patch: Patch) -> None:
+    bit = ownership_flags._bit
+    patch.setattr(ownership_flags, "_bit", lambda value, before: bit(not value, before))
+
+
+def one_buffer_handed_over_twice(patch: Patch) -> None:
+    handed = Ownership._handed_at
+
+    def generous(self: Ownership, op: int) -> list[Handover]:
+        every = handed(self, op)
+        return [replace(h, moved=(*h.moved, *(owner for owner, _ in h.claimed)), claimed=()) for h in every]
+
+    patch.setattr(Ownership, "_handed_at", generous)
+
+
+def results_not_copied(patch: Patch) -> None:
+    patch.setattr(ownership_flags, "copy_of", lambda value, before: value)
+
+
+def written_in_between(patch: Patch) -> None:
+    patch.setattr(ownership_paths._Paths, "_is_quiet", lambda self, ops: True)
+
+
+def the_chosen_one_is_lost(patch: Patch) -> None:
+    """A choice is thought to be its first operand."""
+    read = settle_ownership.read_buffers
+
+    def partial(*given: Any) -> Any:
+        program = read(*given)
+        buffers = tuple(
+            replace(b, sources=b.sources[:1]) if b.kind is ownership.Kind.CHOICE else b for b in program.buffers
+        )
+        return replace(program, buffers=buffers)
+
+    patch.setattr(settle_ownership, "read_buffers", partial)
+
+
+def freed_at_the_first_use(patch: Patch) -> None:
+    find = Releases.find
+    patch.setattr(Releases, "find", lambda self, owner, uses, moves: find(self, owner, uses[:1], moves))
+
+
+FAULTS: dict[str, tuple[Callable[[Patch], None], str]] = {
+    "never freed on the way": (never_freed_on_the_way, "blocks"),
+    "handovers in regions are not seen": (freed_behind_branches_alone, "s2_8 loop, new sometimes"),
+    "flags turned round": (flags_turned_round, "loop, new each time"),
+    "one buffer handed over twice": (one_buffer_handed_over_twice, "one twice"),
+    "results are not copied": (results_not_copied, "returned from one of two ways, the argument is written before"),
+    "written in between": (written_in_between, "returned from one of two ways, the argument is written before"),
+    "the chosen one is lost": (the_chosen_one_is_lost, "selected"),
+    "freed at the first use": (freed_at_the_first_use, "swap"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_noticed(name: str, monkeypatch: Patch) -> None:
+    fault, program = FAULTS[name]
+    check_runs(PROGRAMS[program], OWNERSHIP)
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        check_runs(PROGRAMS[program], OWNERSHIP)
