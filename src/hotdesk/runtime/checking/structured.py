@@ -177,9 +177,14 @@ class _Generic:
                 reads, writes = (
                     _widened(o.access.over(v, starts, domain), domain) for o, v in ((source, x), (operand, view))
                 )
-                if disturbed(reads, writes):
+                if disturbed(reads, writes) and not self._is_nothing(x):
                     message = f"reads elements of {view.block.name} that it overwrites at another point of its loops"
                     self._machine.findings.add(FaultKind.OVERLAP, self._at, message, view.block)
+
+    def _is_nothing(self, view: View) -> bool:
+        """Whether nobody has written what a view shows, and that is allowed: then nothing is lost."""
+        carried = self._machine.settings.undefined == "carry" and view.block.written is not None
+        return carried and view.inside and not view.bytewise(view.block.shadowed()).any()
 
     # Point by point
 
