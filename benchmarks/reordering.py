@@ -48,7 +48,7 @@ Networks as `torch.export` captures them, after fusion, with their operations in
 - **peak**: bytes that are live together by the estimate that is ordered by; results and inputs are the caller's. **bound**: no
   order needs less; *optimal* where the peak found is the bound.
 - **found by**: the strategy that made the order; **states** are sets of done tasks that the searches looked at (at most
-  20,000, which is the limit of the pass), **search** the seconds of the scheduler.
+  100,000, which is the limit of the pass), **search** the seconds of the scheduler.
 - **arena**: what the plan takes after bufferization, scratch memory of convolutions included. `order="peak"` takes the smaller of
   the two arenas, so where *found* is larger, the given order stays.
 - **×**: found over given. **pass**: seconds of the whole pass, reading and moving operations included.

@@ -27,7 +27,7 @@ from hotdesk.planning.scheduling_problem import Schedule, ScheduleProblem
 from hotdesk.planning.scheduling_reduce import find_parts, reduce_problem
 from hotdesk.planning.scheduling_search import Found, search
 
-DEFAULT_STATES = 60_000
+DEFAULT_STATES = 200_000
 LARGEST_PART = 2048
 NARROW, WIDE = 8, 128
 _BISECTIONS = 10
@@ -65,7 +65,9 @@ def schedule(problem: ScheduleProblem, budget: int = DEFAULT_STATES) -> Schedule
     for part in solved:
         own = [next(members) for _ in part.order]
         order.extend(task for place in part.order for task in own[place])
-    peak, strategy = peak_along(problem, order), max(solved, key=lambda part: part.peak).strategy if solved else _GIVEN
+    peak = peak_along(problem, order)
+    changed = [part for part in solved if part.strategy != _GIVEN]
+    strategy = max(changed, key=lambda part: part.peak).strategy if changed else _GIVEN
     if peak >= given:
         order, peak, strategy = list(as_given), given, _GIVEN
     nodes = sum(part.nodes for part in solved)
@@ -147,7 +149,7 @@ class _Improving:
         for walk, share in zip(self._walks, (3, 2), strict=True):
             width = min(width, self.budget // share // self._part.count)
             if self._is_open() and width:
-                self._take(beam(walk, self.bound, self.best.peak, width), "beam")
+                self._take(beam(walk, self.bound, self.best.peak, width, self.budget // share), "beam")
 
     def exactly(self) -> None:
         for walk in self._walks:

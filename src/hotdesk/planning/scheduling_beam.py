@@ -24,14 +24,19 @@ class _State:
     before: _State | None = None
 
 
-def beam(walk: Walk, target: int, limit: int, width: int) -> Found:
-    """Looks for an order with a peak below `limit` bytes; peaks up to `target` are as good as each other. Nothing is proven."""
+def beam(walk: Walk, target: int, limit: int, width: int, budget: int) -> Found:
+    """Looks for an order with a peak below `limit` bytes; peaks up to `target` are as good as each other. Nothing is proven.
+
+    It gives up when it has looked at `budget` states.
+    """
     level = [_State(0, walk.first_ready(), walk.start, walk.start)]
     nodes = 0
     for _ in range(walk.count):
         following: dict[int, _State] = {}
         for state in level:
-            nodes += 1
+            nodes += state.ready.bit_count()
+            if nodes > budget:
+                return Found(None, 0, budget)
             for new in _successors(walk, state, target):
                 known = following.get(new.done)
                 if new.peak < limit and (known is None or new.peak < known.peak):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hotdesk.planning.scheduling_parts import NOBODY, Part, Walk
 from hotdesk.planning.scheduling_problem import ScheduleProblem
 
-_MOST_PAIRS = 4_000_000
+_MOST_PAIRS = 250_000
 
 
 def local_bound(problem: ScheduleProblem) -> int:

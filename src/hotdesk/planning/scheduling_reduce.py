@@ -31,12 +31,13 @@ def reduce_problem(problem: ScheduleProblem) -> tuple[ScheduleProblem, Groups]:
 
 
 def _join_sources(problem: ScheduleProblem) -> tuple[ScheduleProblem, Groups]:
+    """Rule 1, from the first task on, so that a task has its sources before it is looked at as a source."""
     relations = relate(problem)
     dependents = _dependents(relations)
     tasks = list(problem.tasks)
-    groups = [[number] for number in range(len(tasks))]
-    gone: set[int] = set()
-    for number, task in enumerate(tasks):
+    sources: list[list[int]] = [[] for _ in tasks]
+    for number in range(len(tasks)):
+        task = tasks[number] = _with_sources(problem, tasks, number, sources[number])
         user = dependents[number][0] if len(dependents[number]) == 1 else None
         if user is None or task.scratch or not all(relations.readers[v] for v in task.results):
             continue
@@ -44,54 +45,75 @@ def _join_sources(problem: ScheduleProblem) -> tuple[ScheduleProblem, Groups]:
         taken = any(operand in task.results for _, operand in tasks[user].takeovers)
         if may_end or any(v in problem.kept for v in task.results) or (taken and len(tasks[user].results) > 1):
             continue
-        tasks[user] = _with_source(tasks[user], task, number, problem.sizes)
-        groups[user] = groups[number] + groups[user]
-        gone.add(number)
-    return _rebuilt(problem, tasks, groups, gone)
+        sources[user].append(number)
+    return _rebuilt(problem, tasks, _groups(sources, before=True), {i for found in sources for i in found})
 
 
-def _with_source(task: Task, source: Task, number: int, sizes: Sequence[int]) -> Task:
-    """A task together with one that makes some of its operands."""
-    inner = set(source.results)
-    taken = {result for result, operand in task.takeovers if operand in inner}
+def _with_sources(problem: ScheduleProblem, tasks: Sequence[Task], number: int, sources: Sequence[int]) -> Task:
+    """A task together with those that make some of its operands."""
+    task = tasks[number]
+    if not sources:
+        return task
+    joined = set(sources)
+    inner = {v for source in sources for v in tasks[source].results}
+    taken: dict[int, int] = {}
+    for result, operand in task.takeovers:
+        if operand in inner:
+            taken.setdefault(result, operand)
+    others = (v for source in sources for v in tasks[source].operands)
+    before = (other for source in sources for other in tasks[source].after)
     return Task(
-        tuple(dict.fromkeys([*source.operands, *(v for v in task.operands if v not in inner)])),
+        tuple(dict.fromkeys([*others, *(v for v in task.operands if v not in inner)])),
         task.results,
         tuple(pair for pair in task.takeovers if pair[0] not in taken),
-        tuple(dict.fromkeys([*source.after, *(other for other in task.after if other != number)])),
-        task.scratch + sum(sizes[v] for v in inner) - sum(sizes[v] for v in taken),
+        tuple(dict.fromkeys([*before, *(other for other in task.after if other not in joined)])),
+        task.scratch + sum(problem.sizes[v] for v in inner) - sum(problem.sizes[v] for v in taken),
     )
 
 
 def _join_sinks(problem: ScheduleProblem) -> tuple[ScheduleProblem, Groups]:
+    """Rule 2, from the last task on, so that a task has its sinks before it is looked at as a sink."""
     relations = relate(problem)
     waiting = [len(found) for found in _dependents(relations)]
     tasks = list(problem.tasks)
-    groups = [[number] for number in range(len(tasks))]
-    gone: set[int] = set()
+    sinks: list[list[int]] = [[] for _ in tasks]
     for number in reversed(range(len(tasks))):
-        task = tasks[number]
-        if (
-            waiting[number]
-            or len(relations.needs[number]) != 1
-            or task.scratch
-            or any(problem.sizes[v] for v in task.results)
-        ):
+        task = tasks[number] = _with_sinks(tasks, number, sinks[number])
+        if waiting[number] or len(relations.needs[number]) != 1 or task.scratch:
             continue
-        needed = relations.needs[number][0]
-        host = tasks[needed]
-        kept_takeovers = tuple(pair for pair in host.takeovers if pair[1] not in task.operands)
-        operands = (v for v in task.operands if v not in host.results)
-        tasks[needed] = replace(
-            host,
-            operands=tuple(dict.fromkeys([*host.operands, *operands])),
-            results=(*host.results, *task.results),
-            takeovers=kept_takeovers,
-        )
-        groups[needed] = groups[needed] + groups[number]
-        waiting[needed] -= 1
-        gone.add(number)
-    return _rebuilt(problem, tasks, groups, gone)
+        if not any(problem.sizes[v] for v in task.results):
+            needed = relations.needs[number][0]
+            sinks[needed].append(number)
+            waiting[needed] -= 1
+    return _rebuilt(problem, tasks, _groups(sinks, before=False), {i for found in sinks for i in found})
+
+
+def _with_sinks(tasks: Sequence[Task], number: int, sinks: Sequence[int]) -> Task:
+    """A task together with those that read what it makes, and make no bytes."""
+    task = tasks[number]
+    if not sinks:
+        return task
+    read = {v for sink in sinks for v in tasks[sink].operands}
+    return replace(
+        task,
+        operands=tuple(dict.fromkeys([*task.operands, *sorted(read.difference(task.results))])),
+        results=(*task.results, *(v for sink in sinks for v in tasks[sink].results)),
+        takeovers=tuple(pair for pair in task.takeovers if pair[1] not in read),
+    )
+
+
+def _groups(joined: Sequence[Sequence[int]], *, before: bool) -> list[tuple[int, ...]]:
+    """For each task, itself and all that are joined to it, directly or not, in the order in which they run."""
+    gone = {number for found in joined for number in found}
+    groups: list[tuple[int, ...]] = [()] * len(joined)
+    for number in range(len(joined)):
+        if number not in gone:
+            found, waiting = list[int](), [number]
+            while waiting:
+                found.append(waiting.pop())
+                waiting.extend(joined[found[-1]])
+            groups[number] = tuple(reversed(found) if before else found)
+    return groups
 
 
 def _dependents(relations: Relations) -> list[list[int]]:

@@ -41,14 +41,24 @@ def search(walk: Walk, threshold: int, limit: int, budget: int, *, rising: bool 
     """Looks for an order with a peak below `limit` bytes, first for one of at most `threshold`.
 
     With `rising`, the threshold rises until an order is found, which then is optimal unless it is below the first threshold;
-    otherwise the search ends when the threshold is exhausted. It gives up after `budget` states.
+    otherwise the search ends when the threshold is exhausted. It gives up when it has looked at `budget` states.
     """
-    return _Search(walk, threshold, limit).run(budget, rising)
+    searching = _Search(walk, threshold, limit, budget)
+    try:
+        return searching.run(rising)
+    except _SpentError:
+        return searching.given_up()
+
+
+class _SpentError(Exception):
+    """The states that may be looked at have been."""
 
 
 class _Search:
-    def __init__(self, walk: Walk, threshold: int, limit: int) -> None:
+    def __init__(self, walk: Walk, threshold: int, limit: int, budget: int) -> None:
         self._walk = walk
+        self._budget = budget
+        self._nodes = 0
         self._threshold = threshold
         self._limit = limit
         self._full = (1 << walk.count) - 1
@@ -56,8 +66,8 @@ class _Search:
         self._stack: list[_State] = []
         self._aside: list[tuple[int, int, int, _State, tuple[int, ...]]] = []
 
-    def run(self, budget: int, rising: bool) -> Found:
-        walk, nodes = self._walk, 0
+    def run(self, rising: bool) -> Found:
+        walk = self._walk
         if self._threshold >= self._limit:
             return Found(None, self._limit, 0)
         self._stack.append((0, walk.first_ready(), walk.start))
@@ -65,16 +75,16 @@ class _Search:
             while self._stack:
                 state = self._stack.pop()
                 if state[0] == self._full:
-                    return Found(self._order(), self._threshold, nodes)
-                if nodes == budget:
-                    return Found(None, self._threshold, nodes)
-                nodes += 1
+                    return Found(self._order(), self._threshold, self._nodes)
                 self._expand(state)
             if not self._aside:
-                return Found(None, self._limit, nodes)
+                return Found(None, self._limit, self._nodes)
             if not rising:
-                return Found(None, self._aside[0][0], nodes)
+                return Found(None, self._aside[0][0], self._nodes)
             self._rise()
+
+    def given_up(self) -> Found:
+        return Found(None, self._threshold, self._nodes)
 
     def _expand(self, state: _State) -> None:
         done, ready, _ = state
@@ -103,6 +113,9 @@ class _Search:
             self._stack.append(state)
 
     def _move(self, state: _State, task: int) -> _Move:
+        if self._nodes == self._budget:
+            raise _SpentError
+        self._nodes += 1
         done, ready, live = state
         peak, after = self._walk.step(done, task, live)
         done |= 1 << task

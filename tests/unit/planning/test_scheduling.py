@@ -157,6 +157,23 @@ def test_the_bound_holds_when_the_budget_ends() -> None:
         assert found.nodes <= budget
 
 
+def test_many_ready_tasks() -> None:
+    problem = branches(300)
+    found = schedule(problem, 20_000)
+    assert check_schedule(problem, found) == ()
+    assert found.peak == 300 - 1 + 100 + 1
+    assert found.nodes <= 20_000
+
+
+def test_long_chains_of_sources_and_sinks() -> None:
+    count = 20_000
+    sources = [Task((i - 1,) if i else (), (i,), ((i, i - 1),) if i else ()) for i in range(count)]
+    sinks = [Task((count - 1 + i,), (count + i,)) for i in range(count)]
+    problem = ScheduleProblem((*sources, *sinks), (*[8] * count, *[0] * count), frozenset({2 * count - 1}))
+    _, groups = reduce_problem(problem)
+    assert groups == (tuple(range(2 * count)),)
+
+
 def test_deterministic() -> None:
     problem = drawn(200, 30, seed=1)
     assert schedule(problem, 2000) == schedule(problem, 2000)

@@ -58,7 +58,7 @@ class ReorderForPeak(Pass):
 
     name: ClassVar[str] = "hotdesk-reorder-for-peak"
     results: str = "out-params"
-    max_states: int = 20_000
+    max_states: int = 100_000
     assumed_size: int = 256
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
