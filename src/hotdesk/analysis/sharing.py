@@ -72,6 +72,7 @@ class Sharing:
         self.desks: list[Desk] = []
         self._program, self._dominance = self.allocations.program, self.allocations.dominance
         found: list[tuple[Desk, LiveRange]] = []
+        returned: list[Change] = []
         vague = [(op.number, op.end) for op in self._program.ops if may_allocate(op)]
         for allocation in self.allocations.all:
             live = self._live(allocation) if self.allocations.is_plain(allocation) else None
@@ -79,10 +80,12 @@ class Sharing:
                 self._say(allocation, Outcome.ALLOCATED, live.reason, live.op)
             if isinstance(live, LiveRange) and live.lower < live.upper:
                 found.append((self._alone(allocation, live), live))
+            elif self._is_held_to_the_end(allocation):
+                returned.append(Change(allocation.op, len(self._program.ops), self.allocations.bytes(allocation)))
             elif self.allocations.op(allocation).name != "memref.alloca":
                 vague.append(self._about(allocation))
         found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
-        held = [Change(*desk.held, desk.bytes) for desk, _ in found]
+        held = [*returned, *(Change(*desk.held, desk.bytes) for desk, _ in found)]
         self._profile = Profile(len(self._program.ops) + 1, held, vague, self._is_signed)
         self._busy: list[tuple[int, int]] = []
         self._free: list[tuple[int, int, int]] = []
@@ -109,6 +112,19 @@ class Sharing:
         held = (allocation.op, max(last + 1, live.upper))
         home = self._program.ops[allocation.op].block
         return Desk((allocation,), home, allocation.op, last, self.allocations.bytes(allocation), live.upper, held)
+
+    def _is_held_to_the_end(self, allocation: Allocation) -> bool:
+        """Whether it is made once, on all paths, and nobody frees or keeps it before the function returns it."""
+        program, origins = self._program, self.allocations.origins
+        home = program.blocks[program.ops[allocation.op].block]
+        alone = home.parent == FUNCTION and len(self.allocations.region_of(home.number)) == 1
+        passed_on = alone and home.last in allocation.users and not allocation.frees and not allocation.keepers
+        is_sized = bool(bytes_of_element(self.allocations.value(allocation).type))
+        return (
+            passed_on
+            and is_sized
+            and all(set(origins.of[alias]) == {allocation.buffer} for alias in allocation.aliases)
+        )
 
     def _about(self, allocation: Allocation) -> tuple[int, int]:
         """The ops during which an allocation may be held of which no more is known, half open."""
