@@ -93,3 +93,15 @@ func.func @in_another_block(%b: i1) -> tensor<4xf32> {
 ^right(%r: tensor<4xf32>):
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// Memory is no value.
+// CHECK-LABEL: func.func @memory(
+// CHECK-COUNT-1: linalg.fill
+// CHECK-NEXT:    return
+func.func @memory(%m: memref<4xf32>) {
+  %zero = arith.constant 0.0 : f32
+  linalg.fill ins(%zero : f32) outs(%m : memref<4xf32>)
+  return
+}

@@ -45,10 +45,8 @@ class RematerializeCheapOps(Pass):
 
 def is_cheap(op: ir.Operation) -> bool:
     """Whether the op defines a tensor from no other tensor's contents."""
-    if op.name == "tensor.empty":
-        return True
-    if op.name == "linalg.fill":
-        return True
+    if op.name in ("tensor.empty", "linalg.fill"):
+        return len(op.results) == 1
     if op.name in _RESHAPES:
         source = defining_op(op.operands[0])
         return source is not None and is_cheap(source)
