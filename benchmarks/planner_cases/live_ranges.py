@@ -2,14 +2,14 @@
 
 `python benchmarks/planner_cases/live_ranges.py` takes the models through the pipeline up to kernel calls, with fusion of
 elementwise operations and without, and writes `models.json` beside this file; nothing runs. The benchmark reads that file, for
-capturing and lowering take minutes.
+capturing and lowering take minutes. Names of models as arguments leave the others as they are stored.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -36,19 +36,20 @@ def stored() -> Iterator[tuple[str, Problem]]:
         yield name, Problem(buffers, pools)
 
 
-def main() -> int:
+def main(names: Sequence[str]) -> int:
+    """Takes the models called `names`, or all, and keeps what is stored of the others."""
     from examples.models import MODELS
 
-    found: dict[str, Any] = {}
-    for name, spec in MODELS.items():
+    found: dict[str, Any] = json.loads(STORED.read_text()) if STORED.exists() else {}
+    for name in names or tuple(MODELS):
         for variant in ("fused", "unfused"):
-            problem = _lowered_problem(spec, variant == "fused")
+            problem = _lowered_problem(MODELS[name], variant == "fused")
             rows = [[b.lower, b.upper, b.size, b.alignment] for b in problem.buffers]
             lent = [[pool.capacity, pool.free[0][1]] for pool in problem.pools]
             found[f"{name}, {variant}"] = {"buffers": rows, "pools": lent}
             print(f"{name}, {variant}: {len(rows)} buffers, {len(lent)} pools", flush=True)
-    entries = [f"{json.dumps(name)}: {json.dumps(kept, separators=(',', ':'))}" for name, kept in found.items()]
-    STORED.write_text("{\n" + ",\n".join(entries) + "\n}\n")
+        entries = [f"{json.dumps(key)}: {json.dumps(kept, separators=(',', ':'))}" for key, kept in found.items()]
+        STORED.write_text("{\n" + ",\n".join(entries) + "\n}\n")
     return 0
 
 
@@ -71,16 +72,17 @@ def _lowered_problem(spec: Any, fused: bool) -> Problem:
         seen.append(problem)
         return plan(problem, effort=0)
 
-    fuse = pipeline._FUSE if fused else _UNFUSED
+    fuse: str = getattr(pipeline, "_FUSE") if fused else _UNFUSED  # noqa: B009
     with patch.object(pipeline, "_FUSE", fuse), patch.object(api, "lower", stop), suppress(_LoweredError):
         api.compile(spec.build(), spec.inputs(), dynamic_shapes=spec.dynamic_shapes)
     (main,) = lowered
     expressions = [buffer.bytes for buffer in main.buffers]
-    symbols = {str(s) for e in expressions for s in getattr(e, "free_symbols", ())}
+    symbols: set[str] = {str(s) for e in expressions for s in getattr(e, "free_symbols", ())}
+    values = {symbol: int(spec.batch) for symbol in symbols}
     with patch.object(layout, "plan", keep):
-        layout.plan_buffers(main, tuple(Evaluator(expressions).at(dict.fromkeys(symbols, spec.batch))))
+        layout.plan_buffers(main, tuple(Evaluator(expressions).at(values)))
     return seen[0]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -73,7 +73,7 @@ def render(around: Mapping[str, Any], rows: Sequence[Row], parts: Sequence[str])
 def bars(part: str, rows: Sequence[Row]) -> list[str]:
     """One line for each bar of a part: whether it is met, and by which figures."""
     if not rows:
-        return [f"{TITLES[part]}: not measured, the files are not there"]
+        return [f"{TITLES[part]}: not measured, or the files are not there"]
     total = sum(row.seconds for row in rows)
     longest = max(row.seconds for row in rows)
     worst = max(row.plan.gap for row in rows)

@@ -1,0 +1,75 @@
+"""What the planner's benchmark asks, and the verdicts of its page."""
+
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.planner_cases.live_ranges import stored
+from benchmarks.planner_cases.page import COLUMNS, Row, bars, render
+from benchmarks.planner_cases.peer import best_fit
+from benchmarks.planner_cases.problems import minimalloc, random_problem
+from hotdesk.planning import Buffer, Problem, check, plan
+
+CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("nothing", 0, 9, 0), Buffer("c", 2, 4, 100)))
+
+
+def row(part: str, name: str, arena: int, seconds: float = 0.1) -> Row:
+    made = replace(plan(CHAIN), arena=arena)
+    return Row(part, name, 4, made, arena, seconds, seconds, (256, 0.0))
+
+
+def test_mlir_places_the_same_buffers() -> None:
+    assert best_fit(CHAIN)[0] == plan(CHAIN).arena == 256
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_mlir_is_asked_about_the_same_live_ranges(seed: int) -> None:
+    """No plan beats the bound, whoever made it."""
+    problem = random_problem(60, seed)
+    arena, _ = best_fit(problem)
+    assert plan(problem).bound.bytes <= arena <= plan(problem, strategy="no-reuse").arena
+
+
+def test_instances_of_the_checkout_are_found() -> None:
+    assert {"A", "C", "K"} <= {name for name, _ in minimalloc()}
+
+
+def test_random_problems_repeat() -> None:
+    assert random_problem(50, 1) == random_problem(50, 1) != random_problem(50, 2)
+
+
+def test_stored_live_ranges_are_problems() -> None:
+    problems = dict(stored())
+    assert "mlp, fused" in problems
+    assert check(problems["mlp, fused"], plan(problems["mlp, fused"])) == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "rows", "verdicts"),
+    [
+        ("random", [row("random", "100", 256)], ["met"]),
+        ("random", [row("random", "100", 300)], ["not met"]),
+        ("models", [row("models", "x", 256), row("models", "y", 320)], ["not met"]),
+        ("models", [row("models", "x", 256, 2.0)], ["not met"]),
+        ("traces", [row("traces", name, 256) for name in "abcd"], ["met"]),
+        ("traces", [row("traces", name, 256) for name in "abc"], ["not met"]),
+        ("minimalloc", [row("minimalloc", name, 256) for name in "ABCDEFGHIJK"], ["met", "met", "met"]),
+        ("minimalloc", [row("minimalloc", name, 256, 11.0) for name in "ABCDEFGHIJK"], ["not met", "not met", "met"]),
+        ("minimalloc", [row("minimalloc", "A", 1 << 21)], ["not met", "not met", "not met"]),
+    ],
+)
+def test_verdicts(part: str, rows: list[Row], verdicts: list[str]) -> None:
+    assert [line.split("**")[1] for line in bars(part, rows)] == verdicts
+
+
+def test_the_page_has_a_line_for_each_problem() -> None:
+    around = {
+        "date": "today",
+        "machine": "here",
+        "load": 1.0,
+        "versions": dict.fromkeys(("python", "torch-mlir", "numpy"), 1),
+    }
+    text = render(around, [row("random", "100", 256)], ["random", "traces"])
+    assert f"| {' | '.join(COLUMNS)} |" in text
+    assert "| 100 | 4 | 256 | live | 256 | 0.00% |" in text
+    assert "Traces: not measured, or the files are not there" in text
