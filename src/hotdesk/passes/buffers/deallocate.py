@@ -8,6 +8,8 @@
    caller will own: a result that it does not own is copied.
 4. Deallocations that are there already are dropped first, so that a buffer is freed once.
 5. Who frees is decided by `analysis.ownership`, where by `analysis.releases`. Only where paths differ a flag tells at run time.
+6. Paths are told apart where that leaves less to be asked (`passes.buffers.ownership_paths`): selects become branches, and
+   results are copied on the paths on which they are not owned.
 
 Options:
     private-function-dynamic-ownership: private functions that others call do not copy a result that they do not own, but return
