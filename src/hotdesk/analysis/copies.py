@@ -70,6 +70,11 @@ class Memory:
         """The ops from `first` to `end`, half open, that may read or write memory of these classes."""
         return sorted({op for each in classes for op in _between(self._touching.get(each, ()), first, end)})
 
+    def next_touching(self, classes: Iterable[int], first: int, end: int) -> int | None:
+        """The first of the ops that `touching` tells, None if there are none; costs the same however many there are."""
+        found = [next(iter(_from(self._touching.get(each, ()), first, end)), None) for each in classes]
+        return min((op for op in found if op is not None), default=None)
+
     def freeing(self, classes: Iterable[int], first: int, end: int) -> list[int]:
         """The ops from `first` to `end`, half open, that may free memory of these classes."""
         return sorted({op for each in classes for op in _between(self._freeing.get(each, ()), first, end)})
@@ -153,6 +158,12 @@ def _hands_over(op: ir.Operation) -> bool:
     ends = list(block.operations)
     same = generic.maps[0] == generic.maps[1] and generic.is_permutation(1) and all(generic.parallel)
     return same and len(ends) == 1 and list(ends[0].operation.operands) == [block.arguments[0]]
+
+
+def _from(numbers: Sequence[int], first: int, end: int) -> Sequence[int]:
+    """The first of some ordered numbers from `first` on, if it is below `end`."""
+    at = bisect_left(numbers, first)
+    return numbers[at : at + 1] if at < len(numbers) and numbers[at] < end else ()
 
 
 def _between(numbers: Sequence[int], first: int, end: int) -> Sequence[int]:

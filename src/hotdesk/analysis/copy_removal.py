@@ -132,11 +132,11 @@ class CopyRemovals:
         """The number after the op that makes a copy unnecessary since nothing reads it before; 0 if there is none."""
         classes, owner = self.memory.classes(copy.target), self.memory.owner(copy.target)
         end = self._block_end(copy)
-        later = self.memory.touching(classes, copy.op + 1, end)
-        if not later:
+        later = self.memory.next_touching(classes, copy.op + 1, end)
+        if later is None:
             stays = owner is not None and self._is_here(owner, copy) and not self.memory.leaves(owner)
             return end if stays and owner is not None and self.memory.is_viewed_only(owner) else 0
-        op = self._program.ops[later[0]]
+        op = self._program.ops[later]
         here = op.block == self._program.ops[copy.op].block
         return op.number + 1 if here and self._effects.overwrites(op.operation, copy, classes) else 0
 
@@ -162,11 +162,12 @@ class CopyRemovals:
             owner = None
         after = memory.touching({target.buffer}, copy.op + 1, len(program.ops))
         end = self._top(after[-1], copy) if after else copy.op + 1
-        used = memory.touching(memory.classes(copy.source), copy.op + 1, len(program.ops))
-        dead = owner is not None and not used
+        read = memory.classes(copy.source)
+        dead = owner is not None and memory.next_touching(read, copy.op + 1, len(program.ops)) is None
         if not dead:
             written = [op for op in after if self._effects.may_write(op, copy.target)]
-            written += [op for op in used if op < end and self._effects.may_write(op, copy.source)]
+            used = memory.touching(read, copy.op + 1, end)
+            written += [op for op in used if self._effects.may_write(op, copy.source)]
             if written:
                 return _Refusal(3, Reason.STILL_USED, written[0])
         stays = memory.is_viewed_only(target) and not memory.leaves(target)

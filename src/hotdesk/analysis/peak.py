@@ -4,10 +4,10 @@ Sizes are polynomials in symbols that are not negative, or taken as a whole: a p
 their monomials. One profile takes no more than another if its peak is not above the other's, whatever the symbols are:
 
 1. With one monomial, the largest coefficients are compared.
-2. With several, at each op that changes every coefficient must be at most the one that a certain op had before: where the sum of
-   all of them was largest for some values of the symbols. Then that op already had a peak as large.
-3. Where more is held than the profile knows, such as during calls, every coefficient must be at most the one that the same op had
-   before.
+2. With several, at each op that changes every coefficient must be at most the one that some op had before, which then already
+   had a peak as large. Tried are the ops where one of them was largest, or their sum for some values of the symbols, and the op
+   itself.
+3. Where more is held than the profile knows, such as during calls, only the op itself is tried.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ class Profile:
         self._negative = negative
         self._ops = ops
         self._held: dict[Any, Any] = {}
+        self._terms: dict[Size, list[tuple[Any, int]]] = {}
         for change in held:
             self._apply(change, 1)
-        top = self._highest()
-        more = np.zeros(ops, np.bool_)
-        for lower, upper in vague:
-            more[lower:upper] = True
-        self._allowed: dict[Any, Any] = {
-            monomial: np.where(more, array, array[top]) for monomial, array in self._held.items()
-        }
+        tops = sorted({self._highest(), *(int(np.argmax(array)) for array in self._held.values())})
+        self._peaks = [{monomial: int(array[top]) for monomial, array in self._held.items()} for top in tops]
+        self._before = {monomial: array.copy() for monomial, array in self._held.items()}
         self._nothing: Any = np.zeros(ops, np.int64)
+        self._more: Any = np.zeros(ops, np.bool_)
+        for lower, upper in vague:
+            self._more[lower:upper] = True
 
     def accept(self, changes: Sequence[Change]) -> bool:
         """Makes changes, unless the peak may rise above the first one by them; whether they were made."""
@@ -75,19 +75,32 @@ class Profile:
             return False
         for change in changes:
             self._apply(change, 1)
-        spans = [(change.lower, change.upper) for change in changes if change.sign > 0]
-        rises = any(
-            bool((array[lower:upper] > self._allowed.get(monomial, self._nothing)[lower:upper]).any())
-            for monomial, array in self._held.items()
-            for lower, upper in spans
-        )
+        rises = any(self._rises(change.lower, change.upper) for change in changes if change.sign > 0)
         if rises:
             for change in changes:
                 self._apply(change, -1)
         return not rises
 
+    def _rises(self, lower: int, upper: int) -> bool:
+        """Whether at some op of a range more may be held than ever before."""
+        known = ~self._more[lower:upper]
+        fits = known & False
+        for peak in self._peaks:
+            under = known
+            for monomial, array in self._held.items():
+                under = under & (array[lower:upper] <= peak.get(monomial, 0))
+            fits = fits | under
+            if bool(fits.all()):
+                return False
+        under = ~(known & False)
+        for monomial, array in self._held.items():
+            under = under & (array[lower:upper] <= self._before.get(monomial, self._nothing)[lower:upper])
+        return not bool((fits | under).all())
+
     def _apply(self, change: Change, times: int) -> None:
-        for monomial, number in terms(change.size, self._negative):
+        if change.size not in self._terms:
+            self._terms[change.size] = terms(change.size, self._negative)
+        for monomial, number in self._terms[change.size]:
             array = self._held.setdefault(monomial, np.zeros(self._ops, np.int64))
             array[change.lower : change.upper] += number * change.sign * times
 
