@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocation_types import alignment_of
 from hotdesk.analysis.allocation_uses import Allocation, Allocations
 from hotdesk.analysis.buffer_program import FUNCTION
 from hotdesk.explain import Decision, Outcome, Reason
@@ -25,9 +26,10 @@ _SCOPES = ("scf.for", "scf.parallel", "scf.forall", "affine.for", "affine.parall
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """An allocation that may lie on the stack, and the deallocations that go then."""
+    """An allocation that may lie on the stack, the bytes that it is aligned to, and the deallocations that go then."""
 
     op: ir.Operation
+    alignment: int
     frees: tuple[ir.Operation, ...]
     decision: Decision
 
@@ -53,7 +55,7 @@ class Promotions:
             return Decision("allocation", Outcome.ALLOCATED, found, sources, size)
         frees = tuple(self.allocations.program.ops[free].operation for free in allocation.frees)
         decision = Decision("allocation", Outcome.ON_STACK, Reason.SMALL_AND_LOCAL, sources, size)
-        return Promotion(op.operation, frees, decision)
+        return Promotion(op.operation, alignment_of(self.allocations, allocation), frees, decision)
 
     def _too_much(self, allocation: Allocation) -> Reason | None:
         """Rule 1."""

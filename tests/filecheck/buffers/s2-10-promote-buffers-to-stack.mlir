@@ -151,3 +151,16 @@ func.func @freed(%c: i1, %z: f32) {
   memref.dealloc %t : memref<2xf32>
   return
 }
+
+// -----
+
+// An op counts on an alignment that the heap gives and the stack does not: it is asked for.
+// CHECK-LABEL: func.func @aligned(
+// CHECK-NEXT:    memref.alloca() {alignment = 16 : i64} : memref<8xf32>
+func.func @aligned(%z: f32) {
+  %a = memref.alloc() : memref<8xf32>
+  %b = memref.assume_alignment %a, 16 : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+  memref.dealloc %a : memref<8xf32>
+  return
+}

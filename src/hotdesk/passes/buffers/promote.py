@@ -2,8 +2,8 @@
 
     %a = memref.alloc() : memref<2xf32>   …   memref.dealloc %a     ->     %a = memref.alloca() : memref<2xf32>   …
 
-Legal iff rules 1 to 4 of `analysis.promotion` hold. Alignment, memory space and layout stay as they are. Every allocation that
-stays on the heap is reported with the reason.
+Legal iff rules 1 to 4 of `analysis.promotion` hold. Memory space and layout stay as they are, and so does the alignment, be it
+asked for or counted on by an op. Every allocation that stays on the heap is reported with the reason.
 
 `max-alloc-size-in-bytes` is the limit for static sizes; `max-rank-of-allocated-memref` the one for the rank where all dynamic
 sizes are ranks of memrefs. Nothing limits how many buffers go to the stack in all.
@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocation_types import ALIGNMENT, ASSUMING
 from hotdesk.analysis.promotion import Promotion, Promotions
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.walking import defined_functions, users
 from hotdesk.passes.base import Pass
 
 
@@ -58,5 +59,7 @@ def _promote(promotion: Promotion) -> None:
     for free in promotion.frees:
         free.erase()
     attributes = {name: old.attributes[name] for name in old.attributes}
+    if any(user.name == ASSUMING for user in users(old.results[0])):
+        attributes[ALIGNMENT] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), promotion.alignment)
     types = [result.type for result in old.results]
     replace(old, create("memref.alloca", list(old.operands), types, attributes, before=old))
