@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.bufferization.cases import encoder_case
 from benchmarks.bufferization.simulate import activations_of, peak_of
 from benchmarks.bufferization.worker import parse_module
 from benchmarks.deallocation.bars import bars, theirs
@@ -227,3 +228,14 @@ def test_the_page_has_a_line_for_each_program() -> None:
     (line,) = (line for line in page.splitlines() if line.startswith("| swap of two"))
     assert line.count("|") == len(COLUMNS) + 1
     assert "- only loops: net (mlir)" in page
+
+
+@pytest.mark.slow
+def test_activations_of_an_encoder() -> None:
+    made = {program.variant: program for program in encoder_case().programs()}
+    own = figures_by_order(free(ALONE, started("own", made["unfused"].text))[0], {})
+    other, ours = (
+        figures_by_order(free(side, started("model", made["fused"].text))[0], {}) for side in ("mlir, liveness", ALONE)
+    )
+    assert (own.activations, own.copies) == (917_504, 0)
+    assert (other.peak, ours.peak) == (6_558_208, 6_558_208)
