@@ -29,7 +29,7 @@ _TEXTS = {
     f"{path.stem} {number}": text
     for path in sorted(_FILES.glob("*.mlir"))
     for number, text in enumerate(re.split(r"^// -----.*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
-    if "memref.dealloc" not in re.sub("//.*", "", text)
+    if ".dealloc" not in re.sub("//.*", "", text)
 }
 
 
