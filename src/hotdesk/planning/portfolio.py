@@ -34,8 +34,11 @@ DEFAULT_EFFORT = 100_000
 
 NO_REUSE = "no-reuse"
 
-_LARGEST_GREEDY = 20_000
+_LARGEST_GREEDY = 40_000
 """Buffers up to which greedy placement, which takes time in proportion to their square, takes seconds."""
+
+_CLOSE = 1.01
+"""How far above the floor a greedy layout of a dense instance is good enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +133,34 @@ def _portfolio(instance: Instance, request: Request) -> Layout:
 def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
     """Layouts as they are asked for, in a fixed order, later ones only where they beat those `found` so far.
 
-    An instance too dense for lists of neighbours gets no local search.
+    An instance too dense for lists of neighbours gets no local search, and greedy layouts before skylines, which are left
+    out where those are close to the floor: without the lists, long live ranges cost them minutes.
     """
-    around = None if instance.is_dense else find_neighbours(instance)
+    if instance.is_dense:
+        yield from _without_lists(instance, found)
+        return
+    around = find_neighbours(instance)
     for name, order in SKYLINE_ORDERS.items():
-        if around is not None:
-            yield skyline(instance, around, order(instance), name)
-        elif not instance.obstacles and (layout := skyline_swept(instance, order(instance), name, _ceiling(found))):
+        yield skyline(instance, around, order(instance), name)
+    yield from _greedy_layouts(instance, found)
+    if request.effort:
+        yield search(instance, around, request.seed, request.effort, found, request.deadline)
+
+
+def _without_lists(instance: Instance, found: Sequence[Layout]) -> Iterator[Layout]:
+    if instance.obstacles or len(instance) <= _LARGEST_GREEDY:
+        yield from _greedy_layouts(instance, found)
+    if instance.obstacles or (found and min(layout.arena for layout in found) <= instance.floor * _CLOSE):
+        return
+    for name, order in SKYLINE_ORDERS.items():
+        if layout := skyline_swept(instance, order(instance), name, _ceiling(found)):
             yield layout
+
+
+def _greedy_layouts(instance: Instance, found: Sequence[Layout]) -> Iterator[Layout]:
     for name, order in GREEDY_ORDERS.items():
-        if found and len(instance) > _LARGEST_GREEDY:
-            break
         if layout := greedy_below(instance, order(instance), name, _ceiling(found)):
             yield layout
-    if around is not None and request.effort:
-        yield search(instance, around, request.seed, request.effort, found, request.deadline)
 
 
 def _ceiling(found: Sequence[Layout]) -> int | None:
