@@ -133,7 +133,7 @@ func.func @selected(%x: tensor<8xf32> {hotdesk.donated}, %c: i1) -> tensor<8xf32
 
 // A callee writes its result into memory of its caller's.
 // CHECK-LABEL: func.func private @twice(
-// CHECK-SAME:    %{{.*}}: memref<8xf32>, [[OUT:%.*]]: memref<8xf32> {bufferize.result = 0
+// CHECK-SAME:    %arg0: memref<8xf32> {hotdesk.access = "read"}, [[OUT:%.*]]: memref<8xf32> {bufferize.result = 0
 // CHECK:         linalg.map { arith.addf } {{.*}} outs([[OUT]]
 // CHECK-LABEL: func.func @caller(
 // CHECK:         call @twice(%arg0, %arg1) : (memref<8xf32>, memref<8xf32>) -> ()

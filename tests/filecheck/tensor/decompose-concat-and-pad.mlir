@@ -32,8 +32,8 @@ func.func @concat_dynamic(%a: tensor<?x3xf32>, %b: tensor<?x3xf32>) -> tensor<?x
 
 // CHECK-LABEL: func.func @pad(
 // CHECK-SAME:    [[A:%.*]]: tensor<2x3xf32>)
-// CHECK:         [[E:%.*]] = tensor.empty() : tensor<3x6xf32>
 // CHECK:         [[V:%.*]] = arith.constant 2.0
+// CHECK:         [[E:%.*]] = tensor.empty() : tensor<3x6xf32>
 // CHECK:         [[F:%.*]] = linalg.generic {{.*}} outs([[E]] : tensor<3x6xf32>)
 // CHECK:           linalg.yield [[V]]
 // CHECK:         [[R:%.*]] = tensor.insert_slice [[A]] into [[F]][1, 1] [2, 3] [1, 1]
@@ -69,8 +69,10 @@ func.func @pad_dynamic(%a: tensor<?x3xf32>, %n: index, %v: f32) -> tensor<?x3xf3
 // -----
 
 // CHECK-LABEL: func.func @pad_by_position(
-// CHECK-NOT:     tensor.insert_slice
-// CHECK:         tensor.pad
+// CHECK:         [[F:%.*]] = linalg.generic
+// CHECK:           [[I:%.*]] = linalg.index 0
+// CHECK:           linalg.yield [[I]]
+// CHECK:         tensor.insert_slice %arg0 into [[F]][1] [3] [1]
 func.func @pad_by_position(%a: tensor<3xindex>) -> tensor<4xindex> {
   %r = tensor.pad %a low[1] high[0] {
   ^bb0(%i: index):
