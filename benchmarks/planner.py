@@ -39,10 +39,10 @@ class Part:
 
 
 PARTS = (
-    Part("traces", traces),
     Part("models", stored),
     Part("random", lambda: ((f"{count:,}", random_problem(count)) for count in RANDOM_SIZES)),
     Part("minimalloc", minimalloc, "exact", CAPACITY),
+    Part("traces", traces),
 )
 
 
