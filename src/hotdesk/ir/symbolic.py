@@ -20,7 +20,7 @@ __all__ = ["Size", "SymbolicSizes", "expand", "integer_function", "is_opaque", "
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _DYNAMIC = -(2**63)
-_SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci", "arith.index_castui"})
+_SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})
 
 
 class SymbolicSizes:
@@ -87,7 +87,7 @@ class SymbolicSizes:
             decided = self._decided(op.operands[0])
             return self._fresh() if decided is None else int(decided)
         if name in _SAME:
-            return self.value(op.operands[0])
+            return self._fresh() if _narrows(op) else self.value(op.operands[0])
         if name.startswith("arith.") and len(op.operands) == 2:
             return self._arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]))
         if name == "arith.select":
@@ -255,3 +255,9 @@ def _last_opaque(shapes: dict[int, tuple[Size, ...]]) -> int:
     names = {str(symbol) for size in sizes for symbol in size.free_symbols}
     numbers = [name.removeprefix(OPAQUE) for name in names if name.startswith(OPAQUE)]
     return max((int(number) for number in numbers if number.isdigit()), default=0)
+
+
+def _narrows(op: ir.Operation) -> bool:
+    """Whether a cast from `index` has too few bits for every index."""
+    kind = op.results[0].type
+    return isinstance(op.operands[0].type, ir.IndexType) and isinstance(kind, ir.IntegerType) and kind.width < 64
