@@ -49,8 +49,10 @@ def test_stored_live_ranges_are_problems() -> None:
     [
         ("random", [row("random", "100", 256)], ["met"]),
         ("random", [row("random", "100", 300)], ["not met"]),
-        ("models", [row("models", "x", 256), row("models", "y", 320)], ["not met"]),
-        ("models", [row("models", "x", 256, 2.0)], ["not met"]),
+        ("models", [row("models", "x", 256, 0.01)] * 20, ["met"]),
+        ("models", [row("models", "x", 256, 0.01)] * 10, ["not met"]),
+        ("models", [row("models", "x", 256, 0.01)] * 19 + [row("models", "y", 320, 0.01)], ["not met"]),
+        ("models", [row("models", "x", 256)] * 20, ["not met"]),
         ("traces", [row("traces", name, 256) for name in "abcd"], ["met"]),
         ("traces", [row("traces", name, 256) for name in "abc"], ["not met"]),
         ("minimalloc", [row("minimalloc", name, 256) for name in "ABCDEFGHIJK"], ["met", "met", "met"]),
