@@ -76,6 +76,7 @@ def test_examples(name: str) -> None:
     assert sum(taken) > len(taken) * 3 // 4
 
 
+@pytest.mark.slow
 @_EACH
 @settings(max_examples=4, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
