@@ -17,11 +17,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.access import argument_access
 from hotdesk.analysis.call_graph import Callable
 from hotdesk.analysis.program import FunctionRecord
-from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
-from hotdesk.ir.functions import is_private
-from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, memref_of, row_major, shape_of
 from hotdesk.ir.walking import defining_op, entry_block
 from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES
@@ -44,19 +41,15 @@ class _Boundary:
 def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
     """Replaces the return by one without tensors, and the allocations that results cover by arguments.
 
+    Results that are no tensors stay results.
+
     Raises:
-        BufferizationError: a result is no tensor, or a tensor is left.
+        BufferizationError: a tensor is left.
     """
     last = record.end
     if not rewriting.conventions.functions:
         _return_tensors(last.operation, rewriting, buffers)
         return
-    values = list(last.operation.operands)
-    for number, value in enumerate(values):
-        open_results = rewriting.conventions.returned or is_private(node.function)
-        if not is_tensor(value.type) and not open_results:
-            where = python_line(last.operation.location) or None
-            raise BufferizationError(f"result {number}", expected="a tensor", got=str(value.type), where=where)
     boundary = _boundary(node, record, rewriting)
     end = create("func.return", [], [], before=last.operation)
     places = _Placing(node.function, record, rewriting, buffers, end)
@@ -67,7 +60,7 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
     for number in boundary.returned:
         places.give_back(number)
     in_arguments = {*boundary.held, *boundary.added}
-    kept = [places.buffers[number] for number in range(len(values)) if number not in in_arguments]
+    kept = [places.buffers[number] for number in range(len(buffers)) if number not in in_arguments]
     create("func.return", kept, [], before=end)
     end.erase()
     last.operation.erase()

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-
-from hotdesk.errors import BufferizationError
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from tests.unit.parsing import parse, run
 
 
-def test_a_scalar_result_is_refused_and_located() -> None:
-    module = parse(
-        "func.func @main(%x: tensor<f32>) -> f32 {\n%s = tensor.extract %x[] : tensor<f32>\nreturn %s : f32\n}"
-    )
-    with pytest.raises(BufferizationError, match=r"result 0: expected a tensor, got f32 \(-:3:1\)"):
-        run(module, OneShotBufferize())
+def test_a_scalar_stays_a_result() -> None:
+    module = parse("""
+      func.func @main(%x: tensor<4xf32>, %i: index) -> (f32, tensor<4xf32>) {
+        %e = tensor.empty() : tensor<4xf32>
+        %n = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+        %s = tensor.extract %n[%i] : tensor<4xf32>
+        return %s, %n : f32, tensor<4xf32>
+      }""")
+    text = run(module, OneShotBufferize())
+    assert "%arg2: memref<4xf32> {bufferize.result = 1 : i64" in text
+    assert "%0 = memref.load %arg2[%arg1] : memref<4xf32>\n    return %0 : f32" in text
 
 
 def test_branches_without_tensors_stay() -> None:
