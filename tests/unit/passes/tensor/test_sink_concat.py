@@ -66,7 +66,9 @@ CASES = {
         0,
     ),
 }
-PIPELINE = "hotdesk-sink-concat,hotdesk-decompose-concat-and-pad,hotdesk-eliminate-empty-tensors,hotdesk-one-shot-bufferize"
+PIPELINE = (
+    "hotdesk-sink-concat,hotdesk-decompose-concat-and-pad,hotdesk-eliminate-empty-tensors,hotdesk-one-shot-bufferize"
+)
 
 
 def _inputs() -> tuple[reference.Array, ...]:
