@@ -178,7 +178,12 @@ class Releases:
             places.append(Place(after=op.number) if end == EXIT else Place(block=op.regions[end][0]))
         for n in sorted(live - {EXIT}):
             within = {t: edges for t, edges in moves.items() if t in spans[n]}
-            places += self._in_region(op.regions[n][0], inside[n], within, n in wanted, False)
+            try:
+                places += self._in_region(op.regions[n][0], inside[n], within, n in wanted, False)
+            except _RefusedError as inner:
+                if not _between(sorted(moves), inner.first, inner.end):
+                    raise refused from None  # what is handed over in another region leaves no place in this one
+                raise
         return places
 
     def _is_handed(self, op: BufferOp, edge: int, start: int, moves: Moves) -> bool:

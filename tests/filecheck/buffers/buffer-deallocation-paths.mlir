@@ -145,3 +145,80 @@ func.func @used_behind(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
   memref.copy %a, %out : memref<2xf32> to memref<2xf32>
   return
 }
+
+// -----
+
+// In `case 0` it becomes both results, by default only the first one, which nobody wants: the choice is behind the switch.
+// CHECK-LABEL: func.func @shown_on_one_way(
+// CHECK:         [[A:%.*]] = memref.alloc()
+// CHECK:         [[S:%.*]]:2 = scf.index_switch
+// CHECK:           scf.yield [[A]], [[A]]
+// CHECK:           scf.yield [[A]], %{{.*}}
+// CHECK-NOT:     memref.dealloc
+// CHECK:         [[P:%.*]] = memref.extract_aligned_pointer_as_index [[S]]#1
+// CHECK:         [[Q:%.*]] = memref.extract_aligned_pointer_as_index [[A]]
+// CHECK:         [[MINE:%.*]] = arith.cmpi eq, [[P]], [[Q]]
+// CHECK:         [[OTHER:%.*]] = arith.cmpi ne
+// CHECK-NEXT:    scf.if [[OTHER]] {
+// CHECK-NEXT:      memref.dealloc [[A]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    scf.yield [[S]]#1, [[MINE]]
+func.func @shown_on_one_way(%k: index, %p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
+  %r = scf.if %p -> memref<2xf32> {
+    scf.yield %x : memref<2xf32>
+  } else {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    %s:2 = scf.index_switch %k -> memref<2xf32>, memref<2xf32>
+    case 0 {
+      scf.yield %a, %a : memref<2xf32>, memref<2xf32>
+    }
+    default {
+      scf.yield %a, %x : memref<2xf32>, memref<2xf32>
+    }
+    scf.yield %s#1 : memref<2xf32>
+  }
+  memref.copy %r, %out : memref<2xf32> to memref<2xf32>
+  return
+}
+
+// -----
+
+// The loop takes over one of two in a block that ends with a branch: what it does not take is freed on the way, not on the edge.
+// CHECK-LABEL: func.func @loop_before_a_branch(
+// CHECK:         [[A:%.*]] = memref.alloc()
+// CHECK:         [[B:%.*]] = memref.alloc()
+// CHECK:         [[S:%.*]] = scf.if
+// CHECK-NEXT:      memref.dealloc [[B]]
+// CHECK-NEXT:      scf.yield [[A]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      memref.dealloc [[A]]
+// CHECK-NEXT:      scf.yield [[B]]
+// CHECK-NEXT:    }
+// CHECK:         [[R:%.*]] = scf.for {{.*}} iter_args([[U:%.*]] = [[S]])
+// CHECK-NEXT:      [[W:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy [[U]], [[W]]
+// CHECK-NEXT:      memref.dealloc [[U]]
+// CHECK-NEXT:      scf.yield [[W]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    cf.cond_br
+func.func @loop_before_a_branch(%n: index, %p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<2xf32>
+  %b = memref.alloc() : memref<2xf32>
+  memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+  memref.copy %x, %b : memref<2xf32> to memref<2xf32>
+  %s = arith.select %p, %a, %b : memref<2xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%u = %s) -> (memref<2xf32>) {
+    %w = memref.alloc() : memref<2xf32>
+    memref.copy %u, %w : memref<2xf32> to memref<2xf32>
+    scf.yield %w : memref<2xf32>
+  }
+  cf.cond_br %p, ^use(%r : memref<2xf32>), ^end
+^use(%m: memref<2xf32>):
+  memref.copy %m, %out : memref<2xf32> to memref<2xf32>
+  cf.br ^end
+^end:
+  return
+}

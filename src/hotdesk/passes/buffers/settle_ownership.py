@@ -136,7 +136,9 @@ def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, se
     found: dict[int, set[int]] = {}
     for handover in ownership.handovers.values():
         op = program.ops[handover.key[0]]
-        if len(program.blocks[op.block].branches) > 1 and handover.moved and len(handover.candidates) > 1:
+        block = program.blocks[op.block]
+        is_branch = block.last == op.number and len(block.branches) > 1
+        if is_branch and handover.moved and len(handover.candidates) > 1:
             found.setdefault(op.number, set()).update(ownership.slots.edges(handover.key))
     return found
 

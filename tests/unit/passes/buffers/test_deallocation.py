@@ -265,6 +265,39 @@ PROGRAMS["one of two on one way"] = main(
   {copy("%m", "%out")}
 """
 )
+PROGRAMS["taken over on one way of a switch, only shown on another"] = main(
+    f"""%m = scf.if %p -> {M} {{
+    scf.yield %x : {M}
+  }} else {{
+    {A}
+    %s:2 = scf.index_switch %n -> {M}, {M}
+    case 0 {{
+      scf.yield %a, %a : {M}, {M}
+    }}
+    case 1 {{
+      scf.yield %x, %a : {M}, {M}
+    }}
+    default {{
+      scf.yield %a, %x : {M}, {M}
+    }}
+    scf.yield %s#1 : {M}
+  }}
+  {copy("%m", "%out")}"""
+)
+PROGRAMS["a loop takes over one of two, and the block branches behind it"] = main(
+    f"""{A}{B}{copy("%y", "%out")}
+  cf.cond_br %p, ^end(%x : {M}), ^loop
+^loop:
+  %few = arith.cmpi slt, %n, %c2 : index
+  %s = arith.select %few, %a, %b : {M}
+  {loop("%w", "%s", FRESH, "%u")}
+  cf.cond_br %few, ^end(%r : {M}), ^last
+^end(%m: {M}):
+  {copy("%m", "%out")}
+  cf.br ^last
+^last:
+"""
+)
 
 
 @pytest.mark.parametrize("one", [OWNERSHIP, AT_END, COPIES, LENT], ids=["ownership", "end", "copies", "lent"])
