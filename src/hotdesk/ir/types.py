@@ -100,3 +100,11 @@ def kept_dims(sizes: Sequence[object], result: Sequence[int | None]) -> list[int
             continue
         kept.append(i)
     return kept
+
+
+def is_row_major(memref: ir.Type) -> bool:
+    """Whether a memref is known to be contiguous and row-major, and to begin where its memory does."""
+    strides, offset = layout_of(memref)
+    return memref == memref_of(memref) or (
+        offset == 0 and None not in strides and strides == row_major(shape_of(memref))
+    )

@@ -94,7 +94,8 @@ class Memory:
         if _is_static_row_major(memref.type) and _is_static_row_major(kind):
             return reshaped(memref, kind, op.operation)
         self._apart.add(cast(int, place))
-        return alloc(kind, list(sizes), op.operation)
+        new = alloc(memref_of(kind), list(sizes), op.operation)
+        return new if new.type == kind else create("memref.cast", [new], [kind], before=op.operation).results[0]
 
     def _known_at(self, place: int | None, op: OpRecord) -> _Known | None:
         known = None if place is None or place in self._moving else self._known.get(place)
@@ -111,7 +112,10 @@ class Memory:
             if not all(self._is_known(size, anchor) for size in sizes):
                 anchor = op
                 place = None if op.block != 0 else place
-        new = alloc(kind, list(sizes), self._fronts.get(anchor.number, anchor.operation))
+        front = self._fronts.get(anchor.number, anchor.operation)
+        new = alloc(memref_of(kind), list(sizes), front)
+        if new.type != kind:
+            new = create("memref.cast", [new], [kind], before=front).results[0]
         self.keep(place, new, value, anchor.block, 2 * anchor.number, allocated=True)
         return new
 

@@ -19,7 +19,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of, shape_of
+from hotdesk.ir.types import dynamic_layout, is_row_major, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, nested_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
@@ -57,7 +57,7 @@ class Rewriting:
     ) -> None:
         self._function = function
         self.conventions = conventions
-        self._strided: dict[int, ir.Value] = {}  # places that are in an argument of any layout
+        self._strided: set[int] = set()  # places that may be in an argument of any layout
         self._record = record
         self.analysis = analysis
         self._places = analysis.places
@@ -87,7 +87,8 @@ class Rewriting:
                 place, memref = self._places.find(number), self._buffers[self._record.values[number].value]
                 self._memory.keep(place, memref, number, 0, 0)
                 if memref.type != memref_of(memref.type):
-                    self._strided[place] = memref
+                    self._strided.add(place)
+        self._spread_layouts()
         for other in list(self._function.regions[0].blocks)[1:]:
             self.rebuild_arguments(other)
         returned: list[ir.Value] = []
@@ -99,6 +100,20 @@ class Rewriting:
             if self._rewrite(record):
                 self._erase.append(record.operation)
         return returned
+
+    def _spread_layouts(self) -> None:
+        """Follows memory of any layout to the places that control flow hands it to."""
+        passed = [flow.edge for flow in self.analysis.flows.values() if not flow.copied] if self._strided else []
+        while True:
+            reached = {
+                place
+                for edge in passed
+                if any(place in self._strided for place, _ in self._places.locations(edge.source))
+                for place, _ in self._places.locations(edge.target)
+            }
+            if reached <= self._strided:
+                return
+            self._strided |= reached
 
     def finish(self) -> None:
         """Drops the old ops and arguments; the return is gone already."""
@@ -270,7 +285,13 @@ class Rewriting:
         return dynamic_layout(plain)
 
     def seen_as(self, memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
-        return memref if memref.type == kind else create("memref.cast", [memref], [kind], before=op).results[0]
+        if memref.type == kind:
+            return memref
+        if kind == memref_of(kind) and not is_row_major(memref.type):  # a part of memory is no whole buffer
+            new = alloc(kind, dynamic_dims(memref, op), op)
+            elementwise_copy([memref], new, None, len(shape_of(kind)), op)
+            return new
+        return create("memref.cast", [memref], [kind], before=op).results[0]
 
     def rebuild_arguments(self, block: ir.Block) -> None:
         arguments = list(block.arguments)

@@ -241,6 +241,13 @@ def test_the_results_are_the_same(name: str, way: str) -> None:
     check(text, inputs_of(text), replace(OURS, pipeline=f"builtin.module({WAYS[way]})"))
 
 
+@pytest.mark.parametrize("layout", ["fully-dynamic-layout-map", "infer-layout-map"])
+def test_arguments_of_any_layout_that_change_places(layout: str) -> None:
+    text = EXAMPLES["loop_swaps_argument_with_new"].read_text()
+    pipeline = f"builtin.module(hotdesk-one-shot-bufferize{{function-boundary-type-conversion={layout}}})"
+    check(text, inputs_of(text), replace(OURS, pipeline=pipeline))
+
+
 def test_arguments_with_gaps() -> None:
     """A column of a matrix goes round a loop that writes it, through a branch and a call, and is reshaped."""
     inner = run(
