@@ -7,10 +7,12 @@ Their first line says what is tried. A line `// given: 5, 3` gives a number to e
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from torch_mlir import ir
 
 from hotdesk.ir.context import make_context
@@ -18,6 +20,17 @@ from tests.reference.values import dtype_of
 from tests.running.executable import main_of
 
 EXAMPLES = {path.stem: path for path in sorted((Path(__file__).parent.parent / "data" / "structured").glob("*.mlir"))}
+
+
+def one_of_each_kind(names: Iterable[str] = EXAMPLES) -> list[Any]:
+    """Names as parameters of a test: the first of each kind, which is the first word of a name; the others are slow."""
+    kinds: set[str] = set()
+    parameters: list[Any] = []
+    for name in names:
+        kind = name.split("_")[0]
+        parameters.append(pytest.param(name, marks=[pytest.mark.slow] if kind in kinds else []))
+        kinds.add(kind)
+    return parameters
 
 
 def inputs_of(text: str, seed: int = 0) -> list[Any]:

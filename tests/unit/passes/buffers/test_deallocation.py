@@ -300,10 +300,19 @@ PROGRAMS["a loop takes over one of two, and the block branches behind it"] = mai
 )
 
 
-@pytest.mark.parametrize("one", [OWNERSHIP, AT_END, COPIES, LENT], ids=["ownership", "end", "copies", "lent"])
+@pytest.mark.parametrize("one", [OWNERSHIP, AT_END, COPIES], ids=["ownership", "end", "copies"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_runs(name: str, one: DeallocateAfterLastUse) -> None:
     check_runs(PROGRAMS[name], one)
+
+
+@pytest.mark.parametrize(
+    "name",
+    # without a private function the option changes nothing
+    [pytest.param(n, marks=[] if "private" in text else [pytest.mark.slow]) for n, text in PROGRAMS.items()],
+)
+def test_runs_with_flags_returned(name: str) -> None:
+    check_runs(PROGRAMS[name], LENT)
 
 
 def asked(text: str, one: DeallocateAfterLastUse = OWNERSHIP) -> int:
@@ -387,7 +396,12 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("name", MANY)
+KINDS_OF_LOOPS = ("s2_8 loop, new sometimes", "while", "loop of blocks")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in KINDS_OF_LOOPS else [pytest.mark.slow]) for name in MANY]
+)
 def test_s2_8_many_iterations(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """10^5 iterations: what is allocated is freed once, and no more memory is held at once than in three iterations."""
     monkeypatch.setattr(executable, "Heap", _Counting)

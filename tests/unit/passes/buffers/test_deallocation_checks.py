@@ -15,7 +15,7 @@ from hotdesk.ir.context import entered, make_context, run_mlir_passes
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.running import MLIR_UNFREED, OURS
 from tests.running.apart import run_apart
-from tests.running.examples import EXAMPLES
+from tests.running.examples import EXAMPLES, one_of_each_kind
 from tests.running.executable import main_of
 from tests.running.ownership import runtime_checks
 from tests.running.subjects import mark_arguments
@@ -31,6 +31,8 @@ _TEXTS = {
     for number, text in enumerate(re.split(r"^// -----.*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE))
     if ".dealloc" not in re.sub("//.*", "", text)
 }
+_ABOUT_OWNERS = ("buffer-deallocation", "s2-5-", "s2-7-", "s2-8-", "s3-")
+"""Files of tests in which buffers change hands; in those of the other passes on buffers this is the exception."""
 
 
 def checks(text: str) -> tuple[int, int | None]:
@@ -54,7 +56,13 @@ def bufferized(text: str, pipeline: str) -> str | None:
     return made if took else None
 
 
-@pytest.mark.parametrize("name", [*PROGRAMS, *_TEXTS])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *PROGRAMS,
+        *(pytest.param(n, marks=[] if n.startswith(_ABOUT_OWNERS) else [pytest.mark.slow]) for n in _TEXTS),
+    ],
+)
 def test_never_more_than_mlir(name: str) -> None:
     ours, theirs = checks(PROGRAMS.get(name) or _TEXTS[name])
     if theirs is None:
@@ -62,7 +70,7 @@ def test_never_more_than_mlir(name: str) -> None:
     assert ours <= theirs
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", one_of_each_kind())
 def test_never_more_than_mlir_on_what_it_bufferizes(name: str) -> None:
     made = bufferized(EXAMPLES[name].read_text(encoding="utf-8"), _BUFFERIZED)
     if made is None:
