@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -19,12 +20,12 @@ from hotdesk.analysis.buffer_program import BufferOp, BufferProgram
 from hotdesk.analysis.handovers import Slot
 from hotdesk.analysis.ownership import EXTERNAL, Handover, Ownership
 from hotdesk.analysis.region_graph import ENTRY, EXIT
+from hotdesk.analysis.shifted_views import shifted, shifting
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import Size, SymbolicSizes, product
 from hotdesk.ir.types import element_bytes, element_of
-from hotdesk.ir.walking import constant_of
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 from hotdesk.passes.buffers.critical_aliases import copy_of
 
@@ -116,6 +117,10 @@ class OwnershipFlags:
         slots = {slot.number: slot for v in values if (slot := self._slots.of_target.get(v)) is not None}
         return [slots[n] for n in sorted(slots) if n in self._dynamic]
 
+    @cached_property
+    def _shifted(self) -> frozenset[int]:
+        return shifted(self._program, self._ownership)
+
     # Who owns what is handed over
 
     def _flags_at(self, op: BufferOp, before: ir.Operation) -> dict[int, ir.Value]:
@@ -181,15 +186,16 @@ class OwnershipFlags:
         Raises:
             BufferizationError: a `memref.view` may have moved the address that a memref has of its buffer.
         """
-        shifted = next((op for op in self._program.ops if _shifts(op)), None)
-        if shifted is not None:
+        roots = [self._program.root(buffer) for buffer in (a, b)]
+        if not self._shifted.isdisjoint(roots):
             raise BufferizationError(
                 "a memref that may be one of several buffers", expected="one that begins where its buffer does",
-                got="a `memref.view` with a shift in the function",
-                where=python_line(shifted.operation.location) or None, hint="pass on the memref that it is a view of",
+                got="one that may come from a `memref.view` with a shift",
+                where=python_line(shifting(self._program, self._ownership)[0].operation.location) or None,
+                hint="pass on the memref that it is a view of",
             )  # fmt: skip
         index, read = ir.IndexType.get(), "memref.extract_aligned_pointer_as_index"
-        values = (self.value(self._program.root(buffer)) for buffer in (a, b))
+        values = (self.value(root) for root in roots)
         addresses = [create(read, [value], [index], before=before).results[0] for value in values]
         predicate = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), {"eq": 0, "ne": 1}[how])
         return create("arith.cmpi", addresses, [_bits()], {"predicate": predicate}, before=before).results[0]
@@ -323,10 +329,6 @@ def _joined(how: str, flags: Sequence[ir.Value], before: ir.Operation) -> ir.Val
     for flag in flags[1:]:
         found = create(how, [found, flag], [_bits()], before=before).results[0]
     return found
-
-
-def _shifts(op: BufferOp) -> bool:
-    return op.name == "memref.view" and constant_of(op.operation.operands[1]) != 0
 
 
 def _bits() -> ir.Type:

@@ -265,24 +265,53 @@ PROGRAMS["one of two on one way"] = main(
   {copy("%m", "%out")}
 """
 )
-PROGRAMS["taken over on one way of a switch, only shown on another"] = main(
-    f"""%m = scf.if %p -> {M} {{
+
+
+def viewed(arena: str, size: str = "", cast: str = "") -> str:
+    """A memref `%there` that a view with a shift shows of an arena."""
+    kind = "memref<?xf32>" if size else M
+    return f"""%c16 = arith.constant 16 : index
+    %arena = {arena}() : memref<64xi8>
+    %{"part" if cast else "there"} = memref.view %arena[%c16][{size}] : memref<64xi8> to {kind}
+    {cast}
+    {copy("%y", "%there")}
+    {copy("%there", "%a")}
+    {copy("%a", "%out")}"""
+
+
+OF_ANOTHER, OF_THE_STACK = viewed("memref.alloc"), viewed("memref.alloca")
+OF_ANY_SIZE = viewed("memref.alloca", "%c4", f"%there = memref.cast %part : memref<?xf32> to {M}")
+
+
+def switched(passed: str, other: str = "%x", before: str = "") -> str:
+    """What is `passed` is taken over on one way of a switch, and only shown on another."""
+    return f"""%c4 = arith.constant 4 : index
+  %m = scf.if %p -> {M} {{
     scf.yield %x : {M}
   }} else {{
-    {A}
+    {A}{before}
     %s:2 = scf.index_switch %n -> {M}, {M}
     case 0 {{
-      scf.yield %a, %a : {M}, {M}
+      scf.yield {passed}, {passed} : {M}, {M}
     }}
     case 1 {{
-      scf.yield %x, %a : {M}, {M}
+      scf.yield %x, {passed} : {M}, {M}
     }}
     default {{
-      scf.yield %a, %x : {M}, {M}
+      scf.yield {passed}, {other} : {M}, {M}
     }}
     scf.yield %s#1 : {M}
   }}
   {copy("%m", "%out")}"""
+
+
+PROGRAMS["taken over on one way of a switch, only shown on another"] = main(switched("%a"))
+PROGRAMS["taken over on one way of a switch, beside a view with a shift"] = main(switched("%a", "%x", OF_ANOTHER))
+PROGRAMS["taken over on one way of a switch, or else it is a view of another one"] = main(
+    switched("%a", "%there", OF_ANOTHER)
+)
+PROGRAMS["taken over on one way of a switch, or else it is a view of the stack"] = main(
+    switched("%a", "%there", OF_THE_STACK)
 )
 PROGRAMS["a loop takes over one of two, and the block branches behind it"] = main(
     f"""{A}{B}{copy("%y", "%out")}
@@ -435,6 +464,16 @@ def test_memory_that_leaves_an_unknown_op_is_refused() -> None:
 }}"""
     with pytest.raises(BufferizationError, match="an op whose flow a model describes"):
         deallocated(text, OWNERSHIP)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [switched("%there", "%x", OF_ANOTHER), switched("%a", "%there", OF_ANY_SIZE)],
+    ids=["of an allocation", "of the stack, perhaps without elements"],
+)
+def test_addresses_that_a_view_has_shifted_are_not_compared(body: str) -> None:
+    with pytest.raises(BufferizationError, match="one that may come from a `memref.view` with a shift"):
+        deallocated(main(body), OWNERSHIP)
 
 
 def test_memory_in_an_unknown_op_is_freed_there() -> None:
