@@ -56,7 +56,7 @@ class LowerPeak:
     def arenas(self, module: ir.Module) -> tuple[int, ...]:
         """Bufferizes a module on tensors; the bytes of its arena for each sample, or one figure if all sizes are known."""
         trial = Log()
-        ChooseDestinations().run(module)
+        ChooseDestinations(reload_scalars=True).run(module)
         bufferize(module, trial)
         function = main_function(module)
         buffers = find_buffers(function)

@@ -36,8 +36,9 @@ _TAKES_SCALARS = frozenset(
     )
 )
 """Ops that take scalars as they were computed before; others may compute them again while they run."""
-_SEEN_LATER = ("tensor.extract", "bufferization.to_buffer")
-"""Ops whose result is computed from the tensor, or is its memory, where it is used."""
+_SEEN_LATER = frozenset(("bufferization.to_buffer",))
+_LOADED_AGAIN = _SEEN_LATER | {"tensor.extract"}
+"""Ops whose result is the tensor's memory, or computed from it, where it is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class TensorValue:
 class OpRecord:
     """An operation: its facts, and its tensor operands and results by number (`NOT_A_TENSOR` for others).
 
-    `captured` are tensors that it reads otherwise than as operands: in its payload, or for a scalar it uses, which its kernel
-    computes from the tensor when it runs. Operations inside its regions, if it has a flow, have numbers below `end`.
+    `captured` are tensors that it reads otherwise than as operands: in its payload, or for a scalar it uses, if its kernel
+    computes that from the tensor when it runs. Operations inside its regions, if it has a flow, have numbers below `end`.
     """
 
     number: int
@@ -132,18 +133,24 @@ class FunctionRecord:
         return found
 
 
-def read_function(function: ir.Operation, *, owned: bool = False) -> FunctionRecord:
-    """Reads a function; `owned` if it may overwrite all of its arguments.
+def read_function(function: ir.Operation, *, owned: bool = False, reload_scalars: bool = False) -> FunctionRecord:
+    """Reads a function.
+
+    Args:
+        owned: it may overwrite all of its arguments.
+        reload_scalars: an op that uses a scalar reads the tensor that the scalar was extracted from, for code generators that
+            load it where it is used.
 
     Raises:
         BufferizationError: an op has tensors but no model.
     """
-    return _Reader(function, owned).run()
+    return _Reader(function, owned, _LOADED_AGAIN if reload_scalars else _SEEN_LATER).run()
 
 
 class _Reader:
-    def __init__(self, function: ir.Operation, owned: bool) -> None:
+    def __init__(self, function: ir.Operation, owned: bool, seen_later: frozenset[str]) -> None:
         self._function = function
+        self._seen_later = seen_later
         self._owned = owned
         self._sizes = SymbolicSizes(function)
         self._values: list[TensorValue] = []
@@ -225,7 +232,7 @@ class _Reader:
         computes = flow is None and operation.name not in _TAKES_SCALARS
         scalars = [n for v in (*operation.operands, *within) for n in self._behind.get(v, ())] if computes else []
         captured = tuple(dict.fromkeys([*(self._numbers[v] for v in within if v in self._numbers), *scalars]))
-        loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name in _SEEN_LATER)
+        loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name in self._seen_later)
         self._behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
         self._ops.append(None)
         regions = [self._region(r, number, i) for i, r in enumerate(operation.regions)] if flow is not None else []

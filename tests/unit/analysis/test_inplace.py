@@ -14,16 +14,16 @@ T = "tensor<8xf32>"
 DONATED = f"%x: {T} {{hotdesk.donated}}, %y: {T} {{hotdesk.donated}}"
 
 
-def record(arguments: str, *lines: str) -> FunctionRecord:
+def record(arguments: str, *lines: str, reload_scalars: bool = False) -> FunctionRecord:
     returned = lines[-1].removeprefix("return ")
     body = "\n".join(f"  {line}" for line in lines[:-1])
     kinds = ", ".join([T] * len(returned.split(",")))
     module = parse(f"func.func @main({arguments}) -> ({kinds}) {{\n{body}\n  return {returned} : {kinds}\n}}")
-    return read_function(function(module))
+    return read_function(function(module), reload_scalars=reload_scalars)
 
 
-def decisions(arguments: str, *lines: str) -> list[OperandDecision]:
-    return list(analyse_in_place(record(arguments, *lines)).decisions)
+def decisions(arguments: str, *lines: str, reload_scalars: bool = False) -> list[OperandDecision]:
+    return list(analyse_in_place(record(arguments, *lines, reload_scalars=reload_scalars)).decisions)
 
 
 def tanh(result: str, source: str, init: str) -> str:
@@ -110,8 +110,9 @@ def test_rule_2_an_op_that_uses_a_scalar_reads_what_the_scalar_comes_from() -> N
         tanh("%a", "%x", "%x"),
         f"%r = linalg.fill ins(%t : f32) outs(%y : {T}) -> {T}",
     )
-    first = decisions(DONATED, *lines, "return %r, %a")[0]
+    first = decisions(DONATED, *lines, "return %r, %a", reload_scalars=True)[0]
     assert (first.op, first.in_place, first.reason, first.conflict) == (3, False, Reason.READ_LATER, 4)
+    assert decisions(DONATED, *lines, "return %r, %a")[0].in_place  # the scalar is computed before
 
 
 def test_rule_2_an_op_that_only_overwrites_is_no_reader() -> None:

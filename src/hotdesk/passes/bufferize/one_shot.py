@@ -65,6 +65,8 @@ class OneShotBufferize(Pass):
         no_analysis_func_filter: the same for these functions alone.
         allow_return_allocs_from_loops: taken as MLIR's pipelines give it; loops yield new memory only where sizes change.
         buffer_alignment: of each allocation, in bytes; 0 says nothing of it.
+        reload_scalars: an op that uses a scalar counts as a read of the tensor the scalar was extracted from, for code generators
+            that load scalars again.
         test_analysis_only: the decisions are written into the IR, and it stays on tensors.
         print_conflicts, dump_alias_sets: with it, what is in the way of each copy, and what lies together.
     """
@@ -82,6 +84,7 @@ class OneShotBufferize(Pass):
     no_analysis_func_filter: tuple[str, ...] = ()
     allow_return_allocs_from_loops: bool = True
     buffer_alignment: int = 0
+    reload_scalars: bool = False
     test_analysis_only: bool = False
     print_conflicts: bool = False
     dump_alias_sets: bool = False
@@ -125,7 +128,8 @@ class OneShotBufferize(Pass):
             annotate(node.function, record, analysis, conflicts=self.print_conflicts, aliases=self.dump_alias_sets)
 
     def _read(self, node: Callable) -> FunctionRecord:
-        return read_function(node.function, owned=node.owned and self._conventions().functions)
+        owned = node.owned and self._conventions().functions
+        return read_function(node.function, owned=owned, reload_scalars=self.reload_scalars)
 
     def _analyse(self, function: ir.Operation, record: FunctionRecord) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)

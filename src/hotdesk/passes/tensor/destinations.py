@@ -24,13 +24,19 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class ChooseDestinations(Pass):
-    """Gives ops with undefined destinations an operand that dies there (rules in the module docstring)."""
+    """Gives ops with undefined destinations an operand that dies there (rules in the module docstring).
+
+    Attributes:
+        reload_scalars: as in `hotdesk-one-shot-bufferize`.
+    """
 
     name: ClassVar[str] = "hotdesk-choose-destinations"
 
+    reload_scalars: bool = False
+
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in defined_functions(module):
-            _choose(read_function(function))
+            _choose(read_function(function, reload_scalars=self.reload_scalars))
         return ()
 
 
