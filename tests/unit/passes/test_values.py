@@ -30,8 +30,13 @@ NOT_RUN = {
     "element": "its indices may be out of range",
     "checked": "its indices may be out of range",
     "data": "its sizes have no names",
+    "dynamic": "its sizes have no names",
+    "dynamic_rows": "its sizes have no names",
+    "memory": "it is on memrefs",
+    "in_another_block": "it has branches",
 }
-OTHERS = ("eliminate-empty", "empty-tensor-to", "s5-", "one-shot-control-flow")  # what has tests of its own
+OTHERS = ("eliminate-empty", "empty-tensor-to", "reorder-for-peak", "s4-", "s5-", "one-shot-control-flow")
+"""What has tests of its own."""
 DYNAMIC_SIZE = 5
 
 
