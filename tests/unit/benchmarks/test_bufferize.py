@@ -197,6 +197,4 @@ def test_copies_on_an_encoder_and_on_gpt2() -> None:
     import torch
 
     assert copies_of(encoder(4, 256, 4, 1024), torch.zeros(2, 64, 256)).copies == 0
-    # Positions are held against themselves, moved on by one: a position, and the sixteen, are put into one integer tensor.
-    found = copies_of(gpt2(2, 64, 2, 512), torch.zeros(1, 16, dtype=torch.int64))
-    assert (found.copies, found.copied) == (2, 8 + 8 * 16)
+    assert copies_of(gpt2(2, 64, 2, 512), torch.zeros(1, 16, dtype=torch.int64)).copies == 0
