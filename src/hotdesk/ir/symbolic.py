@@ -203,6 +203,10 @@ class SymbolicSizes:
                 counts = segment_sizes(op)
                 first = 1 + counts[1]
                 return self.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
+            case "tensor.concat":
+                axis, shapes = int(cast(Any, op.attributes["dim"]).value), [self.shape(operand) for operand in operands]
+                whole = integer(_algebra.Add(*(shape[axis] for shape in shapes)))
+                return (*shapes[0][:axis], whole, *shapes[0][axis + 1 :])
             case "tensor.pad":
                 counts = segment_sizes(op)
                 low = self.mixed(op.attributes["static_low"], operands[1 : 1 + counts[1]])

@@ -18,7 +18,7 @@ from hotdesk.analysis.buffers import BufferUse
 from hotdesk.explain import Reason
 from hotdesk.models import linalg
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
-from hotdesk.passes.buffers import deallocate
+from hotdesk.passes.buffers import settle_ownership
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.lower import function as lowering
 from hotdesk.passes.tensor import destinations
@@ -130,7 +130,7 @@ def live_ranges_changed(
 
     def apply(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(lowering, "find_buffers", change)
-        patch.setattr(deallocate, "read_buffers", lambda *given: read(read_buffers(*given)))
+        patch.setattr(settle_ownership, "read_buffers", lambda *given: read(read_buffers(*given)))
 
     return apply
 

@@ -72,7 +72,10 @@ def test_flags_run_in_their_order(file: Path, capsys: pytest.CaptureFixture[str]
 
 def test_decisions_are_lines_on_stderr(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(file), "--hotdesk-one-shot-bufferize", "--print-decisions"]) == 0
-    assert capsys.readouterr().err == "decision: result 0: copied: returned-input, 16 bytes\n"
+    told = (
+        f"decision: result 0: copied: returned-input, 16 bytes (argument 0 at {file}:1:17, func.return at {file}:2:3)\n"
+    )
+    assert capsys.readouterr().err == told
 
 
 def test_list_passes(capsys: pytest.CaptureFixture[str]) -> None:

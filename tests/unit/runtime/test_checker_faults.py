@@ -268,14 +268,6 @@ COPIES = {
             f"%t {ALLOC}", COPY.format("%x", "%t"), "linalg.add ins(%x, %t : M, M) outs(%t : M)", unary("abs", "%t", "%y"),
         ),
     ),
-    "a use of the source after the copy is lost": Case(
-        changed(Memory, "touching", _last_lost),
-        WRONG_RESULTS,
-        program(
-            f"%s {ALLOC}", unary("exp", "%x", "%s"), f"%t {ALLOC}", COPY.format("%s", "%t"),
-            "memref.store %one, %t[%c0] : M", "linalg.add ins(%t, %s : M, M) outs(%y : M)",
-        ),
-    ),
     "the source is freed while it serves": Case(
         always(Memory, "freeing", []),
         FaultKind.USE_AFTER_FREE,
