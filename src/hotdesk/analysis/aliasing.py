@@ -37,11 +37,10 @@ from hotdesk.analysis.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import Size, expand
-from hotdesk.ir.types import element_bytes
+from hotdesk.ir.types import DYNAMIC, element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, int_array
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
-_DYNAMIC = -(2**63)
 _APART = {Kind.ALLOCATION, Kind.STACK}
 
 
@@ -196,7 +195,7 @@ def described(value: ir.Value) -> Source:
     if op.name != "memref.subview":
         return Source(op.name, python_line(op.location))
     parts = [int_array(op.attributes[f"static_{name}"]) for name in ("offsets", "sizes", "strides")]
-    text = " ".join(f"[{', '.join('?' if n == _DYNAMIC else str(n) for n in part)}]" for part in parts)
+    text = " ".join(f"[{', '.join('?' if n == DYNAMIC else str(n) for n in part)}]" for part in parts)
     return Source(f"{op.name} {text}", python_line(op.location))
 
 

@@ -13,13 +13,12 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.sizes import OPAQUE, Size, expand, integer, integer_function, is_opaque, parsed, product
-from hotdesk.ir.types import kept_dims, shape_of
+from hotdesk.ir.types import DYNAMIC, kept_dims, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, int_array, segment_sizes
 
 __all__ = ["Size", "SymbolicSizes", "expand", "integer_function", "is_opaque", "product"]
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
-_DYNAMIC = -(2**63)
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})
 
 
@@ -66,7 +65,7 @@ class SymbolicSizes:
     def mixed(self, static: ir.Attribute, dynamic: list[ir.Value]) -> tuple[Size, ...]:
         """Sizes, offsets or strides given as a static array with gaps that operands fill."""
         rest = iter(dynamic)
-        return tuple(self.value(next(rest)) if entry == _DYNAMIC else entry for entry in int_array(static))
+        return tuple(self.value(next(rest)) if entry == DYNAMIC else entry for entry in int_array(static))
 
     def _fresh(self) -> sympy.Expr:
         self._opaque += 1

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-
-DYNAMIC = -(2**63)
-"""What MLIR writes for a size, an offset or a stride that is not static."""
+from hotdesk.ir.types import DYNAMIC
 
 
 def strided_type(

@@ -6,10 +6,9 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dim, index_constant, integers
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import int_array
 from hotdesk.models.facts import Facts
-from hotdesk.models.layouts import DYNAMIC
 from hotdesk.models.model import OpModel
 from hotdesk.models.payloads import computed, loops
 

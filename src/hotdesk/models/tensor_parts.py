@@ -13,10 +13,9 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dim, fill, index_constant, integers
-from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops, segment_sizes
 from hotdesk.models.facts import Facts
-from hotdesk.models.layouts import DYNAMIC
 from hotdesk.models.model import OpModel
 from hotdesk.models.payloads import computed, computed_in_loops, inlined, makes_tensors
 

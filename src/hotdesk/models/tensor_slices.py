@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.types import kept_dims, layout_of, shape_of
+from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import Facts, Slice
-from hotdesk.models.layouts import DYNAMIC, strided_type, times
+from hotdesk.models.layouts import strided_type, times
 from hotdesk.models.model import Buffers, OpModel
 
 

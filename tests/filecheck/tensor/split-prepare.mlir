@@ -62,6 +62,22 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// The sizes of what is prepared are known where its type does not say them.
+// CHECK-LABEL: func.func @prepare(
+// CHECK:         tensor.concat dim(0)
+// CHECK-LABEL: func.func @main(
+// CHECK-SAME:    tensor<?xf32> {hotdesk.kind = "prepared", hotdesk.shape = ["8"]})
+func.func @main(%w: tensor<4xf32> {hotdesk.kind = "weight"}, %x: tensor<8xf32>) -> tensor<8xf32> {
+  %v = tensor.cast %w : tensor<4xf32> to tensor<?xf32>
+  %c = tensor.concat dim(0) %v, %v : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %d = tensor.cast %c : tensor<?xf32> to tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.map { arith.mulf } ins(%x, %d : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>)
+  return %r : tensor<8xf32>
+}
+
+// -----
+
 // A module without @main is left alone.
 // CHECK-NOT:   func.func @prepare
 // CHECK-LABEL: func.func @other(

@@ -240,10 +240,6 @@ PROMOTION = {
 # Copies
 
 
-def _last_lost(found: list[int], *_: Any) -> list[int]:
-    return found[:-1]
-
-
 COPIES = {
     "the target is written and the source read on": Case(
         always(CopyEffects, "may_write", False),
@@ -266,6 +262,14 @@ COPIES = {
         FaultKind.UNWRITTEN,
         program(
             f"%t {ALLOC}", COPY.format("%x", "%t"), "linalg.add ins(%x, %t : M, M) outs(%t : M)", unary("abs", "%t", "%y"),
+        ),
+    ),
+    "a use of the source after the copy is lost": Case(
+        always(Memory, "next_touching", None),
+        WRONG_RESULTS,
+        program(
+            f"%s {ALLOC}", unary("exp", "%x", "%s"), f"%t {ALLOC}", COPY.format("%s", "%t"),
+            "memref.store %one, %t[%c0] : M", "linalg.add ins(%t, %s : M, M) outs(%y : M)",
         ),
     ),
     "the source is freed while it serves": Case(

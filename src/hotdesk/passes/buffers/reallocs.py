@@ -13,10 +13,8 @@ from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import alloc, create, dim, index_constant, integers
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import nested_ops
-
-_DYNAMIC = ir.ShapedType.get_dynamic_size()
 
 
 def expand_reallocs(function: ir.Operation) -> None:
@@ -45,7 +43,7 @@ def _expand(op: ir.Operation) -> None:
         [_part(kind)],
         {
             "static_offsets": integers([0]),
-            "static_sizes": integers([_DYNAMIC]),
+            "static_sizes": integers([DYNAMIC]),
             "static_strides": integers([1]),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 1, 0]),
         },
@@ -59,7 +57,7 @@ def _expand(op: ir.Operation) -> None:
         [kind],
         {
             "static_offsets": integers([0]),
-            "static_sizes": integers([_DYNAMIC if wanted is None else wanted]),
+            "static_sizes": integers([DYNAMIC if wanted is None else wanted]),
             "static_strides": integers([1]),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, int(wanted is None), 0]),
         },
@@ -70,7 +68,7 @@ def _expand(op: ir.Operation) -> None:
 
 
 def _part(kind: Any) -> ir.Type:
-    return ir.MemRefType.get([_DYNAMIC], kind.element_type, ir.StridedLayoutAttr.get(0, [1]), kind.memory_space)
+    return ir.MemRefType.get([DYNAMIC], kind.element_type, ir.StridedLayoutAttr.get(0, [1]), kind.memory_space)
 
 
 def _align(new: ir.Value, op: ir.Operation) -> None:

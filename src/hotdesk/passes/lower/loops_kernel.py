@@ -21,12 +21,11 @@ from hotdesk.errors import LoweringError
 from hotdesk.ir.building import create, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import Size, SymbolicSizes, is_opaque
-from hotdesk.ir.types import is_memref
+from hotdesk.ir.types import DYNAMIC, is_memref
 from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
 from hotdesk.passes.lower.kernel import View
 from hotdesk.passes.lower.views import Place, Places
 
-_DYNAMIC = -(2**63)
 _REASSOCIATED = ("arith.addf", "arith.mulf")
 _SCALAR_DIALECTS = ("affine", "arith", "math", "memref")
 
@@ -185,12 +184,12 @@ def _seen(pointer: ir.Value, view: View, rest: Any, point: ir.InsertionPoint) ->
     if view.strides == row_major(view.sizes) and None not in view.strides:
         result = ir.MemRefType.get(shape, element)
     else:
-        layout = ir.StridedLayoutAttr.get(0, [_DYNAMIC if s is None else s for s in view.strides])
+        layout = ir.StridedLayoutAttr.get(0, [DYNAMIC if s is None else s for s in view.strides])
         result = ir.MemRefType.get(shape, element, layout)
     attributes = {
         "static_offsets": integers([0]),
-        "static_sizes": integers([_DYNAMIC if s is None else s for s in view.sizes]),
-        "static_strides": integers([_DYNAMIC if s is None else s for s in view.strides]),
+        "static_sizes": integers([DYNAMIC if s is None else s for s in view.sizes]),
+        "static_strides": integers([DYNAMIC if s is None else s for s in view.strides]),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(size_values), len(stride_values)]),
     }
     operands = [pointer, *size_values, *stride_values]

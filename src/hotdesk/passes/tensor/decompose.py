@@ -26,7 +26,7 @@ class DecomposeConcatAndPad(Pass):
     """Rewrites `tensor.concat` and `tensor.pad` into insertions.
 
     Attributes:
-        concat: whether concatenations of static shape are rewritten too, which `hotdesk-sink-concat` may do without.
+        concat: whether concatenations are rewritten too, which `hotdesk-sink-concat` may do without.
     """
 
     name: ClassVar[str] = "hotdesk-decompose-concat-and-pad"
@@ -36,7 +36,7 @@ class DecomposeConcatAndPad(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in defined_functions(module):
             for op in top_level_ops(function):
-                if op.name == "tensor.concat" and (self.concat or None in shape_of(op.results[0].type)):
+                if op.name == "tensor.concat" and self.concat:
                     _replace(op, expand_concat(op))
                 elif op.name == "tensor.pad":
                     _replace(op, expand_pad(op))

@@ -24,6 +24,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import (
     captured_operands,
@@ -35,7 +36,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.passes.base import Pass
 
-KIND = "hotdesk.kind"
+KIND, SHAPE = "hotdesk.kind", "hotdesk.shape"
 _RESHAPES = frozenset({"tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tensor.extract_slice"})
 _MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "tm_tensor"})
 
@@ -211,10 +212,15 @@ def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:
     block = entry_block(main)
     old = ir.FunctionType(cast(Any, main.attributes["function_type"]).value)
     attributes = _argument_attributes(main)
-    for value in frontier:
+    sizes = SymbolicSizes(main)
+    shapes = [sizes.shape(value) if is_tensor(value.type) else () for value in frontier]
+    for value, shape in zip(frontier, shapes, strict=True):
         argument = block.add_argument(value.type, value.location)
         value.replace_all_uses_with(argument)
-        attributes.append(ir.DictAttr.get({KIND: ir.StringAttr.get("prepared")}))
+        entry: dict[str, ir.Attribute] = {KIND: ir.StringAttr.get("prepared")}
+        if is_tensor(value.type) and None in shape_of(value.type):
+            entry[SHAPE] = ir.ArrayAttr.get([ir.StringAttr.get(str(size)) for size in shape])
+        attributes.append(ir.DictAttr.get(entry))
     inputs = [*old.inputs, *(v.type for v in frontier)]
     main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, old.results))
     main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)

@@ -17,11 +17,9 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import create, integers
 from hotdesk.ir.reshaping import Dims, matching
 from hotdesk.ir.symbolic import SymbolicSizes, product
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, top_level_ops
 from hotdesk.passes.base import Pass
-
-_DYNAMIC = -(2**63)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +66,12 @@ def _collapsed(source: ir.Value, groups: Sequence[Dims], sizes: Sequence[Any], b
 def _expanded(
     source: ir.Value, result: ir.Type, groups: Sequence[Dims], shape: list[ir.Value], before: ir.Operation
 ) -> ir.Value:
-    static = [_DYNAMIC if size is None else size for size in shape_of(result)]
+    static = [DYNAMIC if size is None else size for size in shape_of(result)]
     index = ir.IndexType.get()
     dynamic = [
         value if value.type == index else create("arith.index_cast", [value], [index], before=before).results[0]
         for value, size in zip(shape, static, strict=True)
-        if size == _DYNAMIC
+        if size == DYNAMIC
     ]
     attributes = {"reassociation": _reassociation(groups), "static_output_shape": integers(static)}
     return create("tensor.expand_shape", [source, *dynamic], [result], attributes, before=before).results[0]

@@ -15,6 +15,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import DYNAMIC
 from hotdesk.ir.walking import segment_sizes
 from hotdesk.runtime.checking.elements import Value
 
@@ -29,7 +30,6 @@ LEAVE = -1
 End: TypeAlias = "Callable[[Frame], tuple[int, list[Value]]]"
 """Which block comes next, and what it is given."""
 Meaning: TypeAlias = "Callable[[Reading], Step]"
-_DYNAMIC = -(2**63)
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class Reading:
     def mixed(self, name: str, slots: Sequence[int]) -> Callable[[Frame], list[int]]:
         """Numbers of which some are in an attribute and the others in slots."""
         static, rest = self.integers(name), iter(slots)
-        parts = [(False, next(rest)) if number == _DYNAMIC else (True, number) for number in static]
+        parts = [(False, next(rest)) if number == DYNAMIC else (True, number) for number in static]
         if all(known for known, _ in parts):
             return lambda frame: list(static)
         defined, at = self.machine.defined, self.at

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from hotdesk.explain import Source
+from hotdesk.ir.types import DYNAMIC
 from hotdesk.runtime.checking.blocks import View, row_major
 from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
 from hotdesk.runtime.checking.elements import dtype_of, xp
 from hotdesk.runtime.checking.machine import Machine
 from hotdesk.runtime.checking.report import FaultKind
-
-_DYNAMIC = -(2**63)
 
 
 def _checked(reading: Reading) -> Callable[[View], View]:
@@ -28,7 +27,7 @@ def _checked(reading: Reading) -> Callable[[View], View]:
     try:
         strides, offset = kind.get_strides_and_offset()
     except (RuntimeError, ValueError):  # a layout that is no strided one
-        strides, offset = [_DYNAMIC] * kind.rank, _DYNAMIC
+        strides, offset = [DYNAMIC] * kind.rank, DYNAMIC
 
     def check(view: View) -> View:
         fits = len(sizes) == len(view.sizes) and all(s in (None, v) for s, v in zip(sizes, view.sizes, strict=True))
@@ -38,9 +37,9 @@ def _checked(reading: Reading) -> Callable[[View], View]:
         wrong = [
             stride
             for size, stride, stated in zip(view.sizes, view.strides, strides, strict=True)
-            if size > 1 and stated not in (_DYNAMIC, stride)
+            if size > 1 and stated not in (DYNAMIC, stride)
         ]
-        if view.elements and (wrong or offset not in (_DYNAMIC, view.offset)):
+        if view.elements and (wrong or offset not in (DYNAMIC, view.offset)):
             message = f"a view with strides {list(view.strides)} and offset {view.offset} becomes a {kind}"
             machine.findings.stop(FaultKind.SHAPE, at, message, view.block)
         return view
