@@ -19,7 +19,8 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.symbolic import SymbolicSizes, product
+from hotdesk.ir.sizes import product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import defined_functions, int_array, segment_sizes
 

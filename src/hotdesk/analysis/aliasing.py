@@ -36,7 +36,7 @@ from hotdesk.analysis.memref_views import View, Views, row_major
 from hotdesk.analysis.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import Size, expand
+from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.types import DYNAMIC, element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, int_array
 

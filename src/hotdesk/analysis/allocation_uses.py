@@ -17,7 +17,8 @@ from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.origins import Origins, kept
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import Size, SymbolicSizes, product
+from hotdesk.ir.sizes import Size, product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import defining_op
 

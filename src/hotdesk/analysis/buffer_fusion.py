@@ -27,7 +27,8 @@ from hotdesk.analysis.generics import Generic, are_sized, loops_of, matched_loop
 from hotdesk.analysis.memory_effects import Effects, effects_of, payload_effects
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import SymbolicSizes, product
+from hotdesk.ir.sizes import product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import defining_op, users
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import Size, SymbolicSizes, product
+from hotdesk.ir.sizes import Size, product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import captured_operands, defining_op, entry_block, top_level_ops
 

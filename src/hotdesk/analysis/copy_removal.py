@@ -44,7 +44,7 @@ from hotdesk.analysis.copies import Copy, Memory
 from hotdesk.analysis.copy_effects import CopyEffects
 from hotdesk.analysis.retyping import Fit, fit_of
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.symbolic import Size
+from hotdesk.ir.sizes import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import sympy
 
-from hotdesk.ir.symbolic import OPAQUE, Size, expand
+from hotdesk.ir.sizes import OPAQUE, Size, expand
 
 
 class Vague(Enum):

@@ -13,7 +13,8 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.symbolic import OPAQUE, Size, SymbolicSizes, expand, product
+from hotdesk.ir.sizes import OPAQUE, Size, expand, product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 

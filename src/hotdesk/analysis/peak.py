@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from hotdesk.ir.symbolic import Size, expand
+from hotdesk.ir.sizes import Size, expand
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _MOST_MONOMIALS = 16

@@ -35,7 +35,7 @@ from hotdesk.analysis.buffer_program import FUNCTION
 from hotdesk.analysis.hoisting import is_not_negative, runs_in_parallel
 from hotdesk.analysis.peak import Change, Profile, is_at_least, upper_bound
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.symbolic import Size
+from hotdesk.ir.sizes import Size
 
 _TRIED = 8
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.symbolic import Size, SymbolicSizes, product
+from hotdesk.ir.sizes import Size, product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of
 
 

@@ -12,11 +12,10 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.sizes import OPAQUE, Size, expand, integer, integer_function, is_opaque, parsed, product
+from hotdesk.ir.affine import evaluated
+from hotdesk.ir.sizes import OPAQUE, Size, expand, integer, is_opaque, parsed, product
 from hotdesk.ir.types import DYNAMIC, kept_dims, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, int_array, segment_sizes
-
-__all__ = ["Size", "SymbolicSizes", "expand", "integer_function", "is_opaque", "product"]
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})
@@ -98,10 +97,7 @@ class SymbolicSizes:
 
     def _applied(self, op: ir.Operation) -> Size:
         """The one result of an affine map, which MLIR's own folds write sizes as, or the least or greatest of several."""
-        affine_map = cast(Any, op.attributes["map"]).value
-        operands = [_algebra.sympify(self.value(v)) for v in op.operands]
-        dims, symbols = operands[: affine_map.n_dims], operands[affine_map.n_dims :]
-        results = [_affine(result, dims, symbols) for result in affine_map.results]
+        results = evaluated(cast(Any, op.attributes["map"]).value, [self.value(v) for v in op.operands])
         if op.name == "affine.apply":
             return expand(results[0])
         return integer((_algebra.Min if op.name == "affine.min" else _algebra.Max)(*results))
@@ -219,24 +215,6 @@ class SymbolicSizes:
                 return self.shape(inits[[*cast(Any, op.results)].index(value)])
             case _:
                 return None
-
-
-def _affine(expression: Any, dims: list[Any], symbols: list[Any]) -> Any:
-    if isinstance(expression, ir.AffineDimExpr):
-        return dims[expression.position]
-    if isinstance(expression, ir.AffineSymbolExpr):
-        return symbols[expression.position]
-    if isinstance(expression, ir.AffineConstantExpr):
-        return _algebra.Integer(expression.value)
-    left, right = (_affine(part, dims, symbols) for part in (expression.lhs, expression.rhs))
-    if isinstance(expression, ir.AffineAddExpr):
-        return left + right
-    if isinstance(expression, ir.AffineMulExpr):
-        return left * right
-    if isinstance(expression, ir.AffineModExpr):
-        return _algebra.Mod(left, right)
-    quotient = left / right
-    return _algebra.floor(quotient) if isinstance(expression, ir.AffineFloorDivExpr) else _algebra.ceiling(quotient)
 
 
 def _argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:

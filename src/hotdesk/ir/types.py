@@ -54,21 +54,31 @@ def element_bytes(element: str) -> int:
     return (bits + 7) // 8
 
 
+def static_entries(entries: Sequence[int | None]) -> list[int]:
+    """Sizes, offsets or strides as types and attributes such as `static_sizes` write them: `DYNAMIC` for each None."""
+    return [DYNAMIC if entry is None else entry for entry in entries]
+
+
+def tensor_with(sizes: Sequence[int | None], like: ir.Type) -> ir.RankedTensorType:
+    """The tensor of some sizes with the element type of another shaped type."""
+    return ir.RankedTensorType.get(static_entries(sizes), cast(Any, like).element_type)
+
+
+def memref_with(sizes: Sequence[int | None], like: ir.Type) -> ir.MemRefType:
+    """The memref of some sizes with the element type of another shaped type, contiguous in row-major order."""
+    return ir.MemRefType.get(static_entries(sizes), cast(Any, like).element_type)
+
+
 def memref_of(tensor: ir.Type) -> ir.MemRefType:
     """The memref with a tensor's sizes and element type, contiguous in row-major order."""
-    shaped = cast(Any, tensor)
-    dynamic = ir.ShapedType.get_dynamic_size()
-    sizes = [dynamic if size is None else size for size in shape_of(tensor)]
-    return ir.MemRefType.get(sizes, shaped.element_type)
+    return memref_with(shape_of(tensor), tensor)
 
 
 def dynamic_layout(memref: ir.Type) -> ir.MemRefType:
     """The memref in any layout: offset and strides are known at run time only."""
-    dynamic = ir.ShapedType.get_dynamic_size()
     shaped = cast(Any, memref)
     layout = ir.StridedLayoutAttr.get(DYNAMIC, [DYNAMIC] * shaped.rank)
-    sizes = [dynamic if size is None else size for size in shape_of(memref)]
-    return ir.MemRefType.get(sizes, shaped.element_type, layout)
+    return ir.MemRefType.get(static_entries(shape_of(memref)), shaped.element_type, layout)
 
 
 def row_major(sizes: tuple[int | None, ...]) -> tuple[int | None, ...]:

@@ -6,20 +6,15 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import DYNAMIC
+from hotdesk.ir.types import DYNAMIC, static_entries
 
 
 def strided_type(
     sizes: Sequence[int | None], strides: Sequence[int | None], offset: int | None, like: ir.Value
 ) -> ir.MemRefType:
     """A memref type with a layout; without one where the layout is the row-major default."""
-    dynamic = ir.ShapedType.get_dynamic_size()
-    shape = [dynamic if size is None else size for size in sizes]
-    element = cast(Any, like.type).element_type
-    layout = ir.StridedLayoutAttr.get(
-        DYNAMIC if offset is None else offset, [DYNAMIC if s is None else s for s in strides]
-    )
-    return ir.MemRefType.get(shape, element, layout)
+    layout = ir.StridedLayoutAttr.get(DYNAMIC if offset is None else offset, static_entries(strides))
+    return ir.MemRefType.get(static_entries(sizes), cast(Any, like.type).element_type, layout)
 
 
 def has_identity_layout(memref: ir.Value) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dim, index_constant, integers
-from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.ir.types import DYNAMIC, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import int_array
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
@@ -70,7 +70,7 @@ def _expand_scatter(op: ir.Operation) -> list[ir.Value]:
     batch = len(shape_of(indices.type)) - 1
     rank = len(shape_of(into.type))
     window = shape_of(source.type)[batch:]
-    kind = _tensor(window, source)
+    kind = tensor_with(window, source.type)
 
     def insert(positions: list[ir.Value], current: ir.Value, end: ir.Operation) -> ir.Value:
         found = _coordinates(indices, positions, dims, end)
@@ -79,7 +79,7 @@ def _expand_scatter(op: ir.Operation) -> list[ir.Value]:
         if batch:
             attributes = _slice(
                 [DYNAMIC] * batch + [0] * len(window),
-                [1] * batch + [DYNAMIC if size is None else size for size in window],
+                [1] * batch + static_entries(window),
                 [1, batch, len(inner), 0],
             )
             part = create("tensor.extract_slice", [source, *positions, *inner], [kind], attributes, before=end).results[
@@ -88,7 +88,7 @@ def _expand_scatter(op: ir.Operation) -> list[ir.Value]:
         sizes = [1 if i in found else size for i, size in enumerate(shape_of(into.type))]
         attributes = _slice(
             [DYNAMIC if i in found else 0 for i in range(rank)],
-            [DYNAMIC if size is None else size for size in sizes],
+            static_entries(sizes),
             [1, 1, len(dims), sum(size is None for size in sizes), 0],
         )
         offsets = [found[i] for i in sorted(found)]
@@ -97,13 +97,6 @@ def _expand_scatter(op: ir.Operation) -> list[ir.Value]:
         return create("tensor.insert_slice", operands, [into.type], attributes, before=end).results[0]
 
     return [loops([dim(indices, i, op) for i in range(batch)], into, insert, op)]
-
-
-def _tensor(sizes: tuple[int | None, ...], like: ir.Value) -> ir.Type:
-    dynamic = ir.ShapedType.get_dynamic_size()
-    return ir.RankedTensorType.get(
-        [dynamic if size is None else size for size in sizes], cast(Any, like.type).element_type
-    )
 
 
 def _slice(offsets: list[int], sizes: list[int], segments: list[int]) -> dict[str, ir.Attribute]:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create, dim, fill, index_constant, integers
-from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
+from hotdesk.ir.building import create, dim, dynamic_dims, fill, index_constant, integers
+from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of, static_entries
 from hotdesk.ir.walking import constant_of, defining_op, int_array, nested_ops, segment_sizes
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
@@ -40,24 +40,16 @@ def insert_at(source: ir.Value, into: ir.Value, offsets: list[ir.Value], before:
     """
     if 0 in shape_of(source.type) or 0 in shape_of(into.type):
         return into
-    static: list[int] = []
-    dynamic: list[ir.Value] = []
-    for offset in offsets:
-        number = constant_of(offset)
-        static.append(DYNAMIC if number is None else int(number))
-        dynamic.extend([offset] if number is None else [])
-    sizes: list[int] = []
-    dynamic_sizes: list[ir.Value] = []
-    for i, size in enumerate(shape_of(source.type)):
-        sizes.append(DYNAMIC if size is None else size)
-        dynamic_sizes.extend([dim(source, i, before)] if size is None else [])
+    numbers = [cast("int | None", constant_of(offset)) for offset in offsets]
+    dynamic = [offset for offset, number in zip(offsets, numbers, strict=True) if number is None]
+    sizes = dynamic_dims(source, before)
     attributes = {
-        "static_offsets": integers(static),
-        "static_sizes": integers(sizes),
-        "static_strides": integers([1] * len(static)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, len(dynamic), len(dynamic_sizes), 0]),
+        "static_offsets": integers(static_entries(numbers)),
+        "static_sizes": integers(static_entries(shape_of(source.type))),
+        "static_strides": integers([1] * len(offsets)),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1, len(dynamic), len(sizes), 0]),
     }
-    operands = [source, into, *dynamic, *dynamic_sizes]
+    operands = [source, into, *dynamic, *sizes]
     return create("tensor.insert_slice", operands, [into.type], attributes, before=before).results[0]
 
 

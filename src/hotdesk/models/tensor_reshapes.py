@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.types import layout_of, memref_of, row_major, shape_of
+from hotdesk.ir.types import layout_of, memref_of, memref_with, row_major, shape_of
 from hotdesk.ir.walking import int_array
 from hotdesk.models.facts import Facts
 from hotdesk.models.layouts import has_identity_layout, strided_type, times
@@ -26,9 +26,7 @@ def _bufferize_expand(op: ir.Operation, buffers: Buffers) -> None:
     sizes = shape_of(op.results[0].type)
     groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
     if has_identity_layout(source) and (groups or "strided" not in str(source.type)):  # `strided<[]>` stays strided
-        dynamic = ir.ShapedType.get_dynamic_size()
-        element = cast(Any, source.type).element_type
-        result: ir.Type = ir.MemRefType.get([dynamic if s is None else s for s in sizes], element)
+        result: ir.Type = memref_with(sizes, source.type)
     else:
         strides, offset = layout_of(source.type)
         expanded: list[int | None] = []
@@ -49,10 +47,8 @@ def _bufferize_collapse(op: ir.Operation, buffers: Buffers) -> None:
     if not _is_collapsible(source, groups):
         source = buffers.contiguous(source, op, 0)
     sizes = shape_of(op.results[0].type)
-    dynamic = ir.ShapedType.get_dynamic_size()
     if has_identity_layout(source):
-        element = cast(Any, source.type).element_type
-        result: ir.Type = ir.MemRefType.get([dynamic if s is None else s for s in sizes], element)
+        result: ir.Type = memref_with(sizes, source.type)
     else:
         strides, offset = layout_of(source.type)
         collapsed = [_innermost_stride(source, strides, group) for group in groups]
@@ -89,9 +85,7 @@ def _bufferize_cast(op: ir.Operation, buffers: Buffers) -> None:
     strides, offset = layout_of(source.type)
     sizes = shape_of(op.results[0].type)
     if has_identity_layout(source):
-        dynamic = ir.ShapedType.get_dynamic_size()
-        element = cast(Any, source.type).element_type
-        result: ir.Type = ir.MemRefType.get([dynamic if s is None else s for s in sizes], element)
+        result: ir.Type = memref_with(sizes, source.type)
     else:
         result = strided_type(sizes, strides, offset, source)
     buffers.assign(op.results[0], create("memref.cast", [source], [result], before=op).results[0])

@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 
 from hotdesk.errors import ExecutionError
-from hotdesk.ir.symbolic import Size, integer_function
+from hotdesk.ir.sizes import Size, integer_function
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.runtime.jit import Machine

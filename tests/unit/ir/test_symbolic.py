@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from hotdesk.ir.symbolic import Size, SymbolicSizes, expand, is_opaque, product
+from hotdesk.ir.sizes import Size, expand, is_opaque, product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import entry_block, top_level_ops
 from tests.unit.parsing import function, parse
 

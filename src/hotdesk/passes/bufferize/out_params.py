@@ -40,7 +40,7 @@ from hotdesk.ir.functions import (
 )
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.recompute import are_known, computed
-from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of
+from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, segment_sizes
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.one_shot import RESULT
@@ -195,5 +195,4 @@ def _place(result: _Result, function: ir.Operation, call: ir.Operation) -> ir.Va
 
 def _contiguous(memref: ir.Type) -> ir.Type:
     shaped = cast(Any, memref)
-    sizes = [ir.ShapedType.get_dynamic_size() if size is None else size for size in shape_of(memref)]
-    return ir.MemRefType.get(sizes, shaped.element_type, None, shaped.memory_space)
+    return ir.MemRefType.get(static_entries(shape_of(memref)), shaped.element_type, None, shaped.memory_space)

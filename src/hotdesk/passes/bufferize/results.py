@@ -19,7 +19,7 @@ from hotdesk.analysis.call_graph import Callable
 from hotdesk.analysis.program import FunctionRecord
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
-from hotdesk.ir.types import DYNAMIC, is_tensor, memref_of, row_major, shape_of
+from hotdesk.ir.types import is_tensor, memref_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block
 from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES
 from hotdesk.passes.bufferize.rewriting import Rewriting
@@ -225,7 +225,7 @@ def _seen_as(argument: ir.Value, allocation: ir.Value, op: ir.Operation) -> ir.V
     strides = row_major(sizes)
     attributes = {
         "static_offsets": integers([0]),
-        "static_sizes": integers([DYNAMIC if s is None else s for s in sizes]),
+        "static_sizes": integers(static_entries(sizes)),
         "static_strides": integers([cast(int, s) for s in strides]),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(op.operands), 0]),
     }

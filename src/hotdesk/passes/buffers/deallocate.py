@@ -38,7 +38,8 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import SymbolicSizes, product
+from hotdesk.ir.sizes import product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, symbol_name, users
 from hotdesk.passes.base import Pass

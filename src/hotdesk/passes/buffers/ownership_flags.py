@@ -24,7 +24,8 @@ from hotdesk.analysis.shifted_views import shifted, shifting
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import Size, SymbolicSizes, product
+from hotdesk.ir.sizes import Size, product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 from hotdesk.passes.buffers.critical_aliases import copy_of

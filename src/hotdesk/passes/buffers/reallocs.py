@@ -13,7 +13,7 @@ from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import alloc, create, dim, index_constant, integers
-from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
 from hotdesk.ir.walking import nested_ops
 
 
@@ -57,7 +57,7 @@ def _expand(op: ir.Operation) -> None:
         [kind],
         {
             "static_offsets": integers([0]),
-            "static_sizes": integers([DYNAMIC if wanted is None else wanted]),
+            "static_sizes": integers(static_entries([wanted])),
             "static_strides": integers([1]),
             "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, int(wanted is None), 0]),
         },

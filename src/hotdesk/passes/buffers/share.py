@@ -28,8 +28,8 @@ from hotdesk.analysis.allocation_uses import Allocations, bytes_of_element
 from hotdesk.analysis.sharing import Desk, Sharing
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant, integers
-from hotdesk.ir.symbolic import product
-from hotdesk.ir.types import row_major, shape_of
+from hotdesk.ir.sizes import product
+from hotdesk.ir.types import DYNAMIC, row_major, shape_of
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass
 
@@ -87,7 +87,13 @@ class _Plan:
         for free in self._frees:
             free.erase()
         for other in others:
-            value = memory if self._is_one_type else byte_view(memory, other, 0) if bytewise else _cast(memory, other)
+            value = (
+                memory
+                if self._is_one_type
+                else byte_view(memory, other, index_constant(0, other))
+                if bytewise
+                else _cast(memory, other)
+            )
             other.results[0].replace_all_uses_with(value)
             other.erase()
 
@@ -103,7 +109,7 @@ def allocate_bytes(owner: ir.Operation, before: ir.Operation, alignment: int) ->
         for size in owner.operands:
             total = create("arith.muli", [total, size], [size.type], before=before).results[0]
         dynamic = [total]
-    count = ir.ShapedType.get_dynamic_size() if dynamic else static
+    count = DYNAMIC if dynamic else static
     return new_bytes(count, dynamic, alignment, before, kind.memory_space)
 
 
@@ -119,10 +125,9 @@ def new_bytes(
     return create("memref.alloc", dynamic, [memref], attributes, before=before).results[0]
 
 
-def byte_view(memory: ir.Value, owner: ir.Operation, offset: int) -> ir.Value:
+def byte_view(memory: ir.Value, owner: ir.Operation, offset: ir.Value) -> ir.Value:
     """Bytes from an offset on in the type and sizes of an allocation, in front of it."""
-    at = index_constant(offset, owner)
-    return create("memref.view", [memory, at, *owner.operands], [owner.results[0].type], before=owner).results[0]
+    return create("memref.view", [memory, offset, *owner.operands], [owner.results[0].type], before=owner).results[0]
 
 
 def _cast(memory: ir.Value, owner: ir.Operation) -> ir.Value:

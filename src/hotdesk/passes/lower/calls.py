@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk.explain import Source
-from hotdesk.ir.symbolic import Size
+from hotdesk.ir.sizes import Size
 
 
 @dataclass(frozen=True, slots=True)

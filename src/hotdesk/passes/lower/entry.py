@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hotdesk.ir.symbolic import Size
+from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.calls import KernelCall, Pointer
 
 

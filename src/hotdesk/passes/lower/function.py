@@ -15,7 +15,8 @@ from hotdesk.analysis.buffers import VIEW_OPS, find_buffers
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import Size, SymbolicSizes, is_opaque
+from hotdesk.ir.sizes import Size, is_opaque
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name, top_level_ops
 from hotdesk.passes.bufferize.one_shot import RESULT

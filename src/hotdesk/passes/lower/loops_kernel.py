@@ -20,8 +20,9 @@ from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.ir.building import create, integers
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import Size, SymbolicSizes, is_opaque
-from hotdesk.ir.types import DYNAMIC, is_memref
+from hotdesk.ir.sizes import Size, is_opaque
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
 from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
 from hotdesk.passes.lower.kernel import View
 from hotdesk.passes.lower.views import Place, Places
@@ -174,22 +175,18 @@ def _function(
 
 def _seen(pointer: ir.Value, view: View, rest: Any, point: ir.InsertionPoint) -> ir.Value:
     """`memref.reinterpret_cast` of a bare pointer to its view; unknown sizes and strides are the next arguments."""
-    from hotdesk.ir.types import row_major
-
-    dynamic = ir.ShapedType.get_dynamic_size()
-    element = cast(Any, pointer.type).element_type
     size_values = [next(rest) for size in view.sizes if size is None]
     stride_values = [next(rest) for stride in view.strides if stride is None]
-    shape = [dynamic if s is None else s for s in view.sizes]
     if view.strides == row_major(view.sizes) and None not in view.strides:
-        result = ir.MemRefType.get(shape, element)
+        result = memref_with(view.sizes, pointer.type)
     else:
-        layout = ir.StridedLayoutAttr.get(0, [DYNAMIC if s is None else s for s in view.strides])
-        result = ir.MemRefType.get(shape, element, layout)
+        layout = ir.StridedLayoutAttr.get(0, static_entries(view.strides))
+        element = cast(Any, pointer.type).element_type
+        result = ir.MemRefType.get(static_entries(view.sizes), element, layout)
     attributes = {
         "static_offsets": integers([0]),
-        "static_sizes": integers([DYNAMIC if s is None else s for s in view.sizes]),
-        "static_strides": integers([DYNAMIC if s is None else s for s in view.strides]),
+        "static_sizes": integers(static_entries(view.sizes)),
+        "static_strides": integers(static_entries(view.strides)),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(size_values), len(stride_values)]),
     }
     operands = [pointer, *size_values, *stride_values]

@@ -9,7 +9,8 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.symbolic import Size, SymbolicSizes, expand, product
+from hotdesk.ir.sizes import Size, expand, product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_of, kept_dims, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 from hotdesk.passes.lower.kernel import View

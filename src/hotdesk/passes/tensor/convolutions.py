@@ -9,7 +9,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dim, empty_like, integers, replace
-from hotdesk.ir.types import element_of, shape_of
+from hotdesk.ir.types import element_of, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defining_op, int_array
 from hotdesk.passes.tensor.fills import extends_unsigned, fill_value, initial
 from hotdesk.passes.tensor.windows import Window, find_window, folded_decisions
@@ -113,12 +113,6 @@ def _reassociation(groups: list[list[int]]) -> ir.Attribute:
     return ir.ArrayAttr.get([ir.ArrayAttr.get([ir.IntegerAttr.get(i64, i) for i in group]) for group in groups])
 
 
-def _tensor_type(sizes: tuple[int | None, ...], like: ir.Value) -> ir.Type:
-    dynamic = ir.ShapedType.get_dynamic_size()
-    element = cast(Any, like.type).element_type
-    return ir.RankedTensorType.get([dynamic if s is None else s for s in sizes], element)
-
-
 def _reshaped(
     value: ir.Value, target: tuple[tuple[int | None, ...], list[list[int]]], before: ir.Operation, name: str
 ) -> ir.Value:
@@ -126,19 +120,20 @@ def _reshaped(
     attributes: dict[str, ir.Attribute] = {"reassociation": _reassociation(groups)}
     if name == "tensor.expand_shape":
         attributes["static_output_shape"] = integers([cast(int, size) for size in sizes])
-    return create(name, [value], [_tensor_type(sizes, value)], attributes, before=before).results[0]
+    return create(name, [value], [tensor_with(sizes, value.type)], attributes, before=before).results[0]
 
 
 def _reshape_to(
     value: ir.Value, sizes: tuple[int | None, ...], groups: list[list[int]], like: ir.Value, before: ir.Operation
 ) -> ir.Value:
-    dynamic = ir.ShapedType.get_dynamic_size()
     operands = [value, *(dim(like, i, before) for i, size in enumerate(sizes) if size is None)]
     attributes = {
         "reassociation": _reassociation(groups),
-        "static_output_shape": integers([dynamic if size is None else size for size in sizes]),
+        "static_output_shape": integers(static_entries(sizes)),
     }
-    return create("tensor.expand_shape", operands, [_tensor_type(sizes, value)], attributes, before=before).results[0]
+    return create("tensor.expand_shape", operands, [tensor_with(sizes, value.type)], attributes, before=before).results[
+        0
+    ]
 
 
 def _neutral(kind: str, element: str) -> float:

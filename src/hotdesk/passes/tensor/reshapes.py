@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, integers
 from hotdesk.ir.reshaping import Dims, matching
-from hotdesk.ir.symbolic import SymbolicSizes, product
-from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.ir.sizes import product
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.types import DYNAMIC, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defined_functions, defining_op, top_level_ops
 from hotdesk.passes.base import Pass
 
@@ -56,9 +57,7 @@ def _rewrite(op: ir.Operation, sizes: SymbolicSizes) -> None:
 
 
 def _collapsed(source: ir.Value, groups: Sequence[Dims], sizes: Sequence[Any], before: ir.Operation) -> ir.Value:
-    dynamic = ir.ShapedType.get_dynamic_size()
-    shape = [size if isinstance(size, int) else dynamic for size in sizes]
-    result = ir.RankedTensorType.get(shape, cast(Any, source.type).element_type)
+    result = tensor_with([size if isinstance(size, int) else None for size in sizes], source.type)
     attributes = {"reassociation": _reassociation(groups)}
     return create("tensor.collapse_shape", [source], [result], attributes, before=before).results[0]
 
@@ -66,7 +65,7 @@ def _collapsed(source: ir.Value, groups: Sequence[Dims], sizes: Sequence[Any], b
 def _expanded(
     source: ir.Value, result: ir.Type, groups: Sequence[Dims], shape: list[ir.Value], before: ir.Operation
 ) -> ir.Value:
-    static = [DYNAMIC if size is None else size for size in shape_of(result)]
+    static = static_entries(shape_of(result))
     index = ir.IndexType.get()
     dynamic = [
         value if value.type == index else create("arith.index_cast", [value], [index], before=before).results[0]

@@ -14,14 +14,14 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.concatenation import Piece, Reader, axis_of, cut, find_split, pieces_of
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dynamic_dims, integers, replace
 from hotdesk.ir.byte_size import byte_size
-from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.ir.types import shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defined_functions, defining_op, int_array, nested_ops, users
 from hotdesk.passes.base import Pass
 
@@ -102,15 +102,14 @@ def _elements(value: ir.Value, axis: int, first: int, last: int, before: ir.Oper
     if (first, last) == (0, shape[axis]):
         return value
     sizes = [last - first if i == axis else size for i, size in enumerate(shape)]
-    static = [DYNAMIC if size is None else size for size in sizes]
-    kind = ir.RankedTensorType.get(static, cast(Any, value.type).element_type)
+    kind = tensor_with(sizes, value.type)
     dynamic = dynamic_dims(value, before)
     producer = defining_op(value)
     if producer is not None and producer.name == "tensor.empty":
         return create("tensor.empty", dynamic, [kind], before=before).results[0]
     attributes: dict[str, ir.Attribute] = {
         "static_offsets": integers([first if i == axis else 0 for i in range(len(shape))]),
-        "static_sizes": integers(static),
+        "static_sizes": integers(static_entries(sizes)),
         "static_strides": integers([1] * len(shape)),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(dynamic), 0]),
     }

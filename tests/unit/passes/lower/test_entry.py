@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy
 
 from hotdesk.explain import Source
-from hotdesk.ir.symbolic import Size
+from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.calls import KernelCall, Pointer
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from tests.unit.parsing import parse
