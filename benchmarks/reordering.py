@@ -26,7 +26,7 @@ from benchmarks.bufferization.page import table
 from benchmarks.measure import ROOT
 from benchmarks.reorderings.networks import NETWORKS, Network
 from benchmarks.results import surroundings
-from hotdesk.analysis.program import read_function
+from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
 from hotdesk.frontends.torch import capture
 from hotdesk.ir.context import entered

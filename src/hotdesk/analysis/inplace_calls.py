@@ -22,8 +22,9 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.passing import Passing
 from hotdesk.analysis.places import Places
-from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord, read_function
+from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
+from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.takeovers import Takeover, take_over
 from hotdesk.explain import Reason
 from hotdesk.ir.walking import symbol_name

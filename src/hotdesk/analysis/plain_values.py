@@ -14,8 +14,9 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.places import Places
-from hotdesk.analysis.program import NOT_A_TENSOR, BlockRecord, FunctionRecord, OpRecord, read_function
+from hotdesk.analysis.program import NOT_A_TENSOR, BlockRecord, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
+from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.takeovers import take_over
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size

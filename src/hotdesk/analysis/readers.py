@@ -11,11 +11,11 @@ itself; never those of a region that runs instead. Each answer costs a search in
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hotdesk.analysis.control import Control, Loop
 from hotdesk.analysis.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, same, within
+from hotdesk.analysis.frames import frames_of
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
 
 CAPTURED = -1
@@ -40,7 +40,7 @@ class Readers:
     def __init__(self, function: FunctionRecord) -> None:
         self._function = function
         self.control = Control(function)
-        self.frame = _frames(function)
+        self.frame = frames_of(function)
         self._read_all(frozenset())
         seen = self._seen_as_before()
         if seen:
@@ -241,26 +241,3 @@ class Readers:
 
 def _moves(extent: Extent | None, again: Loop) -> bool:
     return isinstance(extent, Box) and any(again.first <= scalar < again.end for scalar in extent.scalars)
-
-
-def _frames(function: FunctionRecord) -> list[int]:
-    """Classes of values whose dims correspond: an op's destination and result, what is cast, and what is passed on."""
-    parent = list(range(len(function.values)))
-
-    def find(value: int) -> int:
-        while parent[value] != value:
-            parent[value] = parent[parent[value]]
-            value = parent[value]
-        return value
-
-    for a, b in _corresponding(function):
-        if NOT_A_TENSOR not in (a, b):
-            parent[find(b)] = find(a)
-    return [find(value) for value in range(len(parent))]
-
-
-def _corresponding(function: FunctionRecord) -> Iterator[tuple[int, int]]:
-    for op in function.ops:
-        pairs = (*op.facts.ties, *op.facts.choices, *(op.facts.views if op.name == "tensor.cast" else ()))
-        yield from ((op.operands[operand], op.results[result]) for operand, result in pairs)
-    yield from ((edge.source, edge.target) for edge in (*function.flows, *function.shown))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hotdesk.analysis.access import Access, argument_access
 from hotdesk.analysis.inplace import analyse_in_place
-from hotdesk.analysis.program import read_function
+from hotdesk.analysis.reading import read_function
 from tests.unit.parsing import elementwise, function, parse
 
 T = "tensor<8xf32>"

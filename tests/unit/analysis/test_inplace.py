@@ -5,8 +5,9 @@ from __future__ import annotations
 from hotdesk.analysis.displacement import Displacement, find_displacement
 from hotdesk.analysis.inplace import OperandDecision, analyse_in_place
 from hotdesk.analysis.places import Places
-from hotdesk.analysis.program import FunctionRecord, read_function
+from hotdesk.analysis.program import FunctionRecord
 from hotdesk.analysis.readers import Readers
+from hotdesk.analysis.reading import read_function
 from hotdesk.explain import Reason
 from tests.unit.parsing import elementwise, function, parse
 

@@ -13,7 +13,7 @@ from torch_mlir import ir
 from examples import own_op
 from hotdesk.analysis.inplace import analyse_in_place
 from hotdesk.analysis.memory_effects import effects_of
-from hotdesk.analysis.program import read_function
+from hotdesk.analysis.reading import read_function
 from hotdesk.errors import PassError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import make_context

@@ -8,7 +8,7 @@ import pytest
 from torch_mlir import ir
 
 from hotdesk.analysis.inplace import analyse_in_place
-from hotdesk.analysis.program import read_function
+from hotdesk.analysis.reading import read_function
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.models import registry

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.access import Access, argument_access
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
-from hotdesk.analysis.program import OpRecord, read_function
+from hotdesk.analysis.program import OpRecord
+from hotdesk.analysis.reading import read_function
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass

@@ -26,7 +26,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.call_graph import Callable, bottom_up
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.orders import HEURISTICS, heuristic
-from hotdesk.analysis.program import FunctionRecord, read_function
+from hotdesk.analysis.program import FunctionRecord
+from hotdesk.analysis.reading import read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.functions import single_exit

@@ -14,8 +14,9 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.places import Places
-from hotdesk.analysis.program import FunctionRecord, read_function
+from hotdesk.analysis.program import FunctionRecord
 from hotdesk.analysis.readers import Readers
+from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.takeovers import take_over
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import defined_functions

@@ -25,7 +25,8 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.inplace_calls import CALL, CallPlans, FunctionPlan, Given, callee_name
 from hotdesk.analysis.plain_values import alias_sets, in_place_candidates, live_ranges
-from hotdesk.analysis.program import FunctionRecord, read_function
+from hotdesk.analysis.program import FunctionRecord
+from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.takeovers import Takeover
 from hotdesk.explain import Decision, Outcome
 from hotdesk.ir.building import create, replace

@@ -25,7 +25,7 @@ import numpy as np
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.peak import terms
-from hotdesk.analysis.program import read_function
+from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
 from hotdesk.analysis.stretches import Stretch
 from hotdesk.errors import BufferizationError, OptionError, PlanError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hotdesk.analysis.program import read_function
+from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
 from hotdesk.analysis.stretches import Stretch
 from hotdesk.errors import OptionError
