@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from hotdesk.analysis.control import Control
-from hotdesk.analysis.places import Clash, Conflict, Places
+from hotdesk.analysis.interference import Clash, Conflict
+from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.explain import Reason
 
@@ -70,12 +71,14 @@ class Passing:
         return block.parent if entered else None
 
     def pass_forward(self) -> None:
+        """Choices of ops and of control flow in the order of their results, so that what one chooses from is decided by then."""
+        chosen = {target: [edge.source for edge in edges] for target, edges in self._forward.items()}
         for op in self._function.ops:
-            for result in dict.fromkeys(result for _, result in op.facts.choices):
-                sources = [op.operands[operand] for operand, chosen in op.facts.choices if chosen == result]
-                self._places.choose(sources, op.results[result])
-        for target, edges in sorted(self._forward.items(), key=lambda item: self._function.values[item[0]].order):
-            self._places.choose([edge.source for edge in edges], target)
+            for operand, result in op.facts.choices:
+                chosen.setdefault(op.results[result], []).append(op.operands[operand])
+        for target in sorted(chosen, key=lambda value: self._function.values[value].order):
+            self._places.choose(chosen[target], target)
+        for edges in self._forward.values():
             for edge in edges:
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
 
