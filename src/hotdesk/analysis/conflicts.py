@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.places import Clash
+from hotdesk.analysis.interference import Clash
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import CAPTURED
 

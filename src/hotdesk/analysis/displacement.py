@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from hotdesk.analysis.places import Clash, Places
+from hotdesk.analysis.interference import Clash
+from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Reason

@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 
 from hotdesk.analysis.displacement import find_displacement
 from hotdesk.analysis.extents import WHOLE
+from hotdesk.analysis.interference import Clash
 from hotdesk.analysis.orders import Tie, top_down
 from hotdesk.analysis.passing import FlowDecision, Passing
-from hotdesk.analysis.places import Clash, Places
+from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Reason

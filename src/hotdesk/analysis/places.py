@@ -1,14 +1,10 @@
 """Places: which values lie in the same memory, decided one by one so that no write destroys what is still read.
 
 Every contents group begins in a place of its own. Two groups come to lie in one place when an op writes its result over an
-operand (a tie), or when control flow passes a value on. A place keeps its *occupants*, in the order of the text. It is sound iff
-
-    for occupants x and z, where z is written and what defines x runs before: x is dead after z, or z writes another part of the
-    place than later reads of x want, or z writes what is there already (an insertion of a part into where it lies).
-
-That is non-interference of values coalesced out of SSA form, with liveness of parts. So joining places is a check of the
-occupants of the smaller against their neighbours in the larger one. Walking back from z may stop at an occupant before which
-everything is dead (`sealed`): whatever is live after z is live after that occupant.
+operand (a tie), or when control flow passes a value on. A place keeps its occupants, in the order of the text, and may be joined
+with another one iff none of them would lose contents that somebody reads (`analysis/interference.py`): non-interference of values
+coalesced out of SSA form, with liveness of parts. So joining is a check of the occupants of the smaller against their neighbours
+in the larger one.
 
 A value that control flow takes from one of several places lies in all of them; a write to it is checked in each.
 
@@ -18,72 +14,14 @@ Sources: interference of congruence classes after Budimlić et al., "Fast copy c
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
-from hotdesk.analysis.extents import WHOLE, Extent, disjoint, same, within
+from hotdesk.analysis.extents import WHOLE, Extent, within
+from hotdesk.analysis.interference import Clash, Conflict, Interference
+from hotdesk.analysis.occupants import Occupant, first_occupant, inserted, moved, needs_contents, writers_of
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
-from hotdesk.analysis.readers import Read, Readers
+from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Reason
-
-
-@dataclass(slots=True)
-class Occupant:
-    """A contents group in a place, or a copy into it.
-
-    Attributes:
-        group: whose contents they are.
-        order, block: when and where they are defined.
-        after: number of the first op that runs later.
-        extent: the part of the place they take.
-        written: the part that defining them writes; None if control flow hands them over.
-        source: the group whose elements an insertion writes.
-        writer: the op that writes it.
-        copied: an operand is copied here before the op reads the others; so it is taken to be until the op is decided in place.
-        sealed: everything that was in the place before is dead once they are defined.
-        filled: the result that this is the copy of an operand for, in front of a parallel loop.
-        passed: a terminator copies it here, for what comes next.
-    """
-
-    group: int
-    order: int
-    block: int
-    after: int
-    extent: Extent = WHOLE
-    written: Extent | None = None
-    source: int | None = None
-    writer: int | None = None
-    copied: bool = False
-    sealed: bool = False
-    filled: int | None = None
-    passed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Clash:
-    """A read-after-write conflict: what reads contents that another op would have overwritten by then.
-
-    Attributes:
-        lost: the contents group that the read wants; its root is the definition.
-        read, operand: the op that reads, and the operand by which (`readers.CAPTURED` if it is none).
-        writer: the op that overwrites; None if control flow copies something there.
-    """
-
-    lost: int
-    read: int
-    operand: int
-    writer: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Why a write must not happen: the reason, the number of the op behind it, and what would be read too late."""
-
-    reason: Reason
-    op: int | None = None
-    clash: Clash | None = None
-
 
 Location = tuple[int, Extent]
 Locations = tuple[Location, ...]
@@ -102,6 +40,7 @@ class Places:
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
         self._function = function
         self._readers = readers
+        self._interference = Interference(function, readers)
         count = len(function.values)
         self._parent = list(range(count))
         self._links: dict[int, Locations] = {}
@@ -111,16 +50,17 @@ class Places:
         self.undecided: set[int] = set()
         self.moving: set[int] = set()
         self.scattered: set[int] = set()
-        writers = _writers(function)
+        writers = writers_of(function)
         for value in function.values:
             if readers.root[value.number] == value.number:
-                self._occupants[value.number] = [self._occupant(value.number, writers.get(value.number))]
+                self._occupants[value.number] = [
+                    first_occupant(function, readers, value.number, writers.get(value.number))
+                ]
         self._own(function)
-        self._threads = _threads(function)
         for edge in function.shown:
             self._show(edge)
         for number, result in function.insertions.items():
-            self._insert(self.find(result), self._insertion(function.ops[number]))
+            self._insert(self.find(result), inserted(readers, function.ops[number]))
 
     def _show(self, edge: FlowEdge) -> None:
         """What a parallel loop makes of an operand: first a copy of it, in which it may lie that the loop shows."""
@@ -131,15 +71,6 @@ class Places:
         if self._readers.root[edge.target] == edge.target:
             self._unite(edge.target, result)
 
-    def _insertion(self, op: OpRecord) -> Occupant:
-        part = op.facts.part
-        assert part is not None
-        assert part.source is not None
-        source = op.operands[part.source]
-        whole = self._readers.root[source] if self._readers.extent[source] is WHOLE else None
-        written = self._readers.part(op)
-        return Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.end, WHOLE, written, whole, op.number)
-
     def _own(self, function: FunctionRecord) -> None:
         kinds = {"weight": Reason.NOT_WRITABLE_WEIGHT, "prepared": Reason.NOT_WRITABLE_WEIGHT}
         for number, kind in zip(function.arguments, function.argument_kinds, strict=True):
@@ -148,22 +79,6 @@ class Places:
         for op in function.ops:
             for result in op.facts.constants:
                 self.read_only[op.results[result]] = Reason.NOT_WRITABLE_CONSTANT
-
-    def _occupant(self, group: int, writer: OpRecord | None) -> Occupant:
-        value = self._function.values[group]
-        first = (value.order + 1) // 2
-        if writer is None:
-            return Occupant(group, value.order, value.block, first)
-        occupant = Occupant(group, value.order, value.block, first, WHOLE, WHOLE, writer=writer.number)
-        occupant.copied = self._needs_contents(writer, value.result)
-        return occupant
-
-    def _needs_contents(self, op: OpRecord, result: int) -> bool:
-        """Whether an operand has to be copied for a result if it is not overwritten."""
-        operand = next((operand for operand, tied in op.facts.ties if tied == result), None)
-        if operand is None or self._readers.root[op.operands[operand]] in self._readers.undefined:
-            return False
-        return operand in op.facts.reads or operand not in op.facts.overwrites
 
     def _take_as(self, op: OpRecord, group: int, *, in_place: bool) -> None:
         """Says of the occupants that a result is whether its op writes in place: then an insertion writes its part alone."""
@@ -174,7 +89,9 @@ class Places:
                     occupant.written = None if in_place else WHOLE
                 if occupant.group != group:
                     continue
-                occupant.copied = not in_place and self._needs_contents(op, self._function.values[group].result)
+                occupant.copied = not in_place and needs_contents(
+                    self._readers, op, self._function.values[group].result
+                )
                 if part is None or part.source is None:
                     continue
                 source = op.operands[part.source]
@@ -250,7 +167,7 @@ class Places:
             self._links[mine] = locations
             for occupant in self._occupants.pop(mine):
                 for place, extent in locations:
-                    self._insert(place, _moved(occupant, extent))
+                    self._insert(place, moved(occupant, extent))
 
     def may_join(self, value: int, target: int) -> Conflict | None:
         """Why `target` cannot lie where `value` lies, or None if it can; for values that control flow passes on."""
@@ -290,7 +207,7 @@ class Places:
         self._links[mine] = tuple(found)
         for occupant in self._occupants.pop(mine):
             for place, extent in found:
-                self._insert(place, _moved(occupant, extent))
+                self._insert(place, moved(occupant, extent))
 
     def _merge(self, a: int, b: int) -> None:
         """Makes one place of those of two values, if nothing is lost and it is known where the memory of both comes from."""
@@ -321,10 +238,10 @@ class Places:
         if any(self._uses(op, other, place) for other in range(len(op.operands)) if other != operand):
             return Conflict(Reason.READ_BY_SAME_OP, op.number)
         written = Occupant(NOT_A_TENSOR, 2 * op.number + 1, op.block, op.end, WHOLE, WHOLE)
-        raced = self._race([written, *self._occupants[place]])
+        raced = self._interference.race([written, *self._occupants[place]])
         if raced is not None:
             return Conflict(Reason.RUNS_IN_PARALLEL, raced)
-        found = self._against(written, self._occupants[place])
+        found = self._interference.against(written, self._occupants[place])
         if found is not None:
             return Conflict(Reason.READ_LATER, found.read, found)
         self._insert(place, written)
@@ -345,7 +262,7 @@ class Places:
             return False
         if self._kept_apart(first, ((second, WHOLE),)) is not None:
             return False
-        return self._between(self._occupants[first], self._occupants[second], a, None) is None
+        return self._interference.between(self._occupants[first], self._occupants[second], a, None) is None
 
     def wanted(self, value: int, op: OpRecord) -> Conflict | None:
         """Why `op` must not take all memory that `value` lies in: it may not be written, or somebody reads from it later."""
@@ -370,106 +287,17 @@ class Places:
     def occupants(self, place: int) -> tuple[Occupant, ...]:
         return tuple(self._occupants.get(self.find(place), ()))
 
-    # Clashes
-
     def _clash(self, place: int, locations: Iterable[Location], value: int, op: OpRecord | None) -> Conflict | None:
         """Why the occupants of `place` and those of `locations` do not go together; `value` lies at the latter."""
         own = self._occupants[place]
         for root, extent in locations:
             others = self._occupants[root]
             if extent is WHOLE and len(others) < len(own):
-                found = self._between(others, own, value, op)
+                found = self._interference.between(others, own, value, op)
             else:
-                found = self._between([_moved(occupant, extent) for occupant in own], others, value, op)
+                found = self._interference.between([moved(occupant, extent) for occupant in own], others, value, op)
             if found is not None:
                 return found
-        return None
-
-    def _between(
-        self, few: Sequence[Occupant], many: Sequence[Occupant], value: int, op: OpRecord | None
-    ) -> Conflict | None:
-        for occupant in few:
-            found = self._against(occupant, many)
-            if found is not None:
-                if found.read == found.writer:
-                    return Conflict(Reason.READ_BY_SAME_OP, found.read, found)
-                if found.lost == self._readers.root[value] or op is None:
-                    return Conflict(Reason.READ_LATER, found.read, found)
-                return Conflict(Reason.ALREADY_OVERWRITTEN, self._function.values[found.lost].producer, found)
-        return None
-
-    def _against(self, occupant: Occupant, many: Sequence[Occupant]) -> Clash | None:
-        """What would be lost if the occupant joined `many`."""
-        position = bisect_left(many, occupant.order, key=_order)
-        if occupant.written is not None:
-            for i in range(position - 1, -1, -1):
-                other = many[i]
-                if not self._before(other, occupant):
-                    continue
-                read = self._lost(other, occupant)
-                if read is not None:
-                    return Clash(other.group, read.op, read.operand, occupant.writer)
-                if other.sealed and not self._readers.control.branches:
-                    break
-        for i in range(position, len(many)):
-            other = many[i]
-            if not self._before(occupant, other):
-                continue
-            if other.written is not None:
-                read = self._lost(occupant, other)
-                if read is not None:
-                    return Clash(occupant.group, read.op, read.operand, other.writer)
-            if other.block == occupant.block and self._dead(occupant, other):
-                break
-        return None
-
-    def _before(self, x: Occupant, z: Occupant) -> bool:
-        return self._readers.control.dominates(x.block, x.order, z.block, z.order)
-
-    def _dead(self, x: Occupant, z: Occupant) -> bool:
-        """Whether nobody reads anything of `x` once `z` is defined."""
-        if x.group == NOT_A_TENSOR or x.group in self._readers.undefined:
-            return True
-        return self._readers.live(x.group, z.block, z.after) is None
-
-    def _lost(self, x: Occupant, z: Occupant) -> Read | None:
-        """A read of what `z` overwrites of `x`, by the op that writes `z` or later."""
-        if x.group in (z.group, NOT_A_TENSOR) or x.group in self._readers.undefined:
-            return None
-        return self._missed_later(x, z) or self._read_by_writer(x, z)
-
-    def _missed_later(self, x: Occupant, z: Occupant) -> Read | None:
-        if self._dead(x, z):
-            return None
-        written = z.written
-        assert written is not None
-        absolute = within(z.extent, written)
-        if z.source == x.group and same(x.extent, absolute):
-            return None  # an insertion of a part into where it lies
-        if x.extent is WHOLE and z.extent is WHOLE:
-            return self._readers.live(x.group, z.block, z.after, written)
-        if disjoint(x.extent, absolute):
-            return None
-        # What `x` wants of its own is known in its own frame only.
-        return self._readers.live(x.group, z.block, z.after, absolute if x.extent is WHOLE else WHOLE)
-
-    def _read_by_writer(self, x: Occupant, z: Occupant) -> Read | None:
-        """How the op that writes `z` reads `x` otherwise than element by element before it writes."""
-        if z.writer is None or z.written is None:
-            return None
-        op = self._function.ops[z.writer]
-        written = within(z.extent, z.written)
-        tied = {operand for operand, result in op.facts.ties if self._readers.root[op.results[result]] == z.group}
-        for read in self._readers.reads_at(x.group, op.number):
-            there = within(x.extent, read.extent)
-            if read.operand in tied or disjoint(there, written):
-                continue
-            if z.copied:
-                return read
-            alike = read.operand in op.facts.elementwise
-            inserted = op.facts.part is not None and read.operand == op.facts.part.source
-            if not ((alike or inserted) and same(there, written)):
-                return read
         return None
 
     # What must lie apart although no value tells
@@ -485,25 +313,13 @@ class Places:
 
     def _raced(self, place: int, locations: Locations) -> int | None:
         """A parallel loop in which memory from outside would be written if what is in `place` came to lie at `locations`."""
-        if not any(self._threads):
+        if not self._interference.has_parallel_loops:
             return None
         for root, extent in locations:
-            moved = [_moved(occupant, extent) for occupant in self._occupants[place]]
-            found = self._race([*moved, *self._occupants[root]])
+            there = [moved(occupant, extent) for occupant in self._occupants[place]]
+            found = self._interference.race([*there, *self._occupants[root]])
             if found is not None:
                 return found
-        return None
-
-    def _race(self, occupants: Sequence[Occupant]) -> int | None:
-        written = [occupant for occupant in occupants if occupant.written is not None]
-        for occupant in written:
-            for loop in sorted(self._threads[occupant.block]):
-                assert occupant.written is not None
-                if self._readers.is_apart(loop, within(occupant.extent, occupant.written)):
-                    continue
-                known = (o for o in occupants if o.group != NOT_A_TENSOR or o.written is not None)
-                if any(loop not in self._threads[other.block] for other in known):
-                    return loop
         return None
 
     # Changing
@@ -525,24 +341,7 @@ class Places:
     def _insert(self, place: int, occupant: Occupant) -> None:
         if occupant.passed or occupant.filled is not None:
             self._at_once.setdefault(place, set()).add(occupant.order // 2)
-        many = self._occupants[place]
-        position = bisect_right(many, occupant.order, key=_order)
-        occupant.sealed = not self._readers.control.branches
-        for i in range(position - 1, -1, -1):
-            if not self._before(many[i], occupant):
-                continue
-            occupant.sealed = occupant.sealed and self._dead(many[i], occupant)
-            if many[i].sealed or not occupant.sealed:
-                break
-        for i in range(position, len(many)):
-            if not self._before(occupant, many[i]):
-                continue
-            if self._dead(occupant, many[i]):
-                if many[i].block == occupant.block:
-                    break
-            else:
-                many[i].sealed = False
-        many.insert(position, occupant)
+        self._interference.insert(self._occupants[place], occupant)
 
 
 def _only(locations: Locations) -> int | None:
@@ -551,38 +350,3 @@ def _only(locations: Locations) -> int | None:
         return None
     ((place, extent),) = locations
     return place if extent is WHOLE else None
-
-
-def _order(occupant: Occupant) -> int:
-    return occupant.order
-
-
-def _moved(occupant: Occupant, extent: Extent) -> Occupant:
-    """The same occupant in the part `extent` of another place."""
-    return replace(occupant, extent=within(extent, occupant.extent))
-
-
-def _threads(function: FunctionRecord) -> list[frozenset[int]]:
-    """The parallel loops around each block."""
-    found: list[frozenset[int]] = []
-    for block in function.blocks:
-        if block.parent < 0:
-            found.append(frozenset())
-            continue
-        parent = function.ops[block.parent]
-        around = found[parent.block]
-        found.append(around | {parent.number} if parent.flow is not None and parent.flow.parallel else around)
-    return found
-
-
-def _writers(function: FunctionRecord) -> dict[int, OpRecord]:
-    """The op that writes each value which is written when it is made: results of ops that are neither views nor passed on."""
-    writers: dict[int, OpRecord] = {}
-    for op in function.ops:
-        handed = {result for _, result in (*op.facts.views, *op.facts.choices)}
-        if op.flow is not None:
-            continue
-        for result, value in enumerate(op.results):
-            if value != NOT_A_TENSOR and result not in handed:
-                writers[value] = op
-    return writers

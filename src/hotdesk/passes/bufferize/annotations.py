@@ -17,7 +17,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.access import argument_access
 from hotdesk.analysis.conflicts import Aliases
 from hotdesk.analysis.inplace import InPlaceAnalysis, OperandDecision
-from hotdesk.analysis.places import Clash
+from hotdesk.analysis.interference import Clash
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import CAPTURED
 from hotdesk.passes.bufferize.annotate import ATTRIBUTE, annotate_arguments

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hotdesk._bindings import ir
 from hotdesk.analysis.conflicts import Aliases, reads_to_move, value_read
 from hotdesk.analysis.inplace import InPlaceAnalysis
+from hotdesk.analysis.interference import Clash
 from hotdesk.analysis.passing import FlowDecision
-from hotdesk.analysis.places import Clash
 from hotdesk.analysis.program import FunctionRecord, OpRecord
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
