@@ -35,6 +35,40 @@ func.func @branch(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
 
 // -----
 
+// An argument and an allocation come to one block argument: both ways hand on copies, sizes asked of what is copied.
+// CHECK-LABEL: func.func @condBranchDynamicType(
+// CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<?xf32>,
+// CHECK:       ^bb1:
+// CHECK:         [[D:%.*]] = memref.dim [[X]]
+// CHECK-NEXT:    [[T:%.*]] = memref.alloc([[D]])
+// CHECK-NEXT:    memref.copy [[X]], [[T]]
+// CHECK-NEXT:    cf.br ^bb3([[T]] : memref<?xf32>)
+// CHECK:       ^bb2([[N:%.*]]: index):
+// CHECK-NEXT:    [[A:%.*]] = memref.alloc([[N]])
+// CHECK:         [[E:%.*]] = memref.dim [[A]]
+// CHECK-NEXT:    [[S:%.*]] = memref.alloc([[E]])
+// CHECK-NEXT:    memref.copy [[A]], [[S]]
+// CHECK-NEXT:    memref.dealloc [[A]]
+// CHECK-NEXT:    cf.br ^bb3([[S]] : memref<?xf32>)
+// CHECK-NEXT:  ^bb3([[C:%.*]]: memref<?xf32>):
+// CHECK-NEXT:    memref.copy [[C]]
+// CHECK-NEXT:    memref.dealloc [[C]]
+// CHECK-NEXT:    return
+func.func @condBranchDynamicType(%p: i1, %x: memref<?xf32>, %out: memref<?xf32>, %n: index) {
+  cf.cond_br %p, ^bb1, ^bb2(%n: index)
+^bb1:
+  cf.br ^bb3(%x : memref<?xf32>)
+^bb2(%0: index):
+  %1 = memref.alloc(%0) : memref<?xf32>
+  memref.copy %x, %1 : memref<?xf32> to memref<?xf32>
+  cf.br ^bb3(%1 : memref<?xf32>)
+^bb3(%2: memref<?xf32>):
+  memref.copy %2, %out : memref<?xf32> to memref<?xf32>
+  return
+}
+
+// -----
+
 // %3 of the nested branches is critical, an alias of an argument and an allocation; those before and behind it are not.
 // CHECK-LABEL: func.func @condBranchDynamicTypeNested(
 // CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<?xf32>,

@@ -1,7 +1,13 @@
-"""Ops that only a user knows take part in deallocation: regions by their flow, allocations by their effects."""
+"""Ops that only a user knows take part in deallocation: regions by their flow, allocations by their effects.
+
+What comes out also runs under the memory checker, which is told here what these ops mean.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 from torch_mlir import ir
 
@@ -13,6 +19,10 @@ from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import register
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from hotdesk.runtime import checker
+from hotdesk.runtime.checking import code
+from hotdesk.runtime.checking.blocks import View
+from hotdesk.runtime.checking.code import Frame, Reading, Step
 
 M = "memref<?x?xf32>"
 
@@ -42,6 +52,57 @@ def models(monkeypatch: pytest.MonkeyPatch) -> None:
     register("custom.give_back", OpModel(lambda op: Facts(), effects=lambda op: gives_back))
 
 
+TAKEN = 0
+"""Which of its first two regions `custom.region_if` runs."""
+
+
+def _region_if(reading: Reading) -> Step:
+    ways, join = reading.regions()[:2], reading.regions()[2]
+
+    def step(frame: Frame) -> None:
+        given = ways[TAKEN].run(frame, [frame[slot] for slot in reading.operands])
+        for slot, value in zip(reading.results, join.run(frame, given), strict=True):
+            frame[slot] = value
+
+    return step
+
+
+def _reserve(reading: Reading) -> Step:
+    def step(frame: Frame) -> None:
+        block = reading.machine.memory.allocate(16, "heap", "reserved", reading.at, 16)
+        frame[reading.results[0]] = View.of(block, [4], np.dtype(np.float32))
+
+    return step
+
+
+def _use(reading: Reading) -> Step:
+    def step(frame: Frame) -> None:
+        view = frame[reading.operands[0]]
+        assert isinstance(view, View)
+        reading.machine.memory.read(view, reading.at)
+
+    return step
+
+
+def _nothing(reading: Reading) -> Step:
+    return lambda frame: None
+
+
+MEANINGS: dict[str, Callable[[Reading], Step]] = {
+    "custom.region_if": _region_if,
+    "custom.reserve": _reserve,
+    "custom.use": _use,
+    "custom.other": _nothing,
+}
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checker knows the ops of this file."""
+    monkeypatch.setattr(checker, "_MEANINGS", {**checker._MEANINGS, **MEANINGS})
+    monkeypatch.setattr(code, "_TERMINATORS", code._TERMINATORS | {"custom.region_if_yield"})
+
+
 def after(text: str, one: DeallocateAfterLastUse | None = None) -> list[str]:
     """The lines of the first function after deallocation, without what stands around them."""
     context = make_context()
@@ -53,9 +114,18 @@ def after(text: str, one: DeallocateAfterLastUse | None = None) -> list[str]:
     return [line.strip() for line in str(module).splitlines()]
 
 
+def run(text: str, arguments: list[object]) -> checker.CheckReport:
+    context = make_context()
+    context.allow_unregistered_dialects = True
+    with context, ir.Location.unknown():
+        return checker.check_module(ir.Module.parse(text), "f", arguments)
+
+
 def region_if(other: str, behind: str = "") -> str:
     return f"""func.func @f(%m : index, %n : index, %x: {M}) -> {M} {{
   %0 = memref.alloc(%m, %m) : {M}
+  %one = arith.constant 1.0 : f32
+  linalg.fill ins(%one : f32) outs(%0 : {M})
   %1 = "custom.region_if"(%0) ({{
   ^bb0(%then : {M}):
     "custom.region_if_yield"(%then) : ({M}) -> ()
@@ -71,11 +141,16 @@ def region_if(other: str, behind: str = "") -> str:
 }}"""
 
 
-NEW = f'%2 = memref.alloc(%m, %n) : {M}\n"custom.region_if_yield"(%2) : ({M}) -> ()'
+SAME = f'"custom.region_if_yield"(%else) : ({M}) -> ()'
+NEW = f"""%2 = memref.alloc(%m, %n) : {M}
+    %two = arith.constant 2.0 : f32
+    linalg.fill ins(%two : f32) outs(%2 : {M})
+    "custom.region_if_yield"(%2) : ({M}) -> ()"""
+USED = f'"custom.use"(%0) : ({M}) -> ()'
 
 
 def test_s2_6_inner_region_control_flow() -> None:
-    lines = after(region_if(f'"custom.region_if_yield"(%else) : ({M}) -> ()'))
+    lines = after(region_if(SAME))
     assert not [line for line in lines if "dealloc" in line or "copy" in line]
     assert f"return %0 : {M}" in lines
 
@@ -91,7 +166,7 @@ def test_s2_6_inner_region_control_flow_div() -> None:
 
 def test_s2_6_used_behind() -> None:
     """The first buffer is still wanted: the branch that passes it on keeps it, and a flag says so."""
-    lines = after(region_if(NEW, f'"custom.use"(%0) : ({M}) -> ()'))
+    lines = after(region_if(NEW, USED))
     assert [line for line in lines if "(memref<?x?xf32>, i1) -> ()" in line and "yield" in line]
     assert [line for line in lines if '"custom.region_if"' in line]
 
@@ -103,20 +178,44 @@ def test_s2_6_by_copies() -> None:
     assert "i1" not in " ".join(lines)
 
 
-def test_s2_11_allocation_by_its_effects() -> None:
-    lines = after("""func.func @f() {
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("mode", ["ownership", "copies"])
+@pytest.mark.parametrize("way", [0, 1])
+@pytest.mark.parametrize(("other", "behind", "made"), [(SAME, "", 1), (NEW, "", 2), (NEW, USED, 2)])
+def test_s2_6_runs(other: str, behind: str, made: float, way: int, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On each way all but what is returned is freed, once, and what is returned is what the way made."""
+    monkeypatch.setitem(globals(), "TAKEN", way)
+    text = "\n".join(after(region_if(other, behind), DeallocateAfterLastUse(mode=mode)))
+    report = run(text, [np.int64(2), np.int64(2), np.zeros((2, 2), np.float32)])
+    assert report.clean, str(report)
+    np.testing.assert_array_equal(report.results[0].values, np.full((2, 2), made if way else 1, np.float32))
+
+
+RESERVED = """func.func @f() {
   %0 = "custom.reserve"() : () -> memref<4xf32>
   "custom.use"(%0) : (memref<4xf32>) -> ()
   "custom.other"() : () -> ()
   "custom.give_back"(%0) : (memref<4xf32>) -> ()
   return
-}""")
+}"""
+
+
+def test_s2_11_allocation_by_its_effects() -> None:
+    lines = after(RESERVED)
     used = lines.index('"custom.use"(%0) : (memref<4xf32>) -> ()')
     assert lines[used + 1 : used + 4] == [
         "memref.dealloc %0 : memref<4xf32>",
         '"custom.other"() : () -> ()',
         "return",
     ]
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("mode", ["ownership", "copies"])
+def test_s2_11_runs(mode: str) -> None:
+    report = run("\n".join(after(RESERVED, DeallocateAfterLastUse(mode=mode))), [])
+    assert report.clean, str(report)
+    assert report.traffic.allocations == 1
 
 
 def test_s2_11_an_op_without_a_model_allocates_nothing() -> None:
