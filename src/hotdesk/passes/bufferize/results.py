@@ -17,11 +17,12 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.access import argument_access
 from hotdesk.analysis.call_graph import Callable
 from hotdesk.analysis.program import FunctionRecord
+from hotdesk.analysis.recursion import held_results
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.types import is_tensor, memref_of, row_major, shape_of, static_entries
-from hotdesk.ir.walking import defining_op, entry_block
-from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES
+from hotdesk.ir.walking import defining_op, entry_block, symbol_name
+from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES, assumed
 from hotdesk.passes.bufferize.rewriting import Rewriting
 
 __all__ = ["RESULT", "place_results"]
@@ -80,16 +81,14 @@ def _return_tensors(last: ir.Operation, rewriting: Rewriting, buffers: list[ir.V
 
 
 def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _Boundary:
-    found = _Boundary()
-    written: set[int] = set()
+    said = assumed(symbol_name(node.function)) if node.recursive else None
+    if said is not None:
+        held = dict(said.held)
+    else:
+        held = held_results(record, rewriting.analysis.places) if node.owned else {}
+    found = _Boundary(held)
     for number, value in enumerate(record.end.operands):
-        if value < 0:
-            continue
-        argument = rewriting.holding_argument(value) if node.owned else None
-        if argument is not None and argument not in written:
-            found.held[number] = argument
-            if rewriting.is_written(value):
-                written.add(argument)
+        if value < 0 or number in held:
             continue
         sizes = None if node.recursive else _sizes(record, value)
         static = None not in shape_of(record.values[value].value.type)
@@ -140,14 +139,14 @@ class _Placing:
 
     def hold(self, number: int, argument: int) -> None:
         value = self._record.end.operands[number]
-        reason = Reason.DONATED if self._rewriting.is_written(value) else Reason.EQUALS_ARGUMENT
+        reason = Reason.DONATED if self._rewriting.covering.is_written(value) else Reason.EQUALS_ARGUMENT
         self._deciding.of_result(number, value, Outcome.LENT, reason)
 
     def add(self, number: int) -> None:
         value = self._record.end.operands[number]
         kind = memref_of(self._record.values[value].value.type)
         argument = self._block.add_argument(kind, self._end.location)
-        allocation, reason = self._rewriting.covered_allocation(value, self.buffers[number], self._taken)
+        allocation, reason = self._rewriting.covering.allocation(value, self.buffers[number], self._taken)
         if allocation is not None and allocation.type != kind and None in row_major(shape_of(allocation.type)):
             allocation, reason = None, Reason.SIZE_NOT_PROVEN_EQUAL
         if allocation is None:
@@ -167,7 +166,7 @@ class _Placing:
     def give_back(self, number: int) -> None:
         value = self._record.end.operands[number]
         kind = memref_of(self._record.values[value].value.type)
-        allocation, reason = self._rewriting.covered_allocation(value, self.buffers[number], self._taken)
+        allocation, reason = self._rewriting.covering.allocation(value, self.buffers[number], self._taken)
         if allocation is not None and allocation.type == kind:
             self.buffers[number] = allocation
             self._taken.add(allocation)

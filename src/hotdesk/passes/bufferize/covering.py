@@ -1,0 +1,50 @@
+"""What memory the results of a function have, once it is rewritten: an argument's, an allocation, or a part of something."""
+
+from __future__ import annotations
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.places import Places
+from hotdesk.analysis.program import FunctionRecord
+from hotdesk.explain import Reason
+from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.passes.bufferize.memory import Memory
+
+SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
+"""Ops whose result is all of their operand's memory."""
+_NO_ALLOCATION = {
+    "memref.subview": Reason.PARTIAL_VIEW_RETURNED,
+    "memref.reinterpret_cast": Reason.RETURNED_TWICE,
+    "memref.get_global": Reason.NOT_WRITABLE_CONSTANT,
+}
+
+
+class Covering:
+    """Answers what is behind a tensor that a function returns, by its number."""
+
+    def __init__(self, function: ir.Operation, record: FunctionRecord, places: Places, memory: Memory) -> None:
+        self._function = function
+        self._record = record
+        self._places = places
+        self._memory = memory
+
+    def is_written(self, value: int) -> bool:
+        """Whether anything is written into the memory that a value lies in."""
+        return self._places.is_written(value)
+
+    def allocation(self, value: int, buffer: ir.Value, taken: set[ir.Value]) -> tuple[ir.Value | None, Reason]:
+        """The allocation that a value, seen as `buffer`, covers entirely and that is not taken, or why there is none."""
+        buffer = self._memory.allocated(self._places.place_of(value)) or buffer
+        op = None if buffer in taken else defining_op(buffer)
+        while op is not None and op.name in SAME_BUFFER:
+            buffer = op.operands[0]
+            op = None if buffer in taken else defining_op(buffer)
+        if buffer in taken:
+            return None, Reason.RETURNED_TWICE
+        if op is None:
+            given = buffer.owner == entry_block(self._function)
+            return None, Reason.RETURNED_INPUT if given else Reason.RETURNED_VIEW
+        if op.name in _NO_ALLOCATION:
+            return None, _NO_ALLOCATION[op.name]
+        if op.name != "memref.alloc" or op.block != entry_block(self._function):
+            return None, Reason.RETURNED_VIEW
+        return buffer, Reason.RESULT_SLOT

@@ -1,0 +1,136 @@
+"""What enters and leaves regions and blocks, as memrefs: handed on as they are, or copied where the analysis says so.
+
+A terminator copies all that it has to copy before anything is overwritten that is still to be copied; what goes round in a circle
+is set aside once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.inplace import InPlaceAnalysis
+from hotdesk.analysis.passing import FlowDecision
+from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.ir.building import alloc, dynamic_dims, elementwise_copy
+from hotdesk.ir.types import is_tensor, memref_of, memref_with, shape_of
+from hotdesk.passes.bufferize.deciding import Deciding
+from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
+
+
+@dataclass(slots=True)
+class _Passing:
+    """What a terminator passes on for an operand: the memref, and where it is copied to."""
+
+    edge: FlowEdge
+    memref: ir.Value
+    copied: bool
+    destination: ir.Value | None = None
+
+
+class Crossing:
+    """Hands memrefs from ops to their regions, and from terminators to whatever comes next."""
+
+    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis, memrefs: Memrefs, deciding: Deciding) -> None:
+        self._record = record
+        self._places = analysis.places
+        self._memrefs = memrefs
+        self._deciding = deciding
+        self._edges: dict[tuple[int, int], list[FlowDecision]] = {}
+        for edge, flow in analysis.flows.items():
+            self._edges.setdefault((edge.op, edge.operand), []).append(flow)
+        self._entered: dict[int, ir.Value] = {}  # the memref that a loop's argument has, unless it moves
+        self._leaving: dict[int, dict[int, ir.Value]] = {}
+
+    def passes_on(self, op: OpRecord) -> bool:
+        """Whether an op hands on any tensor."""
+        return any((op.number, i) in self._edges for i in range(len(op.operands)))
+
+    def entering(self, op: ir.Operation, operand: int) -> ir.Value:
+        """The memref that an op hands to its regions for an operand."""
+        current = self._memrefs.current
+        (flow,) = (
+            f for f in self._edges[current.number, operand] if self._record.values[f.edge.target].producer is None
+        )
+        target = self._record.values[flow.edge.target]
+        value = op.operands[operand]
+        place = self._places.place_of(target.number)
+        if flow.copied:
+            memref = alloc(memref_of(value.type), self._memrefs.sizes(value), op)
+            if not self._memrefs.is_undefined(value):
+                elementwise_copy([self._memrefs.of(value)], memref, None, len(shape_of(memref.type)), op)
+            self._deciding.of_flow(current, flow)
+            self._keep(place, memref, target.number, allocated=True)
+        else:
+            memref = self._memrefs.of(value)
+        memref = seen_as(memref, self._memrefs.passed_type(target.value), op)
+        if target.number not in self._places.moving:
+            self._entered[target.number] = memref
+        self._keep(place, memref, target.number, allocated=False)
+        return memref
+
+    def _keep(self, place: int | None, memref: ir.Value, value: int, *, allocated: bool) -> None:
+        current = self._memrefs.current
+        self._memrefs.memory.keep(place, memref, value, current.block, 2 * current.number, allocated=allocated)
+
+    def leaving(self, op: ir.Operation, operand: int) -> ir.Value:
+        """The memref that a terminator passes on for an operand."""
+        number = self._memrefs.current.number
+        if number not in self._leaving:
+            self._leaving[number] = self._pass_on(op)
+        return self._leaving[number][operand]
+
+    def _pass_on(self, op: ir.Operation) -> dict[int, ir.Value]:
+        """Copies what must be copied, each before its place is overwritten, and says which memref each operand passes on."""
+        current = self._memrefs.current
+        passing: dict[int, _Passing] = {}
+        for operand, value in enumerate(op.operands):
+            for flow in self._edges.get((current.number, operand), []):
+                if operand not in passing or flow.copied:
+                    passing[operand] = _Passing(flow.edge, self._memrefs.of(value), flow.copied)
+                if flow.copied:
+                    self._deciding.of_flow(current, flow)
+        self._copy([each for each in passing.values() if each.copied], op)
+        found: dict[int, ir.Value] = {}
+        for operand, value in enumerate(op.operands):
+            if operand in passing:
+                each = passing[operand]
+                kind = self._memrefs.passed_type(self._record.values[each.edge.target].value)
+                memref = each.destination if each.destination is not None else each.memref
+                found[operand] = seen_as(memref, kind, op)
+            elif is_tensor(value.type):
+                found[operand] = self._memrefs.of(value)
+        return found
+
+    def _copy(self, waiting: list[_Passing], op: ir.Operation) -> None:
+        """Copies what waits to where it belongs, in front of a terminator."""
+        while waiting:
+            ready = next((each for each in waiting if not self._overwrites_another(each, waiting)), None)
+            if ready is None:  # they go round in a circle
+                staged = waiting[0]
+                other = next(each for each in waiting if each is not staged and self._meets(staged, each))
+                other.memref = copied(other.memref, op)
+                other.edge = FlowEdge(other.edge.op, other.edge.operand, -1, other.edge.target)
+                continue
+            waiting.remove(ready)
+            destination = self._arrival(ready, op)
+            elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), op)
+
+    def _arrival(self, passing: _Passing, op: ir.Operation) -> ir.Value:
+        """Where something is copied: the memref of a loop's argument, or a new one for the argument of another block."""
+        passing.destination = self._entered.get(passing.edge.target)
+        if passing.destination is None:
+            kind = memref_with(shape_of(passing.memref.type), passing.memref.type)
+            passing.destination = alloc(kind, dynamic_dims(passing.memref, op), op)
+        return passing.destination
+
+    def _overwrites_another(self, each: _Passing, waiting: Sequence[_Passing]) -> bool:
+        return any(other is not each and self._meets(each, other) for other in waiting)
+
+    def _meets(self, each: _Passing, other: _Passing) -> bool:
+        """Whether copying one overwrites what is still to be copied for the other."""
+        if other.edge.source < 0 or each.edge.target not in self._entered:
+            return False
+        target = {place for place, _ in self._places.locations(each.edge.target)}
+        return any(place in target for place, _ in self._places.locations(other.edge.source))

@@ -1,0 +1,133 @@
+"""Which memref holds each tensor while a function is rewritten, and of which type.
+
+A *place* (`analysis.places`) becomes one `memref.alloc` (`memory`). Memory that may be an argument's of any layout is seen in a
+dynamic layout, wherever control flow hands it to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.extents import WHOLE
+from hotdesk.analysis.inplace import InPlaceAnalysis
+from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
+from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
+from hotdesk.ir.walking import defining_op
+from hotdesk.passes.bufferize.memory import Memory
+
+
+class Memrefs:
+    """The memrefs of tensors.
+
+    Attributes:
+        memory: the memrefs of places.
+        current: the op that is rewritten.
+    """
+
+    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+        self.memory = Memory(record, analysis)
+        self.current: OpRecord = record.ops[0]
+        self._record = record
+        self._analysis = analysis
+        self._places = analysis.places
+        self._readers = analysis.readers
+        self._numbers = {value.value: value.number for value in record.values}
+        self._buffers: dict[ir.Value, ir.Value] = {}
+        self._strided: set[int] = set()  # places that may be in an argument of any layout
+
+    def keep_arguments(self) -> None:
+        """Takes over the memrefs of the function's arguments, which are assigned already."""
+        for number in self._record.arguments:
+            if number >= 0:
+                place, memref = self._places.find(number), self._buffers[self._record.values[number].value]
+                self.memory.keep(place, memref, number, 0, 0)
+                if memref.type != memref_of(memref.type):
+                    self._strided.add(place)
+        self._spread_layouts()
+
+    def _spread_layouts(self) -> None:
+        """Follows memory of any layout to the places that control flow hands it to."""
+        passed = [flow.edge for flow in self._analysis.flows.values() if not flow.copied] if self._strided else []
+        while True:
+            reached = {
+                place
+                for edge in passed
+                if any(place in self._strided for place, _ in self._places.locations(edge.source))
+                for place, _ in self._places.locations(edge.target)
+            }
+            if reached <= self._strided:
+                return
+            self._strided |= reached
+
+    def assign(self, value: ir.Value, memref: ir.Value) -> None:
+        """Says which memref holds a tensor."""
+        self._buffers[value] = memref
+
+    def of(self, value: ir.Value) -> ir.Value:
+        """The memref that holds a tensor; memory for one without contents is made where it is first asked for."""
+        if value not in self._buffers:
+            number = self._numbers[value]
+            sizes = self.sizes(value)
+            if self.memory.has(self._places.place_of(number), self.current):
+                return self.written(number, sizes, self.current)
+            made = self._record.ops[cast(int, self._record.values[number].producer)]
+            self._buffers[value] = self.written(number, sizes, made)
+        return self._buffers[value]
+
+    def written(self, value: int, sizes: Sequence[ir.Value], op: OpRecord) -> ir.Value:
+        """The memory that a value without contents of its own, or a new result, is written into at an op."""
+        place = self._places.place_of(value)
+        plain = memref_of(self._record.values[value].value.type)
+        kind = dynamic_layout(plain) if place in self._strided else plain
+        return self.memory.of(place, value, kind, sizes, op)
+
+    def sizes(self, value: ir.Value) -> list[ir.Value]:
+        """The dynamic sizes of a tensor; of one without contents, as it was made."""
+        producer = defining_op(value)
+        dynamic = sum(size is None for size in shape_of(value.type))
+        if not dynamic:
+            return []
+        if producer is not None and self.is_undefined(value):
+            return list(producer.operands)[:dynamic]
+        return dynamic_dims(self.of(value), self.current.operation)
+
+    def is_undefined(self, value: ir.Value) -> bool:
+        """Whether a tensor has no contents."""
+        producer = defining_op(value)
+        if producer is None:
+            return False
+        if producer.name == "bufferization.alloc_tensor":
+            return self._readers.root[self._numbers[value]] in self._readers.undefined
+        return producer.name == "tensor.empty"
+
+    def passed_type(self, value: ir.Value) -> ir.Type:
+        """The memref type of a value that control flow passes on: one for whatever it may come from."""
+        plain = memref_of(value.type)
+        locations = self._places.locations(self._numbers[value])
+        if all(extent is WHOLE and place not in self._strided for place, extent in locations):
+            return plain
+        return dynamic_layout(plain)
+
+
+def seen_as(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
+    """A memref as one of that type, in front of `op`: a copy of it, if it is a part of a buffer and the type is a whole one's."""
+    if memref.type == kind:
+        return memref
+    if kind == memref_of(kind) and not is_row_major(memref.type):
+        return copied_as(memref, kind, op)
+    return create("memref.cast", [memref], [kind], before=op).results[0]
+
+
+def copied(memref: ir.Value, op: ir.Operation) -> ir.Value:
+    """A new row-major buffer with a memref's contents, in front of `op`."""
+    return copied_as(memref, memref_with(shape_of(memref.type), memref.type), op)
+
+
+def copied_as(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
+    """A new buffer of that type with a memref's contents, in front of `op`."""
+    new = alloc(kind, dynamic_dims(memref, op), op)
+    elementwise_copy([memref], new, None, len(shape_of(kind)), op)
+    return new
