@@ -30,7 +30,8 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferProgram, Kind, read_buffers
+from hotdesk.analysis.buffer_program import BufferProgram, Kind
+from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.memory_effects import allocated
 from hotdesk.analysis.memref_views import View, Views, row_major
 from hotdesk.analysis.origins import Origins

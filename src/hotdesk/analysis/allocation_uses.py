@@ -12,7 +12,8 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_dominance import Dominance
-from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind, read_buffers
+from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
+from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.origins import Origins, kept
 from hotdesk.explain import Source

@@ -1,4 +1,4 @@
-"""A function on memrefs read once into plain records: its buffers by number, who uses them, and where control hands them on.
+"""A function on memrefs as plain records: its buffers by number, who uses them, and where control hands them on.
 
 Ops are numbered in order, parents before what is in their regions; `end` is the number after the last op inside, so that
 "inside" and "later" are comparisons of numbers. Blocks of one region come in an order in which definitions precede uses. Memrefs
@@ -12,31 +12,21 @@ What a memref is:
 5. *passed*: a block argument or a result of an op with regions, of which the flow is known;
 6. *unknown*: a call's result, or what any other op makes. It may be memory of the op's operands.
 
-What is no memref may hide one: a pointer read from it, or a tensor made of it. Ops that use those use the memref.
+`analysis.buffer_reading` reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memory_effects import allocated
-from hotdesk.analysis.memref_views import view_source
-from hotdesk.analysis.region_graph import ENTRY, EXIT, RegionEdge, flow_of, region_edges
-from hotdesk.ir.types import is_buffer
-from hotdesk.ir.walking import in_order, nested_ops, segment_sizes
-from hotdesk.models.registry import model_of
+from hotdesk.analysis.region_graph import ENTRY, EXIT, RegionEdge
 
 NOT_A_BUFFER = -1
 FUNCTION = -1
 """In the place of the number of the op around a block: the function."""
-
-
-_POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
-_NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
 
 
 class Kind(Enum):
@@ -120,7 +110,7 @@ class Passing:
 
 @dataclass(frozen=True, slots=True)
 class BufferProgram:
-    """What `read_buffers` reads. `users` has for each memref the numbers of the ops that have it as an operand, in order."""
+    """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order."""
 
     function: ir.Operation
     ops: tuple[BufferOp, ...]
@@ -152,178 +142,6 @@ class BufferProgram:
                 targets = op.results if edge.end == EXIT else self.blocks[op.regions[edge.end][0]].arguments
                 for leaving in [op] if edge.start == ENTRY else self.terminators(op, edge.start):
                     yield from _pairs(leaving, edge.passed, targets, number)
-
-
-def read_buffers(function: ir.Operation, scalars: bool = False) -> BufferProgram:
-    """Reads a function. With `scalars`, an op that uses a scalar uses the memrefs that the scalar is computed from."""
-    return _Reader(function, scalars).run()
-
-
-class _Reader:
-    def __init__(self, function: ir.Operation, scalars: bool) -> None:
-        self._function = function
-        self._scalars = scalars
-        self._behind: dict[ir.Value, tuple[int, ...]] = {}  # the memrefs behind what is no memref
-        self._ops: list[BufferOp | None] = []
-        self._blocks: list[BufferBlock | None] = []
-        self._buffers: list[Buffer] = []
-        self._users: list[list[int]] = []
-        self._numbers: dict[ir.Value, int] = {}
-        self._branches: list[tuple[int, list[int]]] = []
-
-    def run(self) -> BufferProgram:
-        self._region(self._function.regions[0], FUNCTION, 0, Kind.ARGUMENT)
-        for block, successors in self._branches:
-            self._link(block, successors)
-        return BufferProgram(
-            self._function,
-            tuple(cast("list[BufferOp]", self._ops)),
-            tuple(cast("list[BufferBlock]", self._blocks)),
-            tuple(self._buffers),
-            tuple(map(tuple, self._users)),
-            self._numbers,
-        )
-
-    def _add(self, value: ir.Value, kind: Kind, producer: int, index: int, block: int, sources: tuple[int, ...]) -> int:
-        number = len(self._buffers)
-        self._buffers.append(Buffer(number, value, kind, producer, index, block, sources))
-        self._users.append([])
-        self._numbers[value] = number
-        return number
-
-    def _region(self, region: ir.Region, parent: int, number: int, entry: Kind) -> tuple[int, ...]:
-        places: dict[Any, int] = {}
-        kind = entry
-        for block in in_order(region):
-            place = places[block] = len(self._blocks)
-            self._blocks.append(None)
-            arguments = tuple(
-                self._add(a, kind, -1, i, place, ()) if is_buffer(a.type) else NOT_A_BUFFER
-                for i, a in enumerate(block.arguments)
-            )
-            kind = Kind.PASSED
-            first, last = len(self._ops), -1
-            for view in block.operations:
-                last = self._operation(view.operation, place)
-            self._blocks[place] = BufferBlock(place, parent, number, first, len(self._ops), arguments, last)
-        if len(places) > 1:
-            for place in places.values():
-                last = cast(BufferBlock, self._blocks[place]).last
-                targets = [] if last < 0 else list(cast(BufferOp, self._ops[last]).operation.successors)
-                if targets:
-                    self._branches.append((place, [places[target] for target in targets]))
-        return tuple(places.values())
-
-    def _operation(self, operation: ir.Operation, block: int) -> int:
-        number, name = len(self._ops), operation.name
-        operands = tuple(self._numbers.get(v, NOT_A_BUFFER) for v in operation.operands)
-        payload = self._payload(operation) if name.startswith("linalg.") else None
-        for buffer in dict.fromkeys((*operands, *self._hidden(operation), *(payload or ()))):
-            if buffer != NOT_A_BUFFER:
-                self._users[buffer].append(number)
-        self._ops.append(None)
-        regions: tuple[tuple[int, ...], ...] = ()
-        edges: tuple[RegionEdge, ...] = ()
-        flow = None
-        if payload is None and len(operation.regions):
-            flow = flow_of(operation)
-            edges = region_edges(operation, flow)
-            kind = Kind.UNKNOWN if flow is None else Kind.PASSED
-            regions = tuple(self._region(r, number, i, kind) for i, r in enumerate(operation.regions))
-        results = tuple(
-            self._result(operation, name, v, i, (number, block), operands, flow is not None)
-            for i, v in enumerate(operation.results)
-        )
-        if (self._scalars and name not in _NOT_READING) or self._behind or name in _POINTING:
-            self._remember(operation, (*operands, *(payload or ())), number)
-        control = flow is not None
-        self._ops[number] = BufferOp(
-            number, operation, name, block, len(self._ops), operands, results, regions, edges, control
-        )
-        return number
-
-    def _payload(self, operation: ir.Operation) -> list[int] | None:
-        """The memrefs that the payload of a linalg op uses; None if it makes memrefs itself."""
-        used: list[int] = []
-        for op in nested_ops(operation):
-            if any(is_buffer(value.type) for value in op.results):
-                return None
-            used += (self._numbers[value] for value in op.operands if value in self._numbers)
-            used += self._hidden(op)
-        return used
-
-    def _hidden(self, operation: ir.Operation) -> list[int]:
-        """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are."""
-        if not self._behind or operation.name == "func.return":
-            return []
-        return [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
-
-    def _remember(self, operation: ir.Operation, operands: tuple[int, ...], number: int) -> None:
-        """Notes what is behind the results of an op: its own memrefs, and those used in its regions."""
-        inside = [op for op in self._ops[number + 1 :] if op is not None]
-        used = [*operands, *self._hidden(operation), *(v for op in inside for v in op.operands)]
-        used += (v for op in inside for v in self._hidden(op.operation))
-        buffers = tuple(dict.fromkeys(v for v in used if v != NOT_A_BUFFER))
-        if buffers:
-            self._behind.update((v, buffers) for v in operation.results if not is_buffer(v.type))
-
-    def _result(
-        self, op: ir.Operation, name: str, value: ir.Value, index: int, place: tuple[int, int],
-        operands: tuple[int, ...], passed: bool,
-    ) -> int:  # fmt: skip
-        if not is_buffer(value.type):
-            return NOT_A_BUFFER
-        kind, sources = Kind.UNKNOWN, ()
-        source = view_source(name, index)
-        if source is not None and operands[source] != NOT_A_BUFFER:
-            kind, sources = Kind.VIEW, (operands[source],)
-        elif name == "arith.select":
-            kind, sources = Kind.CHOICE, operands[1:]
-        elif name == "memref.get_global":
-            kind = Kind.GLOBAL
-        elif name == "memref.alloca":
-            kind = Kind.STACK
-        elif index in allocated(op):
-            kind, sources = Kind.ALLOCATION, operands[:1] if name == "memref.realloc" else ()
-        elif passed:
-            kind = Kind.PASSED
-        return self._add(value, kind, place[0], index, place[1], sources)
-
-    def _link(self, number: int, successors: list[int]) -> None:
-        """Notes where a block branches; without a model of its terminator nothing is known of what arrives."""
-        block = cast(BufferBlock, self._blocks[number])
-        passed = branched(cast(BufferOp, self._ops[block.last]).operation)
-        branches: list[tuple[int, tuple[tuple[int, int], ...]]] = []
-        for position, successor in enumerate(successors):
-            if passed is None:
-                for argument in cast(BufferBlock, self._blocks[successor]).arguments:
-                    self._forget(argument)
-            handed = [(operand, argument) for operand, to, argument in passed or () if to == position]
-            branches.append((successor, tuple(handed)))
-        self._blocks[number] = replace(block, branches=tuple(branches))
-
-    def _forget(self, buffer: int) -> None:
-        if buffer != NOT_A_BUFFER:
-            self._buffers[buffer] = replace(self._buffers[buffer], kind=Kind.UNKNOWN)
-
-
-def branched(op: ir.Operation) -> tuple[tuple[int, int, int], ...] | None:
-    """What a terminator passes to other blocks: (operand, successor, argument there); None if that is not known."""
-    model = model_of(op.name)
-    if model is not None and model.branches is not None:
-        return model.branches(op)
-    if op.name == "cf.br":
-        return tuple((i, 0, i) for i in range(len(op.operands)))
-    if op.name == "cf.cond_br":
-        counts: list[int] = list(segment_sizes(op)[1:])
-    elif op.name == "cf.switch":
-        counts = [segment_sizes(op)[1]]
-        if "case_operand_segments" in op.attributes:
-            counts += [int(n) for n in cast(Any, op.attributes["case_operand_segments"])]
-    else:
-        return None
-    starts = [1 + sum(counts[:i]) for i in range(len(counts))]
-    return tuple((start + i, to, i) for to, start in enumerate(starts) for i in range(counts[to]))
 
 
 def _pairs(op: BufferOp, passed: tuple[tuple[int, int], ...], targets: tuple[int, ...], edge: int) -> Iterator[Passing]:

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from hotdesk.analysis.buffer_dominance import Dominance
-from hotdesk.analysis.buffer_program import BufferProgram, read_buffers
+from hotdesk.analysis.buffer_program import BufferProgram
+from hotdesk.analysis.buffer_reading import read_buffers
 from tests.unit.parsing import function, parse
 
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from hotdesk.analysis import buffers, inplace, places, program, readers
-from hotdesk.analysis.buffer_program import BufferProgram, read_buffers
+from hotdesk.analysis.buffer_program import BufferProgram
+from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.buffers import BufferUse
 from hotdesk.explain import Reason
 from hotdesk.models import linalg

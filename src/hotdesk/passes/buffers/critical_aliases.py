@@ -14,7 +14,8 @@ A copy does not see what is written to the original later, nor the other way rou
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferProgram, read_buffers
+from hotdesk.analysis.buffer_program import BufferProgram
+from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.handovers import Handovers
 from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.releases import Releases

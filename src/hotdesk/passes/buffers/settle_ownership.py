@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferProgram, read_buffers
+from hotdesk.analysis.buffer_program import BufferProgram
+from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.ownership import Ownership, solve
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
