@@ -2,18 +2,22 @@
 
 An allocation goes there iff
 
-1. its size is static, and it is a contiguous `memref.alloc` in the default memory space, with elements of a known size;
-2. its live range is known (`analysis.allocation_ranges`): what leaves the function, is handed from one iteration of a loop to the
+1. it is a contiguous `memref.alloc` in the default memory space, with elements of a known size;
+2. its sizes are numbers, or known where the arena is made: `analysis.arena_sizes` says what that is;
+3. its live range is known (`analysis.allocation_ranges`): what leaves the function, is handed from one iteration of a loop to the
    next, or is kept by an op stays where it is;
-3. it is in no region whose iterations run at the same time, and in none of which nothing is known;
-4. whatever frees it is a `memref.dealloc` of itself.
+4. it is in no region whose iterations run at the same time, and in none of which nothing is known;
+5. whatever frees it is a `memref.dealloc` of itself.
 
 Ranges of op numbers that do not meet may have the same bytes, so branches have, and each iteration of a loop has those of the one
-before. Offsets are those of `planning.plan`.
+before. Static sizes have the offsets of `planning.plan`. The others are stacked on them (`planning.symbolic_offsets`), in the
+order of the offsets that `planning.plan` gives them if each symbol is a thousand or so. So for all sizes the arena is no larger
+than the buffers side by side, up to the alignment lost in front of one that asks for a stricter one than the static ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -21,13 +25,17 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded, live_range
 from hotdesk.analysis.allocation_types import alignment_of, is_contiguous
 from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
+from hotdesk.analysis.arena_sizes import ArenaSizes, Measure
 from hotdesk.analysis.buffer_program import FUNCTION
 from hotdesk.analysis.hoisting import runs_in_parallel
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
-from hotdesk.planning import Buffer, Plan, Problem, plan
+from hotdesk.planning import NO_REUSE, Buffer, Problem, plan
+from hotdesk.planning.symbolic_offsets import Extent, Stackable, stack
 
 _NO_TOUCH = 1
+_MOST = 1 << 58
+"""Bytes that estimates may be together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +43,7 @@ class Merged:
     """An allocation with its offset in the arena, in bytes, and the deallocations that go."""
 
     op: ir.Operation
-    offset: int
+    offset: Extent
     frees: tuple[ir.Operation, ...]
 
 
@@ -47,35 +55,41 @@ class Arena:
         merged: what goes there.
         bytes: its size.
         alignment: of its first byte, in bytes.
-        plan: how it was planned.
+        measures: the quantities that sizes and offsets are made of, before those of `greatest`.
+        greatest: as in `planning.symbolic_offsets.Stacked`.
         decisions: one for each allocation.
     """
 
     merged: tuple[Merged, ...]
-    bytes: int
+    bytes: Extent
     alignment: int
-    plan: Plan
+    measures: tuple[Measure, ...]
+    greatest: tuple[tuple[Extent, ...], ...]
     decisions: tuple[Decision, ...]
 
 
-def plan_arena(function: ir.Operation, alignment: int, strategy: str) -> Arena:
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """An allocation that goes into the arena; `measure` is the number of its size, None if that is static."""
+
+    allocation: Allocation
+    lower: int
+    upper: int
+    bytes: int
+    alignment: int
+    measure: int | None
+
+
+def plan_arena(function: ir.Operation, sizes: ArenaSizes, alignment: int, strategy: str) -> Arena:
     """The arena of a function, each allocation at a multiple of `alignment` bytes, or of its own if that is more.
 
     Raises:
         ValueError: there is no such planning strategy.
+        ImportError: the strategy needs a package that is not installed.
     """
     allocations = Allocations(function)
-    plain = [each for each in allocations.all if allocations.is_plain(each)]
-    found = [(each, _range(allocations, each)) for each in plain]
-    buffers: list[Buffer] = []
-    for each, live in found:
-        size = allocations.bytes(each)
-        if isinstance(live, LiveRange) and isinstance(size, int):
-            strictest = max(alignment, alignment_of(allocations, each))
-            buffers.append(Buffer(each.op, live.lower, max(live.upper, live.lower + _NO_TOUCH), size, strictest))
-    planned = plan(Problem(tuple(buffers)), strategy=strategy)
-    offsets = {placement.buffer_id: placement.offset for placement in planned.placements}
-    merged: list[Merged] = []
+    found = [(each, _range(allocations, sizes, each)) for each in allocations.all if allocations.is_plain(each)]
+    placed: list[_Placed] = []
     decisions: list[Decision] = []
     for each, live in found:
         source, size = allocations.source(each.op), allocations.bytes(each)
@@ -83,25 +97,66 @@ def plan_arena(function: ir.Operation, alignment: int, strategy: str) -> Arena:
             because = (source,) if live.op == each.op else (source, allocations.source(live.op))
             decisions.append(Decision("allocation", Outcome.ALLOCATED, live.reason, because, size))
             continue
-        ops = allocations.program.ops
-        frees = tuple(ops[free].operation for free in each.frees)
-        merged.append(Merged(ops[each.op].operation, offsets[each.op], frees))
+        strictest = max(alignment, alignment_of(allocations, each))
+        value = allocations.value(each)
+        dynamic = None in shape_of(value.type)
+        measure = sizes.measure(value, allocations.sizes.shape(value), strictest) if dynamic else None
+        upper = max(live.upper, live.lower + _NO_TOUCH)
+        placed.append(_Placed(each, live.lower, upper, sizes.estimate(size), strictest, measure))
         decisions.append(Decision("allocation", Outcome.SHARED, Reason.PLACED_IN_ARENA, (source,), size))
-    strictest = max((buffer.alignment for buffer in buffers), default=alignment)
-    return Arena(tuple(merged), planned.arena, strictest, planned, tuple(decisions))
+    offsets, total, greatest = _stacked(placed, sizes, strategy)
+    ops = allocations.program.ops
+    merged = [
+        Merged(ops[each.allocation.op].operation, offset, tuple(ops[f].operation for f in each.allocation.frees))
+        for each, offset in zip(placed, offsets, strict=True)
+    ]
+    strictest = max((each.alignment for each in placed), default=alignment)
+    return Arena(tuple(merged), total, strictest, tuple(sizes.measures), greatest, tuple(decisions))
 
 
-def _range(allocations: Allocations, allocation: Allocation) -> LiveRange | Unbounded:
-    """Rules 1 to 4."""
+def _stacked(
+    placed: Sequence[_Placed], sizes: ArenaSizes, strategy: str
+) -> tuple[Sequence[Extent], Extent, tuple[tuple[Extent, ...], ...]]:
+    """The offsets, the size of the arena, and the quantities that both are made of besides measures."""
+    static = plan(Problem(tuple(_buffer(each) for each in placed if each.measure is None)), strategy=strategy)
+    settled = {placement.buffer_id: placement.offset for placement in static.placements}
+    dynamic = [each for each in placed if each.measure is not None]
+    if not dynamic:
+        return [Extent(settled[each.allocation.op]) for each in placed], Extent(static.arena), ()
+    most = _MOST // len(placed)
+    pinned = [_buffer(each, settled[each.allocation.op]) for each in placed if each.measure is None]
+    estimated = plan(Problem((*pinned, *(_buffer(each, most=most) for each in dynamic))), strategy=strategy)
+    order = {placement.buffer_id: placement.offset for placement in estimated.placements}
+    ranked = sorted(placed, key=lambda each: order[each.allocation.op])
+    apart = strategy == NO_REUSE
+    stacked = stack([_stackable(each, settled, apart) for each in ranked], len(sizes.measures), sizes.is_at_least)
+    offsets = {each.allocation.op: offset for each, offset in zip(ranked, stacked.offsets, strict=True)}
+    return [offsets[each.allocation.op] for each in placed], stacked.total, stacked.greatest
+
+
+def _buffer(each: _Placed, offset: int | None = None, most: int = _MOST) -> Buffer:
+    return Buffer(each.allocation.op, each.lower, each.upper, min(each.bytes, most), each.alignment, offset)
+
+
+def _stackable(each: _Placed, settled: dict[Any, int], apart: bool) -> Stackable:
+    lower, upper = (0, 1) if apart else (each.lower, each.upper)
+    if each.measure is not None:
+        return Stackable(lower, upper, Extent(0, (each.measure,)), each.alignment)
+    footprint = -(-each.bytes // each.alignment) * each.alignment
+    return Stackable(lower, upper, Extent(footprint), each.alignment, settled[each.allocation.op])
+
+
+def _range(allocations: Allocations, sizes: ArenaSizes, allocation: Allocation) -> LiveRange | Unbounded:
+    """Rules 1 to 5."""
     kind = allocations.value(allocation).type
-    if None in shape_of(kind):
-        return Unbounded(Reason.SIZE_NOT_STATIC, allocation.op)
     if not bytes_of_element(kind):
         return Unbounded(Reason.UNSIZED_ELEMENT, allocation.op)
     if not is_contiguous(kind):
         return Unbounded(Reason.DIFFERENT_LAYOUT, allocation.op)
     if cast(Any, kind).memory_space is not None:
         return Unbounded(Reason.OTHER_MEMORY_SPACE, allocation.op)
+    if not sizes.are_known(allocations.value(allocation)):
+        return Unbounded(Reason.SIZE_DEFINED_BELOW, allocation.op)
     if allocation.frees and not allocation.is_freed_simply:
         return Unbounded(Reason.FREED_ELSEWHERE, allocation.frees[0])
     program = allocations.program

@@ -100,17 +100,20 @@ func.func @again(%c: i1, %z: f32, %out: memref<8xf32>) {
 
 // -----
 
-// What stays: dynamic sizes, what is returned, what a loop carries, what runs in parallel, another memory space or layout.
-// CHECK:       decision: allocation: allocated: size-not-static
+// What stays: sizes that are known later, what is returned, what a loop carries, what runs in parallel, another memory space or layout.
+// CHECK:       decision: allocation: allocated: size-defined-below
 // CHECK:       decision: allocation: allocated: leaves-scope, 32 bytes
 // CHECK:       decision: allocation: allocated: kept-between-iterations, 32 bytes
 // CHECK:       decision: allocation: allocated: parallel-iterations, 32 bytes
 // CHECK:       decision: allocation: allocated: other-memory-space, 32 bytes
 // CHECK:       decision: allocation: allocated: different-layout, 32 bytes
 // CHECK-LABEL: func.func @stays(
+// CHECK:         memref.view {{.*}} to memref<0xf32>
 // CHECK-NOT:     memref.view
 // CHECK:         return
-func.func @stays(%n: index, %lb: index, %ub: index, %step: index, %z: f32, %x: memref<8xf32>, %out: memref<8xf32>) -> memref<8xf32> {
+func.func @stays(%s: memref<index>, %lb: index, %ub: index, %step: index, %z: f32, %x: memref<8xf32>, %out: memref<8xf32>) -> memref<8xf32> {
+  %e0 = memref.alloc() : memref<0xf32>
+  %n = memref.load %s[] : memref<index>
   %a = memref.alloc(%n) : memref<?xf32>
   linalg.fill ins(%z : f32) outs(%a : memref<?xf32>)
   %b = memref.alloc() : memref<8xf32>

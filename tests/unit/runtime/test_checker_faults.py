@@ -29,6 +29,7 @@ from hotdesk.analysis.sharing import Sharing
 from hotdesk.ir.context import make_context
 from hotdesk.passes.buffers import deallocate, merge, settle_ownership, share
 from hotdesk.passes.textual import parse_pipeline
+from hotdesk.planning.symbolic_offsets import Extent
 from hotdesk.runtime.checker import CheckReport, FaultKind, Settings, check_module
 from tests.running import wanted
 from tests.running.examples import EXAMPLES, inputs_of
@@ -350,7 +351,7 @@ def _all_at_zero(found: Any, *_: Any) -> Any:
 
 
 def _too_small(found: Any, *_: Any) -> Any:
-    return replace(found, bytes=16)
+    return replace(found, bytes=Extent(16))
 
 
 def _merged_frees_stay(found: Any, *_: Any) -> Any:

@@ -7,34 +7,53 @@
     …                                              …
     memref.dealloc %b                              memref.dealloc %arena
 
-Legal iff rules 1 to 4 of `analysis.merging` hold; what stays out is reported with the reason.
+Legal iff rules 1 to 5 of `analysis.merging` hold; what stays out is reported with the reason. Where sizes are dynamic, offsets
+and the size of the arena are computed in front of it:
 
-- `arena=allocate`: each function allocates its own. It is freed before each return if any of the allocations was freed;
-  otherwise that is left to a deallocation pass, as it was.
+    %a = memref.alloc(%n) : memref<?xf64>           %s = arith.muli %c8, %n
+    …                                               %t = (%s + 63) & -64
+    %b = memref.alloc(%m) : memref<?xi8>     ->     %arena = memref.alloc(%t + ((%m + 63) & -64)) {alignment = 64} : memref<?xi8>
+                                                    %a = memref.view %arena[%c0][%n];  %b = memref.view %arena[%t][%m]
+
+- `arena=allocate`: each function allocates its own, in front of its first allocation. It is freed before each return if any of
+  the allocations was freed; otherwise that is left to a deallocation pass, as it was.
 - `arena=argument`: it is the last argument, `memref<N x i8>`, whose attribute `hotdesk.arena` has the alignment in bytes that the
-  caller has to keep. A caller in the module allocates it around the call, and this allocation goes into the caller's arena like
-  any other. Functions that call themselves, or are used otherwise than by calls, allocate their own.
+  caller has to keep. If N is dynamic, `hotdesk.arena_bytes` of a public function names a function that takes the other arguments
+  and returns N. A caller in the module allocates it around the call, and this allocation goes into the caller's arena like any
+  other. Functions that call themselves, or are used otherwise than by calls, allocate their own.
 - `alignment`: of each buffer, in bytes; an allocation that asks for more gets that.
 - `strategy`: a strategy of the planner, `portfolio` for the best of several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.arena_sizes import ArenaSizes
 from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.merging import Arena, plan_arena
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create
-from hotdesk.ir.functions import Uses, find_uses, rebuild_call, returns_of, set_signature, signature
+from hotdesk.ir.building import create, index_constant
+from hotdesk.ir.functions import (
+    Uses,
+    find_uses,
+    is_private,
+    named_functions,
+    rebuild_call,
+    returns_of,
+    set_signature,
+    signature,
+)
 from hotdesk.ir.walking import entry_block, symbol_name
 from hotdesk.passes.base import Pass
+from hotdesk.passes.buffers.arena_code import ARENA_BYTES, ArenaCode, make_size_function
 from hotdesk.passes.buffers.share import byte_view, new_bytes
 from hotdesk.planning import NO_REUSE, STRATEGIES
+from hotdesk.planning.symbolic_offsets import Extent
 
 ARENA = "hotdesk.arena"
 _MODES = ("argument", "allocate")
@@ -65,42 +84,73 @@ class MergeAllocations(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         uses: Mapping[str, Uses] = find_uses(module) if self.arena == "argument" else {}
+        names = set(named_functions(module))
         for each in bottom_up(module):
-            arena = plan_arena(each.function, self.alignment, self.strategy)
+            used = uses.get(symbol_name(each.function), Uses())
+            by_caller = self.arena == "argument" and not each.recursive and not used.others
+            sizes = ArenaSizes(each.function, by_caller=by_caller)
+            arena = self._planned(each.function, sizes)
             decisions.extend(arena.decisions)
-            if arena.bytes:
-                passed = self.arena == "argument" and not each.recursive
-                _merge(each.function, arena, uses if passed else None)
-            elif arena.merged:
-                _merge(each.function, arena, None)
+            if arena.merged:
+                given = by_caller and arena.bytes != Extent()
+                _merge(each.function, arena, sizes, _Callers(used.calls, names) if given else None)
         return tuple(decisions)
 
+    def _planned(self, function: ir.Operation, sizes: ArenaSizes) -> Arena:
+        return plan_arena(function, sizes, self.alignment, self.strategy)
 
-def _merge(function: ir.Operation, arena: Arena, uses: Mapping[str, Uses] | None) -> None:
-    """Makes the arena, an argument if the uses of functions are given and allow that, and puts the allocations there."""
-    found = None if uses is None else uses.get(symbol_name(function), Uses())
-    first = next(iter(entry_block(function).operations)).operation
-    if found is not None and not found.others:
-        memory = _as_argument(function, arena, found)
+
+@dataclass(frozen=True, slots=True)
+class _Callers:
+    """The calls of a function, and the names of all functions."""
+
+    calls: Sequence[ir.Operation]
+    names: set[str]
+
+
+def _merge(function: ir.Operation, arena: Arena, sizes: ArenaSizes, callers: _Callers | None) -> None:
+    """Makes the arena, an argument if the callers are given, and puts the allocations there."""
+    code = ArenaCode(arena, sizes)
+    if callers is not None:
+        memory = _as_argument(function, arena, sizes, code, callers)
     else:
-        memory = new_bytes(arena.bytes, [], arena.alignment, first)
+        total = [] if code.bytes is None else [code.bytes]
+        memory = new_bytes(_count(arena), total, arena.alignment, sizes.before)
         for end in returns_of(function) if any(each.frees for each in arena.merged) else []:
             create("memref.dealloc", [memory], [], before=end)
-    for each in arena.merged:
+    for each, offset in zip(arena.merged, code.offsets, strict=True):
         for free in each.frees:
             free.erase()
-        each.op.results[0].replace_all_uses_with(byte_view(memory, each.op, each.offset))
+        at = index_constant(each.offset.constant, each.op) if offset is None else offset
+        each.op.results[0].replace_all_uses_with(byte_view(memory, each.op, at))
         each.op.erase()
+    code.erase_unused()
 
 
-def _as_argument(function: ir.Operation, arena: Arena, uses: Uses) -> ir.Value:
-    memref = ir.MemRefType.get([arena.bytes], ir.IntegerType.get_signless(8))
-    attributes = {ARENA: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), arena.alignment)}
-    memory = entry_block(function).add_argument(memref, function.location)
-    set_signature(function, [(memref, attributes)], range(len(signature(function)[1])))
-    for call in uses.calls:
-        given = new_bytes(arena.bytes, [], arena.alignment, call)
+def _count(arena: Arena) -> int:
+    """The size of the arena in its type."""
+    return ir.ShapedType.get_dynamic_size() if arena.bytes.parts else arena.bytes.constant
+
+
+def _as_argument(
+    function: ir.Operation, arena: Arena, sizes: ArenaSizes, code: ArenaCode, callers: _Callers
+) -> ir.Value:
+    memref = ir.MemRefType.get([_count(arena)], ir.IntegerType.get_signless(8))
+    attributes: dict[str, ir.Attribute] = {ARENA: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), arena.alignment)}
+    total = [] if code.bytes is None else [code.bytes]
+    if total and not is_private(function):
+        name = f"{symbol_name(function)}_arena_bytes"
+        while name in callers.names:
+            name += "_"
+        callers.names.add(name)
+        make_size_function(name, function, total[0], sizes)
+        attributes[ARENA_BYTES] = ir.FlatSymbolRefAttr.get(name)
+    for call in callers.calls:
+        bytes_there = sizes.recomputation.compute(total, call, list(call.operands))
+        given = new_bytes(_count(arena), bytes_there, arena.alignment, call)
         new = rebuild_call(call, [*call.operands, given], range(len(call.results)))
         create("memref.dealloc", [given], [], before=new).move_after(new)
         call.erase()
+    memory = entry_block(function).add_argument(memref, function.location)
+    set_signature(function, [(memref, attributes)], range(len(signature(function)[1])))
     return memory

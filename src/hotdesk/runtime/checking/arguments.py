@@ -56,7 +56,12 @@ def passed(machine: Machine, function: ir.Operation, found: Sequence[Parameter],
     if len(values) != len(found):
         raise ArgumentCountError("arguments", expected=str(len(found)), got=str(len(values)))
     at = Source("func.func", python_line(function.location))
-    return [_passed(machine, parameter, value, at) for parameter, value in zip(found, values, strict=True)]
+    given: list[Any] = []
+    for parameter, value in zip(found, values, strict=True):
+        if parameter.sized_by:  # the arena is the last argument
+            value = np.zeros(int(machine.call(parameter.sized_by, given)[0]), np.int8)
+        given.append(_passed(machine, parameter, value, at))
+    return given
 
 
 def _passed(machine: Machine, parameter: Parameter, value: Any, at: Source) -> Any:
@@ -86,14 +91,14 @@ def _passed(machine: Machine, parameter: Parameter, value: Any, at: Source) -> A
 
 def empty(found: Sequence[Parameter], inputs: Sequence[Any], shapes: Mapping[int, Sequence[int]]) -> list[Any]:
     """`inputs` for the arguments that are neither results nor arenas, and arrays for those that are: results of the shapes given,
-    arenas of the sizes that their types state."""
+    arenas of the sizes that their types state, or of none if a function tells it."""
     rest = iter(inputs)
     values: list[Any] = []
     for parameter in found:
         if parameter.result is None and not parameter.arena:
             values.append(next(rest, None))
             continue
-        stated = None if parameter.result is None else shapes.get(parameter.result)
+        stated = (0,) if parameter.sized_by else None if parameter.result is None else shapes.get(parameter.result)
         shape = tuple(stated if stated is not None else [_known(size, parameter) for size in parameter.shape])
         values.append(np.zeros(shape, dtype_of(parameter.type)))
     left = sum(1 for _ in rest)

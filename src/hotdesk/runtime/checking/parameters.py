@@ -12,6 +12,7 @@ from hotdesk.passes.tensor.prepare import KIND
 
 _DONATED = "hotdesk.donated"
 ARENA = "hotdesk.arena"
+_ARENA_BYTES = "hotdesk.arena_bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Parameter:
         result: which result it is the memory of, or None.
         writable: whether the function may write it.
         arena: whether it is memory that the function carves its buffers out of.
+        sized_by: the function that tells the bytes of an arena of dynamic size, given the other arguments; "" if there is none.
     """
 
     number: int
@@ -30,6 +32,7 @@ class Parameter:
     result: int | None
     writable: bool
     arena: bool
+    sized_by: str = ""
 
     @property
     def is_memref(self) -> bool:
@@ -61,6 +64,7 @@ def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
             int(entry[RESULT].value) if RESULT in entry else None,
             RESULT in entry or _DONATED in entry or ARENA in entry or not (ours or _only_read(entry)),
             ARENA in entry,
+            str(entry[_ARENA_BYTES].value) if _ARENA_BYTES in entry else "",
         )
         for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
     ]

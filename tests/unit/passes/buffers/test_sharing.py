@@ -1,8 +1,7 @@
-"""Shared and merged memory: the same numbers, everything freed once, and never more bytes at a time than before."""
+"""Shared memory: the same numbers, everything freed once, and never more bytes at a time than before."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,8 @@ import pytest
 import sympy
 
 from hotdesk.analysis.peak import Change, Profile, is_at_least, upper_bound
-from hotdesk.errors import OptionError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered
-from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.share import ShareBuffers
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import same
@@ -75,14 +72,6 @@ def test_share(condition: bool, times: int) -> None:
     assert changed.count("memref.alloc(") < CHAIN.count("memref.alloc(")
 
 
-@pytest.mark.parametrize("alignment", [1, 8, 64])
-@pytest.mark.parametrize("condition", [False, True])
-def test_merge(condition: bool, alignment: int) -> None:
-    changed, run = same(CHAIN, [MergeAllocations(alignment=alignment)], inputs(condition, 2), [(8,), (4,)])
-    assert re.findall(r"memref.alloc\(\).* : memref<(\d+)xi8>", changed) == [str(max(64, 2 * alignment))]
-    assert run.frees == 1
-
-
 def test_s1_3_decisions_name_both() -> None:
     module = parse(CHAIN)
     with entered(module.operation):
@@ -90,14 +79,6 @@ def test_s1_3_decisions_name_both() -> None:
     shared = [decision for decision in decisions if decision.outcome is Outcome.SHARED]
     assert shared
     assert all(decision.reason is Reason.LIVE_RANGE_ENDED and len(decision.because) == 2 for decision in shared)
-
-
-@pytest.mark.parametrize(
-    "options", [{"arena": "stack"}, {"alignment": 0}, {"alignment": 48}, {"strategy": "luck"}], ids=str
-)
-def test_options_are_checked(options: dict[str, object]) -> None:
-    with pytest.raises(OptionError, match="hotdesk-merge-allocations"):
-        MergeAllocations(**options)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(
