@@ -1,8 +1,8 @@
 """`hotdesk plan`: places the buffers of a CSV file and prints the file with their offsets.
 
-The rows go to stdout, in the form that allocator benchmarks exchange; stderr gets one line about the plan: its arena,
-the bound that no plan can beat, what proves it, and the strategy. Exit codes beside the usual: 3 where the plan needs
-more than the capacity that was asked for.
+The rows go to stdout, in the form of `planning/csvform.py`, which allocator benchmarks exchange; stderr gets one line about
+the plan: its arena, the bound that no plan can beat, what proves it, what it costs if anything does, and the strategy. Exit
+codes beside the usual: 3 where the plan needs more than the capacity that was asked for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hotdesk.errors import PlanError
-from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, check, plan, read_csv, write_csv
+from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, Pool, check, plan, read_csv, write_csv
 
 DOES_NOT_FIT = 3
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     try:
-        problem = read_csv(text, alignment=options.alignment, pin=options.pin)
+        problem = read_csv(text, alignment=options.alignment, pin=options.pin, pools=options.pool)
         made = plan(problem, strategy=options.strategy, capacity=options.capacity, time_limit=options.time_limit)
     except (ValueError, ImportError) as error:
         raise PlanError(f"{options.file}: {error}") from error
@@ -54,9 +54,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def _summary(made: Plan) -> str:
     proof = "optimal" if made.proven_optimal else f"{made.gap:.2%} above the bound"
+    paid = f"cost {made.cost:,}, at least {made.least_cost:,}; " if made.cost or made.least_cost else ""
     return (
         f"arena {made.arena:,} bytes, {proof}; bound {made.bound.bytes:,} bytes ({made.bound.kind}, "
-        f"{len(made.bound.buffer_ids)} buffers at step {made.bound.step}); without reuse {made.no_reuse:,} bytes; "
+        f"{len(made.bound.buffer_ids)} buffers at step {made.bound.step}); {paid}without reuse {made.no_reuse:,} bytes; "
         f"{made.strategy}, {made.seconds:.2f} s"
     )
 
@@ -77,6 +78,15 @@ def _bytes(text: str) -> int:
     return int(float(found[1]) * _UNITS[found[2]]) if "." in found[1] else int(found[1]) * _UNITS[found[2]]
 
 
+def _pool(text: str) -> Pool:
+    """A pool that is free all the time: `NAME=SIZE`, or `NAME=SIZE,COST` with a cost for each byte placed there."""
+    name, _, rest = text.partition("=")
+    size, comma, cost = rest.partition(",")
+    if not (name and size) or (comma and not cost.strip().isdecimal()):
+        raise argparse.ArgumentTypeError(f"expected a pool such as sram=64KiB or psram=8MiB,3, got {text!r}")
+    return Pool(name, _bytes(size), ((-sys.maxsize, sys.maxsize),), int(cost or 0))
+
+
 def _seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -89,7 +99,10 @@ def _seconds(text: str) -> float:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hotdesk plan", description="Places buffers in one arena.")
-    parser.add_argument("file", help="CSV with the columns id,lower,upper,size; '-' reads stdin")
+    parser.add_argument(
+        "file",
+        help="CSV with the columns id,lower,upper,size and, if need be, alignment, gaps, host and at; '-' reads stdin",
+    )
     parser.add_argument(
         "--capacity", type=_bytes, metavar="SIZE", help="stop at a plan that fits, and fail where none is found"
     )
@@ -98,6 +111,14 @@ def _parser() -> argparse.ArgumentParser:
         "--time-limit", type=_seconds, metavar="SECONDS", help="try nothing further then; plans may differ by run"
     )
     parser.add_argument("--alignment", type=int, default=1, metavar="BYTES", help="of every offset (1)")
+    parser.add_argument(
+        "--pool",
+        type=_pool,
+        action="append",
+        default=[],
+        metavar="NAME=SIZE[,COST]",
+        help="memory beside the arena; where it has a cost a byte, it is used as little as --capacity allows",
+    )
     parser.add_argument("--pin", action="store_true", help="keep the offsets that the file states")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an internal error")
     return parser

@@ -5,11 +5,13 @@ with one.
 """
 
 from hotdesk.planning.bounds import Bound, lower_bound, max_live
+from hotdesk.planning.buffers import Buffer, BufferId, Pool, PoolId, Tie, adjacent
 from hotdesk.planning.check import Violation, ViolationCode, check
 from hotdesk.planning.csvform import read_csv, read_csv_plan, write_csv
 from hotdesk.planning.plan import Placement, Plan
-from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES, plan
-from hotdesk.planning.problem import Buffer, BufferId, Pool, PoolId, Problem
+from hotdesk.planning.planner import NO_REUSE, plan
+from hotdesk.planning.portfolio import DEFAULT_EFFORT, STRATEGIES
+from hotdesk.planning.problem import Problem
 
 __all__ = [
     "DEFAULT_EFFORT",
@@ -23,8 +25,10 @@ __all__ = [
     "Pool",
     "PoolId",
     "Problem",
+    "Tie",
     "Violation",
     "ViolationCode",
+    "adjacent",
     "check",
     "lower_bound",
     "max_live",

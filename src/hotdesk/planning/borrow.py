@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from hotdesk.planning import orders
 from hotdesk.planning.bounds import eligible_pools
+from hotdesk.planning.buffers import Buffer, Pool
 from hotdesk.planning.instance import Instance, build_instance, profile
-from hotdesk.planning.problem import Buffer, Pool, Problem
+from hotdesk.planning.problem import Problem
 from hotdesk.planning.shelf import Shelf
 
 

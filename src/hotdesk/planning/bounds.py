@@ -11,20 +11,26 @@ A buffer eligible for several pools is counted for each of them, which can only 
 bound stays valid. Between two events (a live range that starts or ends) nothing changes, hence a sweep over the
 events finds the maximum over all steps: O(n log n) for sorting, plus one step per buffer and pool it may use.
 
+Buffers that are tied count with the bytes they take together, and buffers in a gap do not count.
+
 *Pinned tops.* The arena reaches at least the top of every pinned buffer.
 
-The larger of the two is the bound. The live-sum bound is the maximum load of dynamic storage allocation; without
-pools or pins the best known algorithms measure themselves against it.
+*Tied tops.* Buffers that are tied, and fit no pool, reach as high as they are together, whenever each of them is live.
+
+The largest of the three is the bound. The live-sum bound is the maximum load of dynamic storage allocation; without
+pools, pins or ties the best known algorithms measure themselves against it.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hotdesk.planning.problem import Buffer, BufferId, Pool, Problem, pinned_top
+from hotdesk.planning.bodies import Body, bodies_of
+from hotdesk.planning.buffers import Buffer, BufferId, Pool, pinned_top
+from hotdesk.planning.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class Bound:
 
     `kind` names the proof. "live": the buffers `buffer_ids`, all those live at `step`, need that much beyond what the
     pools can lend. "pinned": `buffer_ids` is the one buffer whose fixed offset reaches that high, and `step` its first.
+    "tied": the buffers `buffer_ids` are tied, and reach that high where the lowest of them is as low as it can be.
     "beam" and "cp-sat": that search looked at every placement of `buffer_ids`, the first of which is live at `step`,
     and found none smaller.
     """
@@ -40,22 +47,48 @@ class Bound:
     bytes: int
     step: int
     buffer_ids: tuple[BufferId, ...]
-    kind: Literal["live", "pinned", "beam", "cp-sat"] = "live"
+    kind: Literal["live", "pinned", "tied", "beam", "cp-sat"] = "live"
+
+
+Load = tuple[int, int, int, int]
+"""Bytes taken during the steps `[lower, upper)` by a numbered body or buffer: lower, upper, bytes, number."""
 
 
 def lower_bound(problem: Problem) -> Bound:
     """The best bound this module proves; the earliest step wins among equals. Source: see the module docstring."""
-    step, peak = _tightest_step(problem)
-    highest = max(problem.buffers, key=lambda b: pinned_top(b) if b.size else 0, default=None)
-    if highest is not None and highest.size and pinned_top(highest) > peak:
-        return Bound(pinned_top(highest), highest.lower, (highest.id,), "pinned")
-    live = tuple(b.id for b in problem.buffers if b.size and b.lower <= step < b.upper)
-    return Bound(peak, step, live)
+    bodies = () if problem.is_plain else bodies_of(problem.buffers, problem.ties)
+    if problem.is_plain:
+        hosts = [eligible_pools(buffer, problem.pools) for buffer in problem.buffers]
+        loads = [(b.lower, b.upper, b.footprint, i) for i, b in enumerate(problem.buffers) if b.size]
+        alignments = [buffer.alignment for buffer in problem.buffers]
+    else:
+        hosts = [hosting_pools(problem, body) for body in bodies]
+        loads = [(r.lower, r.upper, r.top - r.bottom, k) for k, body in enumerate(bodies) for r in body.rectangles]
+        alignments = [body.alignment for body in bodies]
+    step, peak = _tightest_step(loads, hosts, _rounded_capacities(problem.pools, hosts, alignments))
+    live = Bound(peak, step, tuple(b.id for b in problem.buffers if b.size and b.is_live(step)))
+    pinned = (
+        Bound(pinned_top(b), b.lower, (b.id,), "pinned")
+        for b in problem.buffers
+        if b.size and b.fixed_offset is not None
+    )
+    tied = (_tied_bound(problem, body) for body, pools in zip(bodies, hosts, strict=False) if not pools)
+    return max((live, *pinned, *tied), key=lambda bound: bound.bytes)
+
+
+def _tied_bound(problem: Problem, body: Body) -> Bound:
+    """What a body that fits no pool reaches in the arena; 0 where it takes no bytes."""
+    members = [problem.buffers[i] for i, _ in body.members]
+    lowest = body.phase if body.pinned is None else body.pinned
+    top = lowest + body.top if body.rectangles else 0
+    return Bound(top, min(b.lower for b in members), tuple(b.id for b in members if b.size), "tied")
 
 
 def max_live(buffers: Iterable[Buffer]) -> int:
-    """Largest sum of footprints, in bytes, of buffers live at one step; pools are left out of account."""
-    changes = sorted(change for b in buffers for change in ((b.lower, b.footprint), (b.upper, -b.footprint)))
+    """Largest sum of footprints, in bytes, of buffers live at one step; pools and ties are left out of account."""
+    changes = sorted(
+        change for b in buffers for start, end in b.live for change in ((start, b.footprint), (end, -b.footprint))
+    )
     live = peak = 0  # at one step, ends (negative) sort before starts
     for _, change in changes:
         live += change
@@ -70,28 +103,45 @@ def eligible_pools(buffer: Buffer, pools: tuple[Pool, ...]) -> tuple[int, ...]:
     """
     if buffer.fixed_offset is not None or buffer.size == 0:
         return ()
-    fits = [k for k, pool in enumerate(pools) if buffer.size <= pool.capacity and _is_free(pool, buffer)]
+    fits = [
+        k
+        for k, pool in enumerate(pools)
+        if buffer.size <= pool.capacity and all(_is_free(pool, *interval) for interval in buffer.live)
+    ]
     return tuple(sorted(fits, key=lambda k: pools[k].capacity))
 
 
-def _is_free(pool: Pool, buffer: Buffer) -> bool:
-    at = bisect_right(pool.free, buffer.lower, key=lambda interval: interval[0]) - 1
-    return at >= 0 and buffer.upper <= pool.free[at][1]
+def hosting_pools(problem: Problem, body: Body) -> tuple[int, ...]:
+    """As `eligible_pools`, for what is tied together."""
+    if body.pinned is not None or not body.rectangles:
+        return ()
+    live = [interval for i, _ in body.members if problem.buffers[i].size for interval in problem.buffers[i].live]
+    needed = body.phase + body.end
+    fits = [
+        k
+        for k, pool in enumerate(problem.pools)
+        if needed <= pool.capacity and all(_is_free(pool, *interval) for interval in live)
+    ]
+    return tuple(sorted(fits, key=lambda k: problem.pools[k].capacity))
 
 
-def _tightest_step(problem: Problem) -> tuple[int, int]:
-    """(step, bytes) at which the buffers exceed what the pools can lend by most; (0, 0) when nothing is live."""
-    hosts = [eligible_pools(buffer, problem.pools) for buffer in problem.buffers]
-    capacities = _rounded_capacities(problem, hosts)
-    events = [(b.lower, 1, i) for i, b in enumerate(problem.buffers) if b.size]
-    events += [(b.upper, -1, i) for i, b in enumerate(problem.buffers) if b.size]
+def _is_free(pool: Pool, lower: int, upper: int) -> bool:
+    at = bisect_right(pool.free, lower, key=lambda interval: interval[0]) - 1
+    return at >= 0 and upper <= pool.free[at][1]
+
+
+def _tightest_step(
+    loads: Sequence[Load], hosts: Sequence[tuple[int, ...]], capacities: Sequence[int]
+) -> tuple[int, int]:
+    """(step, bytes) at which the loads exceed what the pools can lend by most; (0, 0) when nothing is live."""
+    events = [(lower, bytes_, k) for lower, _, bytes_, k in loads]
+    events += [(upper, -bytes_, k) for _, upper, bytes_, k in loads]
     events.sort()
 
     live = eligible_anywhere = lent = 0
-    eligible = [0] * len(problem.pools)
+    eligible = [0] * len(capacities)
     best_step = best = 0
-    for at, (step, sign, i) in enumerate(events):
-        change = sign * problem.buffers[i].footprint
+    for at, (step, change, i) in enumerate(events):
         live += change
         if hosts[i]:
             eligible_anywhere += change
@@ -109,9 +159,11 @@ def _tightest_step(problem: Problem) -> tuple[int, int]:
     return best_step, best
 
 
-def _rounded_capacities(problem: Problem, hosts: list[tuple[int, ...]]) -> list[int]:
-    alignment = [1] * len(problem.pools)
-    for buffer, pools in zip(problem.buffers, hosts, strict=True):
-        for k in pools:
-            alignment[k] = max(alignment[k], buffer.alignment)
-    return [-(-pool.capacity // a) * a for pool, a in zip(problem.pools, alignment, strict=True)]
+def _rounded_capacities(
+    pools: tuple[Pool, ...], hosts: Sequence[tuple[int, ...]], alignments: Sequence[int]
+) -> list[int]:
+    strictest = [1] * len(pools)
+    for alignment, eligible in zip(alignments, hosts, strict=True):
+        for k in eligible:
+            strictest[k] = max(strictest[k], alignment)
+    return [-(-pool.capacity // a) * a for pool, a in zip(pools, strictest, strict=True)]

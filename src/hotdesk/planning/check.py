@@ -1,21 +1,26 @@
 """An independent check of a plan: nothing here is shared with the code that makes plans.
 
 A plan is right when every buffer is placed exactly once and in the problem's order; offsets are aligned, not
-negative, and where pinned; loans lie inside their pool's capacity and one of its free intervals; no two buffers live
-at one step overlap in the same memory, padding included; and the arena reaches every top. A sweep over the steps
-inserts a buffer's bytes where its live range starts and removes them where it ends; among bytes that lie apart, a
-newcomer can only collide with the neighbours of its place. A newcomer that collides is reported and left out, so one
-fault may hide another of the same step, never all of them. O(n log n), plus the cost of keeping a sorted list.
+negative, and where pinned; loans lie inside their pool's capacity and its free intervals; what is tied lies in one
+memory, as far apart as the tie says; no two buffers needed at one step overlap in the same memory, padding included,
+but where ties connect them; the arena reaches every top; and the plan costs what its loans do. A sweep over the steps
+inserts a buffer's bytes where it is needed from and removes them where it no longer is; buffers that ties connect come
+as the bytes they have together. Among bytes that lie apart, a newcomer can only collide with the neighbours of its
+place. A newcomer that collides is reported and left out, so one fault may hide another of the same step, never all of
+them. O(n log n), plus the cost of keeping a sorted list.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
+from hotdesk.planning.buffers import Buffer, BufferId, Pool, Tie
 from hotdesk.planning.plan import Placement, Plan
-from hotdesk.planning.problem import Buffer, BufferId, Pool, Problem
+from hotdesk.planning.problem import Problem
 
 ViolationCode = Literal[
     "missing",
@@ -28,9 +33,15 @@ ViolationCode = Literal[
     "pinned",
     "capacity",
     "window",
+    "tied",
     "overlap",
     "arena",
+    "cost",
 ]
+
+
+_Resident = tuple[Buffer, int]
+"""A buffer and its offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +61,16 @@ def check(problem: Problem, plan: Plan) -> tuple[Violation, ...]:
     pools = {pool.id: pool for pool in problem.pools}
     for name, placement in placed.items():
         faults += _check_place(buffers[name], placement, pools, plan.arena)
-    spaces: dict[int | str | None, list[tuple[Buffer, int]]] = {}
+    faults += _check_ties(problem.ties, placed)
+    faults += _check_cost(buffers, placed, pools, plan.cost)
+    groups = _groups(problem.ties)
+    spaces: dict[int | str | None, dict[BufferId, list[_Resident]]] = {}
     for name, placement in placed.items():
         if buffers[name].size:
-            spaces.setdefault(placement.pool, []).append((buffers[name], placement.offset))
+            space = spaces.setdefault(placement.pool, {})
+            space.setdefault(groups.get(name, name), []).append((buffers[name], placement.offset))
     for space, residents in spaces.items():
-        faults += _check_overlap(space, residents)
+        faults += _check_overlap(space, [piece for group in residents.values() for piece in _pieces(group)])
     return tuple(faults)
 
 
@@ -104,21 +119,101 @@ def _check_loan(buffer: Buffer, placement: Placement, pools: dict[int | str, Poo
     end = placement.offset + buffer.size
     if end > pool.capacity:
         faults.append(Violation("capacity", who, f"{buffer.id!r} ends at {end} in a pool of {pool.capacity} bytes"))
-    if not any(start <= buffer.lower and buffer.upper <= stop for start, stop in pool.free):
+    needed = _needed(buffer)
+    if not all(any(start <= since and until <= stop for start, stop in pool.free) for since, until in needed):
         live = f"[{buffer.lower}, {buffer.upper})"
         faults.append(Violation("window", who, f"{buffer.id!r} is live in {live}, when {pool.id!r} is not all free"))
     return faults
 
 
-def _check_overlap(space: int | str | None, residents: list[tuple[Buffer, int]]) -> list[Violation]:
-    """Sweep the residents of one memory; ends before starts, as live ranges are half open."""
-    events = [(buffer.lower, 1, k) for k, (buffer, _) in enumerate(residents)]
-    events += [(buffer.upper, 0, k) for k, (buffer, _) in enumerate(residents)]
+def _check_ties(ties: Sequence[Tie], placed: Mapping[BufferId, Placement]) -> list[Violation]:
+    faults: list[Violation] = []
+    for tie in ties:
+        tied, host = placed.get(tie.buffer_id), placed.get(tie.host_id)
+        if tied is None or host is None:
+            continue  # the census tells
+        if tied.pool != host.pool or tied.offset != host.offset + tie.offset:
+            message = (
+                f"{tie.buffer_id!r} is at {_spot(tied)}, not {tie.offset} bytes after {tie.host_id!r} at {_spot(host)}"
+            )
+            faults.append(Violation("tied", (tie.host_id, tie.buffer_id), message))
+    return faults
+
+
+def _spot(placement: Placement) -> str:
+    return f"{placement.offset}" if placement.pool is None else f"{placement.offset} of pool {placement.pool!r}"
+
+
+def _check_cost(
+    buffers: Mapping[BufferId, Buffer], placed: Mapping[BufferId, Placement], pools: Mapping[int | str, Pool], cost: int
+) -> list[Violation]:
+    due = sum(
+        _occupied(buffers[name]) * pools[placement.pool].cost
+        for name, placement in placed.items()
+        if placement.pool is not None and placement.pool in pools
+    )
+    return [] if due == cost else [Violation("cost", (), f"the loans cost {due}, the plan says {cost}")]
+
+
+def _groups(ties: Sequence[Tie]) -> dict[BufferId, BufferId]:
+    """For each buffer that is tied, one that stands for all that ties connect with it."""
+    parent: dict[BufferId, BufferId] = {}
+
+    def root(name: BufferId) -> BufferId:
+        while parent.setdefault(name, name) != name:
+            parent[name] = parent[parent[name]]
+            name = parent[name]
+        return name
+
+    for tie in ties:
+        parent[root(tie.buffer_id)] = root(tie.host_id)
+    return {name: root(name) for name in tuple(parent)}
+
+
+def _needed(buffer: Buffer) -> list[tuple[int, int]]:
+    """The live range without its gaps."""
+    stretches: list[tuple[int, int]] = []
+    since = buffer.lower
+    for start, end in buffer.gaps:
+        stretches.append((since, start))
+        since = end
+    return [*stretches, (since, buffer.upper)]
+
+
+_Piece = tuple[int, int, int, int, BufferId]
+"""Steps `[lower, upper)` and bytes `[bottom, top)` that a buffer has, or several that are tied have together."""
+
+
+def _pieces(group: Sequence[_Resident]) -> Iterator[_Piece]:
+    """What the buffers of a group have at each step: bytes that several of them have come once."""
+    needed = [(since, until, buffer, offset) for buffer, offset in group for since, until in _needed(buffer)]
+    if len(group) == 1:
+        yield from ((since, until, at, at + _occupied(buffer), buffer.id) for since, until, buffer, at in needed)
+        return
+    steps = sorted({step for since, until, *_ in needed for step in (since, until)})
+    waiting = sorted(needed, key=lambda piece: -piece[0])
+    there: list[tuple[int, int, Buffer, int]] = []
+    for step, following in pairwise(steps):
+        there = [piece for piece in there if piece[1] > step]
+        while waiting and waiting[-1][0] == step:
+            there.append(waiting.pop())
+        reached: int | None = None
+        for _, _, buffer, at in sorted(there, key=lambda piece: piece[3]):
+            top = at + _occupied(buffer)
+            if reached is None or top > reached:
+                yield step, following, at if reached is None else max(at, reached), top, buffer.id
+                reached = top
+
+
+def _check_overlap(space: int | str | None, pieces: Sequence[_Piece]) -> list[Violation]:
+    """Sweep what lies in one memory; ends before starts, as live ranges are half open."""
+    events = [(piece[0], 1, k) for k, piece in enumerate(pieces)]
+    events += [(piece[1], 0, k) for k, piece in enumerate(pieces)]
     inside: list[tuple[int, int, int]] = []
     faults: list[Violation] = []
     for step, starts, k in sorted(events):
-        buffer, bottom = residents[k]
-        entry = (bottom, bottom + _occupied(buffer), k)
+        _, _, bottom, top, name = pieces[k]
+        entry = (bottom, top, k)
         at = bisect_left(inside, entry)
         if not starts:
             if at < len(inside) and inside[at] == entry:
@@ -128,7 +223,7 @@ def _check_overlap(space: int | str | None, residents: list[tuple[Buffer, int]])
         hit = [other for other in beside if other[0] < entry[1] and entry[0] < other[1]]
         for other in hit:
             where = "the arena" if space is None else f"pool {space!r}"
-            pair = (residents[other[2]][0].id, buffer.id)
+            pair = (pieces[other[2]][4], name)
             faults.append(Violation("overlap", pair, f"{pair[0]!r} and {pair[1]!r} overlap in {where} at step {step}"))
         if not hit:
             insort(inside, entry)

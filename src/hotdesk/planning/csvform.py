@@ -1,43 +1,56 @@
 """The CSV form in which allocator benchmarks are exchanged: `id,lower,upper,size` and, for answers, `offset`.
 
-Live ranges are half open, sizes in bytes. The form knows neither pools nor alignments: both are given when reading,
-and a plan that borrows cannot be written. An id that is a decimal integer in its shortest form is read as int, any
-other as str.
+Live ranges are half open, sizes in bytes. Further columns may follow, in any order; their cells may be empty.
+
+- `alignment`: of the offset, else the one given when reading.
+- `gaps`: half-open intervals in which the buffer is not needed, as `3-5 8-9`.
+- `host` and `at`: the buffer starts `at` bytes after the buffer `host`. Several that are tied all name one of them.
+- `pool`: where an answer does not lie in the arena. Pools themselves are given when reading.
+
+An id that is a decimal integer in its shortest form is read as int, any other as str.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from hotdesk.planning.bodies import bodies_of
 from hotdesk.planning.bounds import lower_bound
+from hotdesk.planning.buffers import Buffer, BufferId, Pool, PoolId, Tie
 from hotdesk.planning.plan import Placement, Plan
-from hotdesk.planning.problem import Buffer, BufferId, Problem
+from hotdesk.planning.problem import Problem
 
 _COLUMNS = ("id", "lower", "upper", "size")
+_OPTIONAL = ("alignment", "gaps", "host", "at", "pool", "offset")
 
 
-def read_csv(text: str, *, alignment: int = 1, pin: bool = False) -> Problem:
-    """The problem that `text` states, every buffer aligned to `alignment`.
+def read_csv(text: str, *, alignment: int = 1, pin: bool = False, pools: Sequence[Pool] = ()) -> Problem:
+    """The problem that `text` states, every buffer aligned to `alignment` where no column says otherwise.
 
     With `pin`, cells of the offset column become fixed offsets; else that column is an answer, and left aside.
-    Raises ValueError for a wrong header, a short or long row and a cell that is not an integer, with its line.
+    Raises ValueError for a wrong header, a short or long row and a cell that does not read as it should, with its line.
     """
     buffers: list[Buffer] = []
+    ties: list[Tie] = []
     for line, row in _rows(text):
+        name = _read_id(row["id"])
         offset = row.get("offset", "")
         buffers.append(
             Buffer(
-                id=_read_id(row["id"]),
+                id=name,
                 lower=_read_int(line, "lower", row["lower"]),
                 upper=_read_int(line, "upper", row["upper"]),
                 size=_read_int(line, "size", row["size"]),
-                alignment=alignment,
+                alignment=_read_int(line, "alignment", row.get("alignment") or str(alignment)),
                 fixed_offset=_read_int(line, "offset", offset) if pin and offset else None,
+                gaps=tuple(_read_gap(line, gap) for gap in row.get("gaps", "").split()),
             )
         )
-    return Problem(tuple(buffers))
+        if host := row.get("host"):
+            ties.append(Tie(name, _read_id(host), _read_int(line, "at", row.get("at") or "0")))
+    return Problem(tuple(buffers), tuple(pools), tuple(ties))
 
 
 def read_csv_plan(problem: Problem, text: str) -> Plan:
@@ -45,52 +58,91 @@ def read_csv_plan(problem: Problem, text: str) -> Plan:
 
     Raises ValueError where `text` has no offset for a buffer.
     """
-    offsets: dict[BufferId, int] = {}
+    places: dict[BufferId, tuple[PoolId | None, int]] = {}
     for line, row in _rows(text):
         if cell := row.get("offset", ""):
-            offsets[_read_id(row["id"])] = _read_int(line, "offset", cell)
+            pool = _read_id(row["pool"]) if row.get("pool") else None
+            places[_read_id(row["id"])] = (pool, _read_int(line, "offset", cell))
     for buffer in problem.buffers:
-        if buffer.id not in offsets:
+        if buffer.id not in places:
             raise ValueError(f"expected an offset for every buffer, got none for {buffer.id!r}")
-    placements = tuple(Placement(b.id, None, offsets[b.id]) for b in problem.buffers)
-    arena = max((offsets[b.id] + b.footprint for b in problem.buffers if b.size), default=0)
+    placements = tuple(Placement(b.id, *places[b.id]) for b in problem.buffers)
+    placed = [(b, p) for b, p in zip(problem.buffers, placements, strict=True) if b.size]
+    arena = max((p.offset + b.footprint for b, p in placed if p.pool is None), default=0)
+    costs = {pool.id: pool.cost for pool in problem.pools}
+    cost = sum(costs.get(p.pool, 0) * b.footprint for b, p in placed if p.pool is not None)
     no_reuse = sum(b.footprint for b in problem.buffers)
-    return Plan(placements, arena, lower_bound(problem), "csv", no_reuse)
+    return Plan(placements, arena, lower_bound(problem), "csv", no_reuse, cost=cost)
 
 
 def write_csv(problem: Problem, plan: Plan | None = None) -> str:
     """`problem` in the CSV form, with the offsets of `plan`, or else those its buffers are pinned to, if any.
 
-    Alignments and pools are left out. Raises ValueError for a plan that places a buffer in a pool.
+    Columns that would say nothing are left out, and so is an alignment that all buffers have.
     """
-    if plan is None:
-        offsets = {b.id: b.fixed_offset for b in problem.buffers if b.fixed_offset is not None}
-    else:
-        borrowed = next((p for p in plan.placements if p.pool is not None), None)
-        if borrowed is not None:
-            raise ValueError(f"expected a plan without pools, got {borrowed.buffer_id!r} in pool {borrowed.pool!r}")
-        offsets = {p.buffer_id: p.offset for p in plan.placements}
+    columns: dict[str, Callable[[Buffer], object]] = {
+        "id": lambda b: b.id,
+        "lower": lambda b: b.lower,
+        "upper": lambda b: b.upper,
+        "size": lambda b: b.size,
+    }
+    if len({b.alignment for b in problem.buffers}) > 1:
+        columns["alignment"] = lambda b: b.alignment
+    if any(b.gaps for b in problem.buffers):
+        columns["gaps"] = lambda b: " ".join(f"{start}-{end}" for start, end in b.gaps)
+    if problem.ties:
+        hosts = _hosts(problem)
+        columns["host"] = lambda b: hosts.get(b.id, ("", ""))[0]
+        columns["at"] = lambda b: hosts.get(b.id, ("", ""))[1]
+    pools = {p.buffer_id: p.pool for p in plan.placements if p.pool is not None} if plan else {}
+    if pools:
+        columns["pool"] = lambda b: pools.get(b.id, "")
+    offsets: Mapping[BufferId, int] = (
+        {p.buffer_id: p.offset for p in plan.placements}
+        if plan
+        else {b.id: b.fixed_offset for b in problem.buffers if b.fixed_offset is not None}
+    )
+    if offsets:
+        columns["offset"] = lambda b: offsets.get(b.id, "")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow((*_COLUMNS, "offset") if offsets else _COLUMNS)
-    for b in problem.buffers:
-        cells = (b.id, b.lower, b.upper, b.size)
-        writer.writerow((*cells, offsets.get(b.id, "")) if offsets else cells)
+    writer.writerow(columns)
+    writer.writerows([cell(b) for cell in columns.values()] for b in problem.buffers)
     return out.getvalue()
+
+
+def _hosts(problem: Problem) -> dict[BufferId, tuple[BufferId, int]]:
+    """For each buffer that is tied, but the first of its kind, that first one and the distance from it."""
+    found: dict[BufferId, tuple[BufferId, int]] = {}
+    for body in bodies_of(problem.buffers, problem.ties):
+        (first, at), *others = body.members
+        found |= {problem.buffers[i].id: (problem.buffers[first].id, offset - at) for i, offset in others}
+    return found
 
 
 def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and cells by column of every row below the header; blank lines are skipped."""
     reader = csv.reader(io.StringIO(text))
     header = next((tuple(cell.strip() for cell in row) for row in reader), ())
-    if header not in (_COLUMNS, (*_COLUMNS, "offset")):
-        raise ValueError(f"expected the header id,lower,upper,size with an optional offset, got {','.join(header)!r}")
+    further = header[len(_COLUMNS) :]
+    if header[: len(_COLUMNS)] != _COLUMNS or len({*further}) < len(further) or not {*further} <= {*_OPTIONAL}:
+        raise ValueError(
+            f"expected the header id,lower,upper,size with optional {', '.join(_OPTIONAL[:-1])} and {_OPTIONAL[-1]}, "
+            f"got {','.join(header)!r}"
+        )
     for row in reader:
         if not row:
             continue
         if len(row) != len(header):
             raise ValueError(f"line {reader.line_num}: expected {len(header)} cells, got {len(row)}")
         yield reader.line_num, {column: cell.strip() for column, cell in zip(header, row, strict=True)}
+
+
+def _read_gap(line: int, cell: str) -> tuple[int, int]:
+    start, dash, end = cell.partition("-")
+    if not (start.isdecimal() and dash and end.isdecimal()):
+        raise ValueError(f"line {line}: expected gaps such as 3-5, with spaces between, got {cell!r}")
+    return int(start), int(end)
 
 
 def _read_id(cell: str) -> BufferId:

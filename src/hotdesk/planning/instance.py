@@ -14,7 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hotdesk.planning.problem import Buffer, Problem, pinned_top
+from hotdesk.planning.buffers import Buffer, pinned_top
+from hotdesk.planning.problem import Problem
 
 Prover = Literal["beam", "cp-sat"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hotdesk.planning.bounds import Bound
-from hotdesk.planning.problem import BufferId, PoolId
+from hotdesk.planning.buffers import BufferId, PoolId
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,8 @@ class Plan:
     `arena` is what must be allocated, `bound` what any plan must allocate, `no_reuse` what it would take if no two
     buffers shared a byte and nothing was borrowed. `strategy` names the rule that found the placements, `seconds` is the
     wall time that took, and no part of what makes two plans equal. `bound` is the certificate: what proves it, at which
-    step, by which buffers.
+    step, by which buffers. `cost` is what the loans cost, `least_cost` what any plan costs whose arena has the capacity that
+    was asked for.
     """
 
     placements: tuple[Placement, ...]
@@ -33,6 +34,8 @@ class Plan:
     strategy: str
     no_reuse: int
     seconds: float = field(default=0.0, compare=False)
+    cost: int = 0
+    least_cost: int = 0
 
     @property
     def gap(self) -> float:
@@ -48,3 +51,8 @@ class Plan:
     def proven_optimal(self) -> bool:
         """Whether the arena meets the bound, so that no plan is smaller."""
         return self.arena == self.bound.bytes
+
+    @property
+    def proven_cheapest(self) -> bool:
+        """Whether no plan within the capacity that was asked for costs less."""
+        return self.cost == self.least_cost

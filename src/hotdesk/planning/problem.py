@@ -1,112 +1,54 @@
-"""What the arena planner is asked: buffers with live ranges and sizes, and memory that may be borrowed.
-
-Time is the schedule: an integer step per operation, live ranges half open. Memory is counted in bytes. A buffer
-occupies its *footprint*, its size rounded up to its alignment, so that neighbours of mixed alignment cost what the
-lower bound says they cost. A buffer of size zero occupies nothing and shares its offset with anyone.
-"""
+"""A problem of the arena planner: buffers, what ties them, and the pools they may borrow; see `buffers.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-BufferId = int | str
-PoolId = int | str
+from hotdesk.planning.bodies import bodies_of
+from hotdesk.planning.buffers import Buffer, BufferId, Pool, Tie, pinned_top
 
 LARGEST_TOTAL = 1 << 60
 """Footprints, together, stay below this many bytes: offsets fit a signed 64-bit integer with room for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
-    """`size` bytes needed at every step of the half-open live range `[lower, upper)`.
-
-    `alignment` is a power of two and holds for the offset; `fixed_offset`, in bytes, pins the buffer in the arena.
-    Raises ValueError for an empty live range, a negative size, an alignment that is not a power of two, and a fixed
-    offset that is negative or misaligned.
-    """
-
-    id: BufferId
-    lower: int
-    upper: int
-    size: int
-    alignment: int = 64
-    fixed_offset: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.lower >= self.upper:
-            raise ValueError(f"buffer {self.id!r}: expected lower < upper, got [{self.lower}, {self.upper})")
-        if self.size < 0:
-            raise ValueError(f"buffer {self.id!r}: expected a size of 0 bytes or more, got {self.size}")
-        if self.alignment < 1 or self.alignment & (self.alignment - 1):
-            raise ValueError(f"buffer {self.id!r}: expected an alignment that is a power of two, got {self.alignment}")
-        if self.fixed_offset is None:
-            return
-        if self.fixed_offset < 0 or self.fixed_offset % self.alignment:
-            raise ValueError(
-                f"buffer {self.id!r}: expected a fixed offset that is a multiple of {self.alignment}, "
-                f"got {self.fixed_offset}"
-            )
-
-    @property
-    def footprint(self) -> int:
-        """Bytes the buffer occupies: its size rounded up to its alignment."""
-        return -(-self.size // self.alignment) * self.alignment
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """Borrowed memory: `capacity` bytes that belong to someone else and lie idle during the `free` step intervals.
-
-    A caller's result buffer is free until its first write, a donated input after its last read. A buffer may live here
-    only if its whole live range lies inside one free interval and `offset + size <= capacity`. Offsets count from the
-    pool's base, which its owner must align at least as strictly as any buffer it should host.
-    Raises ValueError for a negative capacity and for intervals that are empty, out of order or overlapping.
-    """
-
-    id: PoolId
-    capacity: int
-    free: tuple[tuple[int, int], ...]
-
-    def __post_init__(self) -> None:
-        if self.capacity < 0:
-            raise ValueError(f"pool {self.id!r}: expected a capacity of 0 bytes or more, got {self.capacity}")
-        previous_end: int | None = None
-        for start, end in self.free:
-            if start >= end:
-                raise ValueError(f"pool {self.id!r}: expected a free interval with start < end, got [{start}, {end})")
-            if previous_end is not None and start < previous_end:
-                raise ValueError(
-                    f"pool {self.id!r}: expected free intervals in order and disjoint, "
-                    f"got one that starts at {start} before {previous_end}"
-                )
-            previous_end = end
-
-
-@dataclass(frozen=True, slots=True)
 class Problem:
-    """Buffers to place and pools to borrow from.
+    """Buffers to place, pools to borrow from, and ties between buffers.
 
-    Raises ValueError for an id used twice, for two pinned buffers that collide, and for sizes whose sum leaves 60 bits.
+    Raises ValueError for an id used twice, for pinned buffers that collide, for sizes whose sum leaves 60 bits, and for
+    ties that no plan can keep.
     """
 
     buffers: tuple[Buffer, ...]
     pools: tuple[Pool, ...] = ()
+    ties: tuple[Tie, ...] = ()
 
     def __post_init__(self) -> None:
         _reject_repeats("buffer", (buffer.id for buffer in self.buffers))
         _reject_repeats("pool", (pool.id for pool in self.pools))
-        pinned = [b for b in self.buffers if b.fixed_offset is not None and b.size > 0]
-        highest = max((pinned_top(b) for b in pinned), default=0)
-        total = highest + sum(buffer.footprint for buffer in self.buffers)
+        highest = max((pinned_top(b) for b in self.buffers if b.size), default=0)
+        total = highest + sum(buffer.footprint for buffer in self.buffers) + sum(abs(tie.offset) for tie in self.ties)
         if total >= LARGEST_TOTAL:
             raise ValueError(f"expected sizes that sum to less than {LARGEST_TOTAL} bytes, got {total}")
-        _reject_collisions(pinned)
+        _reject_collisions(self._pinned_rectangles())
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether every buffer is on its own, and needed without a gap."""
+        return not self.ties and not any(buffer.gaps for buffer in self.buffers)
 
-def pinned_top(buffer: Buffer) -> int:
-    """First byte above a pinned buffer's footprint; 0 for a buffer that is not pinned."""
-    return 0 if buffer.fixed_offset is None else buffer.fixed_offset + buffer.footprint
+    def _pinned_rectangles(self) -> Iterator[tuple[int, int, int, int, BufferId]]:
+        """Steps and bytes that pinned buffers take, with what is tied to them, and the id of one of them."""
+        pinned = [b for b in self.buffers if b.fixed_offset is not None]
+        if not self.ties and not pinned:
+            return
+        for body in bodies_of(self.buffers, self.ties) if self.ties else bodies_of(pinned, ()):
+            if body.pinned is None:
+                continue
+            name = (self.buffers if self.ties else pinned)[body.members[0][0]].id
+            for r in body.rectangles:
+                yield r.lower, r.upper, body.pinned + r.bottom, body.pinned + r.top, name
 
 
 def _reject_repeats(kind: str, ids: Iterable[int | str]) -> None:
@@ -117,14 +59,14 @@ def _reject_repeats(kind: str, ids: Iterable[int | str]) -> None:
         seen.add(name)
 
 
-def _reject_collisions(pinned: Sequence[Buffer]) -> None:
-    active: list[Buffer] = []
-    for buffer in sorted(pinned, key=lambda b: b.lower):
-        active = [other for other in active if other.upper > buffer.lower]
-        for other in active:
-            if (other.fixed_offset or 0) < pinned_top(buffer) and (buffer.fixed_offset or 0) < pinned_top(other):
+def _reject_collisions(taken: Iterable[tuple[int, int, int, int, BufferId]]) -> None:
+    active: list[tuple[int, int, int, int, BufferId]] = []
+    for lower, upper, bottom, top, name in sorted(taken, key=lambda piece: piece[0]):
+        active = [other for other in active if other[1] > lower]
+        for _, _, other_bottom, other_top, other in active:
+            if other_bottom < top and bottom < other_top:
                 raise ValueError(
                     f"expected pinned buffers that are live together to lie apart, "
-                    f"got {other.id!r} and {buffer.id!r} at {other.fixed_offset} and {buffer.fixed_offset}"
+                    f"got {other!r} and {name!r} at {other_bottom} and {bottom}"
                 )
-        active.append(buffer)
+        active.append((lower, upper, bottom, top, name))

@@ -102,3 +102,18 @@ def test_files_that_make_no_sense(
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "/nowhere.csv"]) == 1
     assert capsys.readouterr().err == "error: /nowhere.csv: No such file or directory\n"
+
+
+def test_pools_with_a_cost_take_what_does_not_fit(chain: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", chain, "--pool", "slow=1KiB,3", "--capacity", "100"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == "id,lower,upper,size,pool,offset"
+    assert out.count("slow") == 1
+    assert "cost 300, at least 300; " in err
+
+
+@pytest.mark.parametrize("text", ["slow", "slow=", "=64", "slow=64,", "slow=64,x"])
+def test_a_pool_that_cannot_be_read(chain: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["plan", chain, "--pool", text])
+    assert "expected a pool such as sram=64KiB or psram=8MiB,3" in capsys.readouterr().err

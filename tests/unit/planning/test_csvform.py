@@ -1,6 +1,17 @@
 import pytest
 
-from hotdesk.planning import Buffer, Pool, Problem, check, plan, read_csv, read_csv_plan, write_csv
+from hotdesk.planning import (
+    Buffer,
+    Pool,
+    Problem,
+    Tie,
+    adjacent,
+    check,
+    plan,
+    read_csv,
+    read_csv_plan,
+    write_csv,
+)
 
 TEXT = "id,lower,upper,size\n0,0,2,4\nb1,1,3,8\n007,2,4,2\n"
 
@@ -37,7 +48,11 @@ def test_pinned_offsets_round_trip() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected the header id,lower,upper,size with an optional offset, got ''"),
+        ("", "expected the header id,lower,upper,size with optional alignment, .* and offset, got ''"),
+        ("id,lower,upper,size,offset,offset\n", "expected the header .*, got 'id,lower,upper,size,offset,offset'"),
+        ("id,lower,upper,size,gaps\n1,0,9,4,3-5@0:2\n", "line 2: expected gaps such as 3-5, .*, got '3-5@0:2'"),
+        ("id,lower,upper,size,gaps\n1,0,9,4,0-5\n", r"buffer 1: expected gaps .* not at its ends, got \[0, 5\)"),
+        ("id,lower,upper,size,host\n1,0,9,4,x\n", "expected ties between buffers of the problem, got one of 'x'"),
         ("id,start,end,size\n", "expected the header .*, got 'id,start,end,size'"),
         ("id,lower,upper,size\n1,2,3\n", "line 2: expected 4 cells, got 3"),
         ("id,lower,upper,size\n\n1,2,3,x\n", "line 3: expected an integer for size, got 'x'"),
@@ -54,7 +69,34 @@ def test_a_plan_needs_every_offset() -> None:
         read_csv_plan(read_csv(TEXT), "id,lower,upper,size,offset\n0,0,2,4,0\n")
 
 
-def test_a_plan_that_borrows_has_no_csv_form() -> None:
-    problem = Problem((Buffer("a", 0, 1, 64),), (Pool("p", 64, ((0, 1),)),))
-    with pytest.raises(ValueError, match="expected a plan without pools, got 'a' in pool 'p'"):
-        write_csv(problem, plan(problem))
+def test_a_plan_that_borrows_round_trips() -> None:
+    problem = Problem((Buffer("a", 0, 1, 64), Buffer("b", 0, 1, 64)), (Pool("p", 64, ((0, 1),), cost=2),))
+    result = plan(problem, capacity=64)
+    text = write_csv(problem, result)
+    assert text == "id,lower,upper,size,pool,offset\na,0,1,64,,0\nb,0,1,64,p,0\n"
+    again = read_csv_plan(problem, text)
+    assert (again.placements, again.arena, again.cost) == (result.placements, 64, 128)
+    assert check(problem, again) == ()
+
+
+def test_alignments_gaps_and_ties_round_trip() -> None:
+    text = (
+        "id,lower,upper,size,alignment,gaps,host,at\n"
+        "a,0,9,4,1,2-3 5-7,,\n"
+        "b,1,3,8,4,,a,4\n"
+        "c,2,4,2,2,,,\n"
+        "d,2,4,2,1,,a,-2\n"
+    )
+    problem = read_csv(text)
+    assert problem.buffers[0] == Buffer("a", 0, 9, 4, 1, None, ((2, 3), (5, 7)))
+    assert problem.ties == (Tie("b", "a", 4), Tie("d", "a", -2))
+    assert write_csv(problem) == text
+    result = plan(problem)
+    assert check(problem, result) == ()
+    assert read_csv_plan(problem, write_csv(problem, result)).placements == result.placements
+
+
+def test_ties_are_written_from_one_of_them() -> None:
+    parts = (Buffer("a", 0, 2, 4, 1), Buffer("b", 0, 2, 4, 1), Buffer("c", 0, 2, 4, 1))
+    text = write_csv(Problem(parts, (), adjacent(parts)))
+    assert text.splitlines()[1:] == ["a,0,2,4,,", "b,0,2,4,a,4", "c,0,2,4,a,8"]

@@ -1,0 +1,244 @@
+"""`plan`: from a problem to a plan.
+
+Buffers of one rectangle each, live ranges without gaps and untied, are for the strategies of `portfolio.py`, after pools have
+taken what they can. Ties and gaps are brought back to that where what is tied is a rectangle again, such as a value that is
+updated in place: one buffer stands for all. What is left is placed as bodies of several rectangles, by `rigid.py`.
+
+A plan never takes more than no reuse at all: where alignment padding or pinned buffers make every heuristic worse than that,
+the arena without reuse is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from hotdesk.planning.bodies import Body, bodies_of
+from hotdesk.planning.borrow import Loan, borrow
+from hotdesk.planning.bounds import Bound, eligible_pools, hosting_pools, lower_bound
+from hotdesk.planning.buffers import Buffer, pinned_top
+from hotdesk.planning.costs import least_cost
+from hotdesk.planning.deadline import Deadline
+from hotdesk.planning.exact import DEFAULT_BUDGET, NODES_PER_EFFORT
+from hotdesk.planning.instance import Instance, Layout, build_instance
+from hotdesk.planning.plan import Placement, Plan
+from hotdesk.planning.portfolio import DEFAULT_EFFORT, PROVERS, STRATEGIES, Request
+from hotdesk.planning.problem import Problem
+from hotdesk.planning.rigid import ORDERS, RigidProblem, place_rigid
+from hotdesk.planning.rigid_cpsat import improve_rigid
+
+NO_REUSE = "no-reuse"
+
+
+def plan(
+    problem: Problem | Iterable[Buffer],
+    *,
+    strategy: str = "portfolio",
+    seed: int = 0,
+    effort: int | None = None,
+    capacity: int | None = None,
+    time_limit: float | None = None,
+) -> Plan:
+    """Place every buffer of `problem`, in pools where they can be borrowed and else in the arena.
+
+    Args:
+        problem: a `Problem`, or its buffers where there are no pools and no ties.
+        strategy: a name in `STRATEGIES`, or "no-reuse": every buffer in the arena with bytes of its own. "portfolio"
+            answers in a fraction of a second; "exact" goes on, a minute or two on the hardest, until it meets the bound.
+        seed: of the local search.
+        effort: what may be spent on each independent part of the problem: placements of the local search, and nodes of
+            the exact searches. 0 leaves both out. Default: `DEFAULT_EFFORT`, or `DEFAULT_BUDGET` where there are nodes.
+        capacity: bytes that are small enough: nothing is tried after an arena that fits. Pools that cost something are
+            used where no arena that fits was found without them, as cheaply as can be; without a capacity, never.
+        time_limit: seconds after which nothing further is tried. Without it the result depends on the other arguments
+            alone, and is the same on every machine.
+
+    Raises:
+        ValueError: an unknown strategy, a negative effort, capacity or time limit.
+        ImportError: the strategy "cp-sat" without the package `ortools`.
+    """
+    started = perf_counter()
+    problem = problem if isinstance(problem, Problem) else Problem(tuple(problem))
+    if strategy not in STRATEGIES and strategy != NO_REUSE:
+        raise ValueError(f"expected a strategy among {', '.join((*STRATEGIES, NO_REUSE))}, got {strategy!r}")
+    for name, value, unit in (
+        ("effort", effort, " placements"),
+        ("capacity", capacity, ""),
+        ("time limit", time_limit, ""),
+    ):
+        if value is not None and value < 0:
+            raise ValueError(f"expected {'an' if name == 'effort' else 'a'} {name} of 0{unit} or more, got {value}")
+    if effort is None:
+        effort = DEFAULT_BUDGET if strategy in PROVERS else DEFAULT_EFFORT
+    request = Request(seed, effort, Deadline.after(time_limit))
+    made = _Planner(strategy, request, capacity).plan(problem)
+    return replace(made, seconds=perf_counter() - started)
+
+
+@dataclass(frozen=True, slots=True)
+class _Planner:
+    strategy: str
+    request: Request
+    capacity: int | None
+
+    def plan(self, problem: Problem) -> Plan:
+        """Free pools first; those that cost where the arena has a capacity it did not keep to."""
+        if not any(pool.cost for pool in problem.pools):
+            return self._plan_free(problem)
+        made = self._plan_free(replace(problem, pools=tuple(pool for pool in problem.pools if not pool.cost)))
+        if self.capacity is None or self.strategy == NO_REUSE:
+            return made
+        bodies = bodies_of(problem.buffers, problem.ties)
+        least = least_cost(problem, bodies, self.capacity)
+        bound = lower_bound(problem)
+        if made.arena <= self.capacity:
+            return replace(made, bound=bound, least_cost=least)
+        paid = self._plan_bodies(problem, bodies, bound, least)
+        beyond, beyond_paid = (max(each.arena - self.capacity, 0) for each in (made, paid))
+        return paid if beyond_paid < beyond else replace(made, bound=paid.bound, least_cost=paid.least_cost)
+
+    def _plan_free(self, problem: Problem) -> Plan:
+        if problem.is_plain:
+            return self._plan_plain(problem)
+        bodies = bodies_of(problem.buffers, problem.ties)
+        if (merged := _merged(problem, bodies)) is not None:
+            return _expanded(problem, bodies, self._plan_plain(merged))
+        return self._plan_bodies(problem, bodies, lower_bound(problem), 0)
+
+    def _plan_plain(self, problem: Problem) -> Plan:
+        bound = lower_bound(problem)
+        apart, no_reuse = _lay_apart(
+            [
+                (i, b.alignment, 0, b.footprint)
+                for i, b in enumerate(problem.buffers)
+                if b.size and b.fixed_offset is None
+            ],
+            _ground(problem),
+        )
+        unshared = Plan(_placements(problem, {}, apart), no_reuse, bound, NO_REUSE, no_reuse)
+        if self.strategy == NO_REUSE:
+            return unshared
+        loans = borrow(problem, bound.bytes)
+        instance = build_instance(problem, loans)
+        instance = replace(instance, floor=max(instance.floor, self.capacity or 0))
+        layout = STRATEGIES[self.strategy](instance, self.request)
+        bound = _raised(bound, problem, instance, layout)
+        if layout.arena > no_reuse:
+            return replace(unshared, bound=bound)
+        offsets = dict(zip(instance.origin, layout.offsets, strict=True))
+        return Plan(_placements(problem, loans, offsets), layout.arena, bound, layout.strategy, no_reuse)
+
+    def _plan_bodies(self, problem: Problem, bodies: tuple[Body, ...], bound: Bound, least: int) -> Plan:
+        movable = [(k, body) for k, body in enumerate(bodies) if body.rectangles and body.pinned is None]
+        apart, no_reuse = _lay_apart(
+            [(k, body.alignment, body.phase, body.top) for k, body in movable],
+            max((body.pinned + body.top for body in bodies if body.pinned is not None and body.rectangles), default=0),
+        )
+        unshared = Plan(_spread(problem, bodies, {}, apart), no_reuse, bound, NO_REUSE, no_reuse, 0.0, 0, least)
+        if self.strategy == NO_REUSE or not movable:
+            return unshared
+        asked = RigidProblem.of(problem, bodies, self.capacity, max(bound.bytes, self.capacity or 0), least)
+        names = (self.strategy,) if self.strategy in ORDERS else tuple(ORDERS)
+        effort = 0 if self.strategy in ORDERS else min(self.request.effort, DEFAULT_EFFORT)
+        best = place_rigid(asked, names, self.request.seed, effort, self.request.deadline)
+        if self.strategy in ("exact", "cp-sat"):
+            proven = improve_rigid(asked, best, self.request.effort / NODES_PER_EFFORT, self.request.deadline)
+            best, least = proven.best, max(least, proven.cost)
+            bound = _proven(bound, proven.arena, problem)
+        if best.arena > no_reuse and self.capacity is None:
+            return replace(unshared, bound=bound)
+        loans = {k: Loan(pool, offset) for k, (pool, offset) in enumerate(best.places) if pool is not None}
+        offsets = {k: offset for k, (pool, offset) in enumerate(best.places) if pool is None}
+        placements = _spread(problem, bodies, loans, offsets)
+        return Plan(placements, best.arena, bound, best.strategy, no_reuse, 0.0, best.cost, least)
+
+
+def _merged(problem: Problem, bodies: Sequence[Body]) -> Problem | None:
+    """One buffer for each body, by number, where all bodies are what a buffer can be; None where some is not."""
+    buffers: list[Buffer] = []
+    for k, body in enumerate(bodies):
+        first = problem.buffers[body.members[0][0]]
+        only = next(iter(body.rectangles), None)
+        if only is None:
+            buffers.append(Buffer(k, first.lower, first.upper, 0, body.alignment, body.pinned))
+            continue
+        if len(body.rectangles) > 1 or body.phase:
+            return None
+        buffer = Buffer(k, only.lower, only.upper, body.end, body.alignment, body.pinned)
+        if buffer.footprint != only.top or eligible_pools(buffer, problem.pools) != hosting_pools(problem, body):
+            return None
+        buffers.append(buffer)
+    return Problem(tuple(buffers), problem.pools)
+
+
+def _expanded(problem: Problem, bodies: Sequence[Body], merged: Plan) -> Plan:
+    """The plan of a merged problem as one of the problem it was made from."""
+    number = {pool.id: k for k, pool in enumerate(problem.pools)}
+    loans = {k: Loan(number[p.pool], p.offset) for k, p in enumerate(merged.placements) if p.pool is not None}
+    offsets = {k: p.offset for k, p in enumerate(merged.placements) if p.pool is None}
+    bound = lower_bound(problem)
+    if merged.bound.bytes > bound.bytes:  # a search proved it
+        members = (i for k in merged.bound.buffer_ids for i, _ in bodies[int(k)].members if problem.buffers[i].size)
+        bound = replace(merged.bound, buffer_ids=tuple(problem.buffers[i].id for i in members))
+    return replace(merged, placements=_spread(problem, bodies, loans, offsets), bound=bound)
+
+
+def _proven(bound: Bound, bytes_: int, problem: Problem) -> Bound:
+    """`bound`, or what a search proved of all buffers."""
+    if bytes_ <= bound.bytes:
+        return bound
+    named = [b for b in problem.buffers if b.size]
+    return Bound(bytes_, named[0].lower, tuple(b.id for b in named), "cp-sat")
+
+
+def _raised(bound: Bound, problem: Problem, instance: Instance, layout: Layout) -> Bound:
+    """The bound, or what a search proved beyond it; where there are pools, another loan might have refuted that."""
+    if layout.prover is None or layout.proven <= bound.bytes or problem.pools:
+        return bound
+    witness = [problem.buffers[instance.origin[i]] for i in layout.witness]
+    witness += [b for b in problem.buffers if b.size and b.fixed_offset is not None]
+    return Bound(layout.proven, witness[0].lower, tuple(b.id for b in witness), layout.prover)
+
+
+def _ground(problem: Problem) -> int:
+    return max((pinned_top(b) for b in problem.buffers if b.size), default=0)
+
+
+def _lay_apart(movable: list[tuple[int, int, int, int]], ground: int) -> tuple[dict[int, int], int]:
+    """Offsets at which nothing movable shares a byte, and the bytes that takes, `ground` for what is pinned below.
+
+    What is movable comes as number, alignment, phase and bytes. Footprints are multiples of their alignment, so stacking
+    the strictest alignment first leaves no padding: without pinned buffers the arena is the sum of the footprints.
+    """
+    offsets: dict[int, int] = {}
+    top = ground
+    for i, alignment, phase, bytes_ in sorted(movable, key=lambda entry: -entry[1]):
+        offsets[i] = top + (phase - top) % alignment
+        top = offsets[i] + bytes_
+    return offsets, top
+
+
+def _placements(problem: Problem, loans: Mapping[int, Loan], offsets: Mapping[int, int]) -> tuple[Placement, ...]:
+    """Pinned buffers stand where they are pinned; what has no offset is empty and gets 0."""
+    placements: list[Placement] = []
+    for i, buffer in enumerate(problem.buffers):
+        if loan := loans.get(i):
+            placements.append(Placement(buffer.id, problem.pools[loan.pool].id, loan.offset))
+        else:
+            placements.append(Placement(buffer.id, None, offsets.get(i, buffer.fixed_offset or 0)))
+    return tuple(placements)
+
+
+def _spread(
+    problem: Problem, bodies: Sequence[Body], loans: Mapping[int, Loan], offsets: Mapping[int, int]
+) -> tuple[Placement, ...]:
+    """The members of bodies that have a loan or an offset, or stand where they are pinned; else at the ground."""
+    placements: dict[int, Placement] = {}
+    for k, body in enumerate(bodies):
+        loan = loans.get(k)
+        ground = body.phase if body.pinned is None else body.pinned
+        pool, base = (problem.pools[loan.pool].id, loan.offset) if loan else (None, offsets.get(k, ground))
+        for i, offset in body.members:
+            placements[i] = Placement(problem.buffers[i].id, pool, base + offset)
+    return tuple(placements[i] for i in range(len(problem.buffers)))

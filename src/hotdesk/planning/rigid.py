@@ -1,0 +1,208 @@
+"""Placing bodies of several rectangles: buffers that are tied, and buffers with gaps.
+
+Bodies are put down one after the other, each in the cheapest memory that has room for it and there at the lowest place
+that is clear: pools that cost nothing, the arena as far as its capacity goes, pools by their cost, the arena beyond. The
+order is all that varies: those of the greedy and offset-first heuristics, then those a seeded local search comes across,
+which moves a body at the top of the arena, or in memory that costs, and up to two others to earlier ranks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from hotdesk.planning.bodies import Body
+from hotdesk.planning.borrow import Loan
+from hotdesk.planning.bounds import hosting_pools
+from hotdesk.planning.deadline import Deadline
+from hotdesk.planning.greedy import GREEDY_ORDERS
+from hotdesk.planning.instance import Instance, assemble
+from hotdesk.planning.problem import Problem
+from hotdesk.planning.racks import Rack
+from hotdesk.planning.skyline import SKYLINE_ORDERS
+
+ORDERS = {**GREEDY_ORDERS, **SKYLINE_ORDERS}
+
+_PATIENCE = 50
+"""Moves without progress before the search starts from another order."""
+
+_CHARGE = 8
+"""Effort that one placement takes, beside one for each rectangle: an array is searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class RigidProblem:
+    """Bodies, the pools that may host each, cheapest first, and the capacity of the arena if it has any.
+
+    `floor` is an arena that no plan need beat, `least_cost` a cost that none can.
+    """
+
+    problem: Problem
+    bodies: tuple[Body, ...]
+    hosts: tuple[tuple[int, ...], ...]
+    capacity: int | None
+    floor: int
+    least_cost: int
+
+    @staticmethod
+    def of(problem: Problem, bodies: tuple[Body, ...], capacity: int | None, floor: int, cost: int) -> RigidProblem:
+        """Without a capacity, nothing has to go where it costs."""
+        pools = problem.pools
+        hosts = (
+            sorted((k for k in hosting_pools(problem, body)), key=lambda k: (pools[k].cost, pools[k].capacity))
+            for body in bodies
+        )
+        kept = (tuple(k for k in some if capacity is not None or not pools[k].cost) for some in hosts)
+        return RigidProblem(problem, bodies, tuple(kept), capacity, floor, cost)
+
+    def price(self, k: int, pool: int | None) -> int:
+        """What it costs to have body `k` in a pool, or in the arena: nothing."""
+        if pool is None or not self.problem.pools[pool].cost:
+            return 0
+        members = (self.problem.buffers[i] for i, _ in self.bodies[k].members)
+        return self.problem.pools[pool].cost * sum(member.footprint for member in members)
+
+
+@dataclass(frozen=True, slots=True)
+class Rigid:
+    """Where each body lies: a pool's number or None for the arena, and an offset; what that takes and costs."""
+
+    places: tuple[tuple[int | None, int], ...]
+    arena: int
+    cost: int
+    strategy: str
+
+    def score(self, asked: RigidProblem) -> tuple[int, int, int]:
+        """Bytes beyond the capacity, cost, arena: less is better, in this order."""
+        return max(self.arena - asked.capacity, 0) if asked.capacity is not None else 0, self.cost, self.arena
+
+    def suffices(self, asked: RigidProblem) -> bool:
+        """Whether no other one need be looked for."""
+        return self.arena <= asked.floor and self.cost <= asked.least_cost
+
+    def loan(self, k: int, offset: int) -> Loan | None:
+        """Where a member of body `k` lies that has this offset in it, if that is in a pool."""
+        pool, at = self.places[k]
+        return None if pool is None else Loan(pool, at + offset)
+
+
+def hulls(bodies: Sequence[Body]) -> Instance:
+    """Bodies that have rectangles and no place yet, as if they took all their bytes all their time, for orders to look at."""
+    movable = tuple(k for k, body in enumerate(bodies) if body.rectangles and body.pinned is None)
+    bodies = [bodies[k] for k in movable]
+    lower = np.array([min(r.lower for r in body.rectangles) for body in bodies], dtype=np.int64)
+    starts = np.unique(lower)
+    return assemble(
+        origin=movable,
+        lower=starts.searchsorted(lower),
+        upper=starts.searchsorted([max(r.upper for r in body.rectangles) for body in bodies]),
+        lifetime=tuple(sum(r.upper - r.lower for r in body.rectangles) for body in bodies),
+        size=tuple(body.top for body in bodies),
+        alignment=tuple(body.alignment for body in bodies),
+        obstacles=(),
+        steps=len(starts),
+    )
+
+
+def put_down(asked: RigidProblem, order: Sequence[int], name: str, best: Rigid | None = None) -> Rigid | None:
+    """Bodies put down in `order`; None as soon as that takes more than `best`. Pinned ones are there from the start."""
+    room = sum(len(body.rectangles) for body in asked.bodies)
+    racks: dict[int | None, Rack] = {None: Rack(room)}
+    places: list[tuple[int | None, int]] = [(None, body.phase) for body in asked.bodies]
+    limit = best.score(asked) if best is not None else None
+    arena = cost = 0
+    for k, body in enumerate(asked.bodies):
+        if body.pinned is not None:
+            places[k] = (None, body.pinned)
+            racks[None].insert(body, body.pinned)
+            arena = max(arena, body.pinned + body.top if body.rectangles else 0)
+    for k in order:
+        body = asked.bodies[k]
+        pool, offset = _place(asked, k, racks, room)
+        racks[pool].insert(body, offset)
+        places[k] = (pool, offset)
+        cost += asked.price(k, pool)
+        arena = max(arena, offset + body.top) if pool is None else arena
+        if limit is not None and Rigid((), arena, cost, name).score(asked) > limit:
+            return None
+    return Rigid(tuple(places), arena, cost, name)
+
+
+def _place(asked: RigidProblem, k: int, racks: dict[int | None, Rack], room: int) -> tuple[int | None, int]:
+    """The cheapest memory with room for body `k`, and the lowest place there."""
+    body, pools = asked.bodies[k], asked.problem.pools
+    in_arena = racks[None].lowest(body)
+    within = asked.capacity is None or in_arena + body.top <= asked.capacity
+    for pool in asked.hosts[k]:
+        if pools[pool].cost and within:
+            break
+        offset = racks.setdefault(pool, Rack(room)).lowest(body)
+        if offset + body.end <= pools[pool].capacity:
+            return pool, offset
+    return None, in_arena
+
+
+def place_rigid(asked: RigidProblem, names: Sequence[str], seed: int, effort: int, deadline: Deadline) -> Rigid:
+    """The best of the orders `names`, then of what the search comes across with what is left of `effort`."""
+    instance = hulls(asked.bodies)
+    orders = {name: [instance.origin[i] for i in ORDERS[name](instance)] for name in names}
+    found: dict[str, Rigid] = {}
+    best: Rigid | None = None
+    for name, order in orders.items():
+        made = put_down(asked, order, name)
+        assert made is not None, "without a best one every order leads somewhere"
+        found[name] = made
+        best = made if best is None or made.score(asked) < best.score(asked) else best
+        if best.suffices(asked) or deadline.passed():
+            return best
+    assert best is not None, "there is an order at least"
+    return _search(asked, orders, found, best, Random(seed), effort, deadline)
+
+
+def _search(
+    asked: RigidProblem,
+    orders: dict[str, list[int]],
+    found: dict[str, Rigid],
+    best: Rigid,
+    random: Random,
+    effort: int,
+    deadline: Deadline,
+) -> Rigid:
+    charge = sum(_CHARGE + len(body.rectangles) for body in asked.bodies)
+    starts = sorted(orders, key=lambda name: found[name].score(asked))
+    turn, stale = 0, _PATIENCE + 1
+    order: list[int] = []
+    state = best
+    while len(next(iter(orders.values()))) > 1 and effort > 0 and not best.suffices(asked) and not deadline.passed():
+        if stale > _PATIENCE:
+            name = starts[turn % len(starts)]
+            order, state, turn, stale = orders[name], found[name], turn + 1, 0
+        moved = _moved(asked, state, order, random)
+        effort -= charge
+        rival = put_down(asked, moved, "search", state)
+        if rival is None:
+            stale += 1
+            continue
+        stale = 0 if rival.score(asked) < state.score(asked) else stale + 1
+        order, state = moved, rival
+        best = min(best, state, key=lambda each: each.score(asked))
+    return best
+
+
+def _moved(asked: RigidProblem, state: Rigid, order: Sequence[int], random: Random) -> list[int]:
+    """`order` with a body that is in the way, and up to two others, moved to earlier ranks."""
+    in_the_way = [
+        k
+        for k, (pool, offset) in enumerate(state.places)
+        if (pool is None and offset + asked.bodies[k].top == state.arena) or asked.price(k, pool)
+    ]
+    changed = list(order)
+    for turn in range(1 + random.randrange(3)):
+        k = random.choice(in_the_way) if in_the_way and not turn else changed[random.randrange(len(changed))]
+        rank = changed.index(k)
+        del changed[rank]
+        changed.insert(random.randrange(rank + 1), k)
+    return changed
