@@ -22,6 +22,14 @@ def available() -> bool:
     return find_spec("ortools") is not None
 
 
+def require() -> None:
+    """Raises ImportError, with the line that installs it, unless `ortools` can be imported."""
+    if not available():
+        raise ImportError(
+            "the strategy 'cp-sat' needs the package 'ortools'; install it with: pip install 'hotdesk[exact]'"
+        )
+
+
 def feasible(instance: Instance, capacity: int, effort: float, deadline: Deadline = NO_DEADLINE) -> Answer:
     """Offsets below `capacity` bytes, or the solver's proof that there are none, or neither within `effort`.
 

@@ -69,8 +69,11 @@ def improve(
     """Improve `best` until it meets the floor, the rungs are used up, the nodes are spent or the deadline passes.
 
     Without `bisect` only the floor is asked for. The layout says what was proven on the way, if anything was. Rungs that
-    do not suit the instance are left out.
+    do not suit the instance are left out, and so is CP-SAT without `ortools`, unless there is nothing else: then
+    ImportError is raised.
     """
+    if rungs and all(rung.effort for rung in rungs):
+        cpsat.require()
     ladder = _Ladder(instance, best, budget, deadline)
     for rung in rungs:
         if ladder.finished:

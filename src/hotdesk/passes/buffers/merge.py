@@ -22,7 +22,7 @@ and the size of the arena are computed in front of it:
   and returns N. A caller in the module allocates it around the call, and this allocation goes into the caller's arena like any
   other. Functions that call themselves, or are used otherwise than by calls, allocate their own.
 - `alignment`: of each buffer, in bytes; an allocation that asks for more gets that.
-- `strategy`: a strategy of the planner, `portfolio` for the best of several.
+- `strategy`: a strategy of the planner, `portfolio` for the best of several; `cp-sat` needs the package `ortools`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.arena_sizes import ArenaSizes
 from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.merging import Arena, plan_arena
-from hotdesk.errors import OptionError
+from hotdesk.errors import MissingExtraError, OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.functions import (
@@ -52,7 +52,7 @@ from hotdesk.ir.walking import entry_block, symbol_name
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.arena_code import ARENA_BYTES, ArenaCode, make_size_function
 from hotdesk.passes.buffers.share import byte_view, new_bytes
-from hotdesk.planning import NO_REUSE, STRATEGIES
+from hotdesk.planning import NO_REUSE, STRATEGIES, cpsat
 from hotdesk.planning.symbolic_offsets import Extent
 
 ARENA = "hotdesk.arena"
@@ -82,6 +82,8 @@ class MergeAllocations(Pass):
             )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        if self.strategy == "cp-sat" and not cpsat.available():
+            raise MissingExtraError.of(f"option 'strategy' of '{self.name}'", "exact", "ortools")
         decisions: list[Decision] = []
         uses: Mapping[str, Uses] = find_uses(module) if self.arena == "argument" else {}
         names = set(named_functions(module))

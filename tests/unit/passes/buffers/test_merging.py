@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from torch_mlir import ir
 
-from hotdesk.errors import OptionError
+from hotdesk.errors import MissingExtraError, OptionError
 from hotdesk.explain import Reason
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.merge import MergeAllocations
+from hotdesk.planning import compiled, cpsat
 from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import after, same
@@ -153,3 +154,20 @@ def test_what_is_known_later_stays() -> None:
 def test_options_are_checked(options: dict[str, object]) -> None:
     with pytest.raises(OptionError, match="hotdesk-merge-allocations"):
         MergeAllocations(**options)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_solver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpsat, "available", lambda: False)
+    module = parse(CHAIN)
+    before = str(module)
+    with entered(module.operation), pytest.raises(MissingExtraError, match=r"ortools.*pip install 'hotdesk\[exact\]'"):
+        MergeAllocations(strategy="cp-sat").run(module)
+    assert str(module) == before
+
+
+@pytest.mark.parametrize("strategy", ["exact", "beam", "portfolio"])
+def test_other_strategies_need_no_extra(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpsat, "available", lambda: False)
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    changed, run = same(CHAIN, [MergeAllocations(strategy=strategy)], inputs(True, 2), [(8,), (4,)])
+    assert changed.count("memref.alloc(") == run.frees == 1

@@ -1,0 +1,32 @@
+"""Strategies without the packages that they may use."""
+
+from __future__ import annotations
+
+import pytest
+
+from hotdesk.planning import Buffer, check, compiled, cpsat, plan
+from hotdesk.planning.problem import Problem
+
+UNREACHABLE = Problem(
+    tuple(
+        Buffer(i, lower, upper, size, 1)
+        for i, (lower, upper, size) in enumerate(
+            ((0, 2, 3), (0, 1, 3), (1, 4, 1), (1, 3, 2), (4, 5, 3), (3, 5, 3), (2, 4, 1), (2, 4, 1))
+        )
+    )
+)
+"""Six bytes are live at each of five steps, and no arena of six bytes holds them: no heuristic meets the bound."""
+
+
+def test_cp_sat_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpsat, "available", lambda: False)
+    assert plan(UNREACHABLE).gap > 0
+    with pytest.raises(ImportError, match=r"'ortools'.*pip install 'hotdesk\[exact\]'"):
+        plan(UNREACHABLE, strategy="cp-sat", effort=1000)
+
+
+@pytest.mark.parametrize("strategy", ["beam", "exact"])
+def test_the_others_do_without(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpsat, "available", lambda: False)
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    assert check(UNREACHABLE, plan(UNREACHABLE, strategy=strategy, effort=1000)) == ()
