@@ -10,12 +10,13 @@ from torch_mlir import ir
 
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
+from hotdesk.ir.types import is_tensor
 from hotdesk.passes.textual import parse_pipeline
 from tests import reference
 from tests.harness import POISONS, assert_same
 from tests.reference import Expected
 from tests.running.apart import run_apart
-from tests.running.executable import DONATED, Executable, Run, arguments_of, main_of
+from tests.running.executable import DONATED, RESULT, Executable, Run, arguments_of, main_of
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,16 @@ MLIR = Subject(
     may_refuse=True,
     apart=True,
 )
+_CALLERS = (
+    "buffer-results-to-out-params{add-result-attr modify-public-functions hoist-static-allocs hoist-dynamic-allocs}"
+)
+_FREED = "canonicalize,cse,buffer-deallocation-pipeline,convert-bufferization-to-memref"
+MLIR_AT_CALLERS = replace(
+    MLIR,
+    name="MLIR's, results at the caller's",
+    pipeline=f"builtin.module({_ONE_SHOT},drop-equivalent-buffer-results,{_CALLERS},{_FREED})",
+)
+"""Results are memory of the caller's, as ours are."""
 MLIR_UNFREED = replace(MLIR, name="MLIR's unfreed", pipeline=f"builtin.module({_ONE_SHOT})", frees=False)
 """It takes loops of branches, which MLIR's deallocation refuses."""
 OURS = Subject("Hotdesk's", "builtin.module(hotdesk-one-shot-bufferize)")
@@ -62,7 +73,9 @@ def compiled(text: str, subject: Subject) -> Executable:
             took, made = run_apart(str(module), subject.pipeline)
             if not took:
                 raise RefusedError(f"{subject.name} bufferization does not take\n{text}\n{made}")
-            return Executable(ir.Module.parse(made))
+            bufferized = ir.Module.parse(made)
+            number_results(main_of(bufferized), main_of(module))
+            return Executable(bufferized)
     try:
         parse_pipeline(subject.pipeline).run(module)
     except HotdeskError as error:
@@ -79,6 +92,18 @@ def mark_arguments(main: Any) -> None:
             entry["bufferization.writable"] = ir.BoolAttr.get(False)
         entries.append(ir.DictAttr.get(entry))
     main.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)
+
+
+def number_results(bufferized: Any, main: Any) -> None:
+    """Says of each argument that is a result which one of `main`'s, on tensors, it is; MLIR only says that it is one."""
+    results = iter([i for i, t in enumerate(main.attributes["function_type"].value.results) if is_tensor(t)])
+    entries: list[ir.Attribute] = []
+    for _, given in arguments_of(bufferized):
+        entry = {attribute.name: attribute.attr for attribute in given}
+        if isinstance(entry.get(RESULT), ir.UnitAttr):
+            entry[RESULT] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), next(results))
+        entries.append(ir.DictAttr.get(entry))
+    bufferized.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)
 
 
 def wanted(text: str, inputs: Sequence[Any]) -> list[Expected]:

@@ -25,30 +25,39 @@ class Callable:
     Attributes:
         called: whether an op of the module calls it.
         recursive: whether it may call itself, directly or through others.
-        owned: whether all who call it are known and follow: it is private, not recursive and only called, so that it may
-            overwrite its arguments, and its callers copy what they still want.
+        followed: whether all who call it are known: it is private and only called, so that it may overwrite its arguments, and
+            its callers copy what they still want.
     """
 
     function: ir.Operation
     called: bool
     recursive: bool
-    owned: bool
+    followed: bool
+
+    @property
+    def owned(self) -> bool:
+        """Whether all who call it are known and come after it."""
+        return self.followed and not self.recursive
 
 
 def bottom_up(module: ir.Module) -> list[Callable]:
-    """The functions of a module that have bodies, each after those it calls, otherwise in order.
+    """The functions of a module that have bodies, each after those it calls, otherwise in order."""
+    return [each for group in groups(module) for each in group]
+
+
+def groups(module: ir.Module) -> list[tuple[Callable, ...]]:
+    """The functions of a module that have bodies: those that call each other together, each group after those it calls.
 
     Source: strongly connected components after Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972).
     """
     functions = {symbol_name(function): function for function in defined_functions(module)}
     calls, named = _uses(functions)
     called = {callee for callees in calls.values() for callee in callees}
-    found: list[Callable] = []
+    found: list[tuple[Callable, ...]] = []
     for component in _components(calls):
-        for name in component:
-            recursive = len(component) > 1 or name in calls[name]
-            owned = is_private(functions[name]) and name in called and name not in named and not recursive
-            found.append(Callable(functions[name], name in called, recursive, owned))
+        recursive = len(component) > 1 or component[0] in calls[component[0]]
+        followed = {name: is_private(functions[name]) and name in called and name not in named for name in component}
+        found.append(tuple(Callable(functions[name], name in called, recursive, followed[name]) for name in component))
     return found
 
 

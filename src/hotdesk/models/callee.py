@@ -8,14 +8,17 @@ Bufferization writes this onto a function as it rewrites it, and callers, which 
 `hotdesk.sizes` has a pair for each dynamic size of such a result: an argument and a dim of it; an argument and -1, for its value;
 -1 and a number. A tensor result that is neither held nor an argument is returned as a memref, new memory that the caller owns.
 
-A function that is not rewritten yet calls the caller, directly or not: it overwrites what is `hotdesk.donated`, holds nothing,
+A function that is not rewritten yet calls the caller, directly or not: `analysis.recursion` says what it does, for as long as
+its group is rewritten (`assuming`). Before that it reads everything, overwrites what is `hotdesk.donated`, holds nothing,
 returns what has dynamic sizes and takes arguments for the rest. A declaration reads and writes what its `bufferization.access`
 says, everything without it, and returns new memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -48,12 +51,33 @@ class Callee:
     arguments: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict[int, tuple[tuple[int, int], ...]])
 
 
+_ASSUMED: ContextVar[Mapping[str, Callee] | None] = ContextVar("_ASSUMED", default=None)
+
+
+@contextmanager
+def assuming(callees: Mapping[str, Callee]) -> Generator[None]:
+    """Says what functions of these names do, whatever they look like, as long as the `with` lasts."""
+    token = _ASSUMED.set(callees)
+    try:
+        yield
+    finally:
+        _ASSUMED.reset(token)
+
+
+def assumed(name: str) -> Callee | None:
+    """What a function is said to do, or None if nothing is said of it."""
+    return (_ASSUMED.get() or {}).get(name)
+
+
 def callee_of(call: ir.Operation) -> Callee | None:
     """What is known of the function that a `func.call` names; None if the module has none of that name."""
+    name = str(cast(Any, call.attributes["callee"]).value)
+    said = assumed(name)
+    if said is not None:
+        return said
     module = call
     while module.name != "builtin.module":
         module = cast(Any, module.parent).operation
-    name = cast(Any, call.attributes["callee"]).value
     symbols = ir.SymbolTable(module)
     return read_callee(symbols[name].operation) if name in symbols else None
 

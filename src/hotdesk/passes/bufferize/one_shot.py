@@ -19,20 +19,22 @@ change this: docs/one-shot-bufferize.md.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.call_graph import Callable, bottom_up
+from hotdesk.analysis.call_graph import Callable, groups
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.orders import HEURISTICS, heuristic
 from hotdesk.analysis.program import FunctionRecord
 from hotdesk.analysis.reading import read_function
+from hotdesk.analysis.recursion import agree, with_calls
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.walking import defined_functions, is_declaration, runs_every_call, symbol_name
-from hotdesk.models.callee import retype_declaration
+from hotdesk.models.callee import assuming, retype_declaration
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing
 from hotdesk.models.unknown import CONTIGUOUS, STRIDED
@@ -101,11 +103,8 @@ class OneShotBufferize(Pass):
     def _bufferize(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         conventions = self._conventions()
-        for node in bottom_up(module):
-            single_exit(node.function)
-            expand_ops(node.function)
-            record = self._read(node)
-            rewriting = Rewriting(node.function, record, self._analyse(node.function, record), conventions)
+        for node, record in self._functions(module):
+            rewriting = Rewriting(node.function, record, self._analyse(symbol_name(node.function), record), conventions)
             place_results(node, record, rewriting, rewriting.run())
             decisions.extend(rewriting.deciding.decisions if runs_every_call(node.function) else ())
             if self.buffer_alignment:
@@ -121,20 +120,33 @@ class OneShotBufferize(Pass):
         return tuple(decisions)
 
     def _annotate(self, module: ir.Module) -> None:
-        for node in bottom_up(module):
-            single_exit(node.function)
-            expand_ops(node.function)
-            record = self._read(node)
-            analysis = self._analyse(node.function, record)
+        for node, record in self._functions(module):
+            analysis = self._analyse(symbol_name(node.function), record)
             annotate(node.function, record, analysis, conflicts=self.print_conflicts, aliases=self.dump_alias_sets)
 
+    def _functions(self, module: ir.Module) -> Generator[tuple[Callable, FunctionRecord]]:
+        """The functions, callees first; each as it is read, and in force what those that it calls in a circle may assume."""
+        for group in groups(module):
+            for node in group:
+                single_exit(node.function)
+                expand_ops(node.function)
+            if not (group[0].recursive and self._conventions().functions):
+                yield from ((node, self._read(node)) for node in group)
+                continue
+            nodes = {symbol_name(node.function): node for node in group}
+            records = {name: self._read(node) for name, node in nodes.items()}
+            followed = {name: node.followed for name, node in nodes.items()}
+            found = agree(records, followed, self._analyse)
+            with assuming(found):
+                yield from ((node, with_calls(records[name])) for name, node in nodes.items())
+
     def _read(self, node: Callable) -> FunctionRecord:
-        owned = node.owned and self._conventions().functions
+        owned = node.followed and self._conventions().functions
         return read_function(node.function, owned=owned, reload_scalars=self.reload_scalars)
 
-    def _analyse(self, function: ir.Operation, record: FunctionRecord) -> InPlaceAnalysis:
+    def _analyse(self, name: str, record: FunctionRecord) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
-        copies = self.copy_before_write or symbol_name(function) in self.no_analysis_func_filter
+        copies = self.copy_before_write or name in self.no_analysis_func_filter
         return analyse_in_place(record, order, copy_before_write=copies)
 
     def _conventions(self) -> Conventions:

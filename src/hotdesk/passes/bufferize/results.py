@@ -10,6 +10,7 @@ Callers find it in the signature (`models.callee`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -82,11 +83,12 @@ def _return_tensors(last: ir.Operation, rewriting: Rewriting, buffers: list[ir.V
 
 def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _Boundary:
     said = assumed(symbol_name(node.function)) if node.recursive else None
+    held: Mapping[int, int] = {}
     if said is not None:
-        held = dict(said.held)
-    else:
-        held = held_results(record, rewriting.analysis.places) if node.owned else {}
-    found = _Boundary(held)
+        held = said.held
+    elif node.owned:
+        held = held_results(record, rewriting.analysis.places)
+    found = _Boundary(dict(held))
     for number, value in enumerate(record.end.operands):
         if value < 0 or number in held:
             continue
