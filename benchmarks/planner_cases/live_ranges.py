@@ -19,8 +19,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from hotdesk import pipeline
-from hotdesk.planning import Buffer, Plan, Pool, Problem, plan
-from hotdesk.runtime import layout
+from hotdesk.planning import Buffer, Pool, Problem
 
 STORED = Path(__file__).with_name("models.json")
 _UNFUSED = "func.func(linalg-generalize-named-ops),canonicalize,cse"
@@ -59,18 +58,14 @@ class _LoweredError(Exception):
 
 def _lowered_problem(spec: Any, fused: bool) -> Problem:
     from hotdesk import api
-    from hotdesk.runtime.function import Evaluator
+    from hotdesk.runtime.evaluating import Evaluator
+    from hotdesk.runtime.planner import problem_of
 
     lowered: list[Any] = []
-    seen: list[Problem] = []
 
     def stop(*given: Any) -> None:
         lowered.append(pipeline.lower(*given).main)
         raise _LoweredError
-
-    def keep(problem: Problem) -> Plan:
-        seen.append(problem)
-        return plan(problem, effort=0)
 
     fuse: str = getattr(pipeline, "_FUSE") if fused else _UNFUSED  # noqa: B009
     with patch.object(pipeline, "_FUSE", fuse), patch.object(api, "lower", stop), suppress(_LoweredError):
@@ -79,9 +74,7 @@ def _lowered_problem(spec: Any, fused: bool) -> Problem:
     expressions = [buffer.bytes for buffer in main.buffers]
     symbols: set[str] = {str(s) for e in expressions for s in getattr(e, "free_symbols", ())}
     values = {symbol: int(spec.batch) for symbol in symbols}
-    with patch.object(layout, "plan", keep):
-        layout.plan_buffers(main, tuple(Evaluator(expressions).at(values)))
-    return seen[0]
+    return problem_of(main, tuple(Evaluator(expressions).at(values)))
 
 
 if __name__ == "__main__":

@@ -185,7 +185,7 @@ def _program(
     count = len(captured.arguments)
     fixed.update({count + i: address for i, address in enumerate(addresses)})
     executable = CompiledProgram(
-        Function(lowered.main, machine, lowered.assertions),
+        Function(lowered.main, machine, lowered.assertions, captured.constraints),
         tuple(inputs.values()),
         captured.results,
         captured.constraints,
@@ -204,11 +204,12 @@ def _program(
         kind="torch",
         timings=log.timings,
         stages=log.ir,
-        checker=_checker(captured.module, lowered, tuple(inputs), {i: fixed[i] for i in weights}),
+        checker=_checker(captured, lowered, tuple(inputs), {i: fixed[i] for i in weights}),
+        symbols=captured.names,
     )
 
 
-def _checker(module: ir.Module, lowered: Lowered, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
+def _checker(captured: Captured, lowered: Lowered, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
     """Keeps the IR on memrefs for `Program.check`; the checker itself is loaded when it is used."""
 
     def check(
@@ -216,7 +217,7 @@ def _checker(module: ir.Module, lowered: Lowered, places: tuple[int, ...], weigh
     ) -> CheckReport:
         from hotdesk.runtime.planned import PlannedProgram
 
-        program = PlannedProgram(module, lowered.main, lowered.prepare, places, weights)
+        program = PlannedProgram(captured.module, lowered.main, lowered.prepare, places, weights, captured.constraints)
         return program.check(symbols, inputs, results)
 
     return check

@@ -33,6 +33,8 @@ class Outcome(str, Enum):
     ON_STACK = "on the stack"  # the buffer lies on the stack, and is gone when its scope ends
     REORDERED = "reordered"  # the operations run in an order that needs less memory
     ORDER_KEPT = "order kept"  # the operations run in the order they came in
+    SPLIT = "split"  # the value is made and read part by part, and never there as a whole
+    RECOMPUTED = "recomputed"  # the value is made again where it is read later, and not kept until then
     REMOVED = "removed"  # the copy is gone: both buffers are one, or nobody reads what it wrote
 
     def __str__(self) -> str:
@@ -82,6 +84,9 @@ class Reason(str, Enum):
     COPY_OF_ITSELF = "copy-of-itself", "Source and target are the same memory."
     SOURCE_REUSED = "source-reused", "The source serves in place of the target."
     TARGET_REUSED = "target-reused", "What is copied is computed in the target from the start."
+
+    PART_BY_PART = "part-by-part", "All that make and read the value work on one part of it after the other."
+    NOT_KEPT_AT_PEAK = "not-kept-at-peak", "Making the value again takes less memory than keeping it while others are large."
 
     LOWER_PEAK = "lower-peak", "In this order, the operations need fewer bytes at the peak."
     LOWEST_PEAK = "lowest-peak", "In no order do the operations need fewer bytes at the peak than in this one."
@@ -137,6 +142,10 @@ class Reason(str, Enum):
     MULTIPLE_READERS = "multiple-readers", "More than one operation reads the value, so it is kept for them."
     DIFFERENT_BLOCK = "different-block", "The operations stand in different blocks, which may run unequally often."
     DESTINATION_LATER = "destination-later", "The destination is not known yet where the value is computed."
+    DESTINATION_RAISES_PEAK = (
+        "destination-raises-peak",
+        "Computing the value where it is inserted would take more memory than the function does at its peak.",
+    )
     DESTINATION_SHARED = (
         "destination-shared",
         "The destination's memory may be used by others until the value is inserted.",
@@ -255,3 +264,11 @@ def evaluate(size: int | sympy.Expr, symbols: Mapping[str, int]) -> int:
         return size
     free = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
     return int(size.subs([(symbol, symbols[symbol.name]) for symbol in free]))
+
+
+def symbols_of(size: int | sympy.Expr) -> tuple[str, ...]:
+    """The names of the symbols in a size, sorted."""
+    if isinstance(size, int):
+        return ()
+    free = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
+    return tuple(sorted(symbol.name for symbol in free))

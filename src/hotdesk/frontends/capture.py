@@ -29,6 +29,7 @@ class Captured:
         constraints: the smallest and largest value of each symbolic size (None: unbounded).
         calling: how Python arguments become inputs and results become what the user gets.
         timings: seconds by stage.
+        names: symbols by the names that the user gave to sizes.
     """
 
     module: ir.Module
@@ -37,3 +38,4 @@ class Captured:
     constraints: Mapping[str, tuple[int, int | None]]
     calling: Calling
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    names: Mapping[str, str] = field(default_factory=dict[str, str])

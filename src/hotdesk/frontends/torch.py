@@ -20,6 +20,7 @@ from hotdesk.frontends.capture import Captured
 from hotdesk.frontends.decompositions import decomposition_table
 from hotdesk.frontends.splats import fold_splats
 from hotdesk.frontends.torch_calling import TorchCalling
+from hotdesk.frontends.torch_dims import dimension_names
 from hotdesk.frontends.torch_refusals import (
     guards_of,
     refusals,
@@ -32,6 +33,7 @@ from hotdesk.frontends.torch_refusals import (
 from hotdesk.frontends.torch_signature import arguments_of, constraints_of, keep_tensors_only, results_of
 from hotdesk.frontends.views import spell_out_views
 from hotdesk.ir.context import make_context, run_mlir_passes
+from hotdesk.runtime.interface import TensorSpec
 
 _TO_TORCH_BACKEND = (
     "func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline"
@@ -91,6 +93,9 @@ def capture(
             "decompose": after_decompositions - after_export,
             "import": time.perf_counter() - after_decompositions,
         },
+        names=dimension_names(
+            model, args, kwargs or {}, dynamic_shapes, [a for a in arguments if isinstance(a, TensorSpec)]
+        ),
     )
 
 

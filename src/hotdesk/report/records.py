@@ -35,6 +35,26 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The most that calls of a program take, for all sizes in a range; every figure of `memory` by itself.
+
+    Attributes:
+        memory: no call takes more, of any kind. `copies` is left out: it depends on how arguments lie in memory.
+        ranges: the symbols with their least and greatest value.
+        exact: the names of those figures that some call reaches; the others are bounds that may lie above every call.
+    """
+
+    memory: Memory
+    ranges: tuple[tuple[str, tuple[int, int]], ...]
+    exact: frozenset[str]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether some call takes exactly `memory.peak` bytes."""
+        return "peak" in self.exact
+
+
+@dataclass(frozen=True, slots=True)
 class BufferLine:
     """One buffer: live from step `lower` up to step `upper`; `where` is `arena`, `result 0` and the like.
 

@@ -12,10 +12,13 @@ import sympy
 
 from hotdesk.errors import ShapeError
 from hotdesk.explain import Decision
-from hotdesk.report.records import Memory
-from hotdesk.runtime.function import Evaluator, Function
-from hotdesk.runtime.interface import Binding, TensorSpec
+from hotdesk.passes.lower.function import SizeCheck
+from hotdesk.report.records import Memory, WorstCase
+from hotdesk.runtime.evaluating import Evaluator
+from hotdesk.runtime.function import Function
+from hotdesk.runtime.interface import Binding, Details, TensorSpec
 from hotdesk.runtime.layout import ALIGNMENT, Layout, at_peak, buffer_lines, shared_decisions
+from hotdesk.runtime.worst import worst_case
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -81,16 +84,24 @@ class CompiledProgram:
             self._arena, self._arena_address = aligned(layout.plan.arena)
             self._arena_size = layout.plan.arena
             self._current = None
+        memory = self._memory(layout)
+        return PlannedBinding(dict(symbols), self._shapes(symbols), memory, layout.bytes, layout=layout)
+
+    def details(self, binding: Binding) -> Details:
+        layout = cast(PlannedBinding, binding).layout
         lines = buffer_lines(self._main.lowered, layout)
-        return PlannedBinding(
-            dict(symbols),
-            self._shapes(symbols),
-            self._memory(layout),
-            at_peak(lines),
-            (*self._decisions, *shared_decisions(self._main.lowered, layout)),
-            lines,
-            layout=layout,
-        )
+        return Details(at_peak(lines), (*self._decisions, *shared_decisions(self._main.lowered, layout)), lines)
+
+    @property
+    def plans(self) -> tuple[int, bool]:
+        return self._main.planner.made, self._main.planner.serves_all_sizes
+
+    def worst(self, ranges: Mapping[str, tuple[int, int]]) -> WorstCase:
+        """The most that a call takes, for all values of the symbols in range. Raises OptionError where a size has no limit."""
+        prepared = self._prepared_bytes + self._main.constant_bytes
+        corner = {name: high for name, (_, high) in ranges.items()}
+        is_allowed = self._failed_check(corner) is None
+        return worst_case(self._main, ranges, self._input_places, self._weight_bytes, prepared, is_allowed=is_allowed)
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
         layout = cast(PlannedBinding, binding).layout
@@ -101,15 +112,20 @@ class CompiledProgram:
         self._main.run(layout, results)
 
     def _check_sizes(self, symbols: Mapping[str, int]) -> None:
-        for check in self._main.lowered.checks:
-            relation = check.relation.subs({sympy.Symbol(k): v for k, v in symbols.items()})
-            if relation is not sympy.true:
-                raise ShapeError(
-                    "the sizes of the arguments do not go together",
-                    expected=f"{check.relation} ({check.message})",
-                    got=", ".join(f"{k} = {v}" for k, v in symbols.items()),
-                    where=check.source.location or None,
-                )
+        check = self._failed_check(symbols)
+        if check is not None:
+            raise ShapeError(
+                "the sizes of the arguments do not go together",
+                expected=f"{check.relation} ({check.message})",
+                got=", ".join(f"{k} = {v}" for k, v in symbols.items()),
+                where=check.source.location or None,
+            )
+
+    def _failed_check(self, symbols: Mapping[str, int]) -> SizeCheck | None:
+        """The first check of the program on its sizes that does not hold."""
+        values = {sympy.Symbol(k): v for k, v in symbols.items()}
+        checks = self._main.lowered.checks
+        return next((check for check in checks if check.relation.subs(values) is not sympy.true), None)
 
     def _shapes(self, symbols: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
         rest = iter(self._result_sizes.at(symbols))

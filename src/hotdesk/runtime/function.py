@@ -7,32 +7,29 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
-import sympy
 
 from hotdesk.errors import ExecutionError
-from hotdesk.ir.sizes import Size, integer_function
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.function import LoweredFunction
+from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.jit import Machine
-from hotdesk.runtime.layout import Layout, plan_buffers
-
-
-class Evaluator:
-    """Evaluates many size expressions at once."""
-
-    def __init__(self, expressions: Sequence[Size]) -> None:
-        self._names = sorted({str(s) for e in expressions if isinstance(e, sympy.Expr) for s in e.free_symbols})
-        self._function = integer_function(self._names, expressions)
-
-    def at(self, symbols: Mapping[str, int]) -> list[int]:
-        return [int(value) for value in self._function(*(symbols[name] for name in self._names))]
+from hotdesk.runtime.layout import Layout
+from hotdesk.runtime.planner import Planner
 
 
 class Function:
     """One entry function and its tables."""
 
-    def __init__(self, lowered: LoweredFunction, machine: Machine, assertions: Sequence[Assertion]) -> None:
+    def __init__(
+        self,
+        lowered: LoweredFunction,
+        machine: Machine,
+        assertions: Sequence[Assertion],
+        bounds: Mapping[str, tuple[int, int | None]] | None = None,
+    ) -> None:
+        """`bounds` are the least and greatest value of each symbol in sizes."""
         self.lowered = lowered
+        self.planner = Planner(lowered, bounds or {})
         self._entry = machine.entry(lowered.entry)
         self._assertions = {a.code: a for a in assertions}
         self._sizes = Evaluator([b.bytes for b in lowered.buffers])
@@ -53,10 +50,14 @@ class Function:
     def constant_bytes(self) -> int:
         return sum(int(data.nbytes) for data in self._constants.values())
 
+    def sizes(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
+        """The bytes of each buffer, by place in the pointer table."""
+        return tuple(self._sizes.at(symbols))
+
     def layout(self, symbols: Mapping[str, int]) -> Layout:
         """Plans the buffers for one value of the symbols."""
-        sizes = tuple(self._sizes.at(symbols))
-        made = plan_buffers(self.lowered, sizes)
+        sizes = self.sizes(symbols)
+        made = self.planner.plan(sizes)
         numbers = (ctypes.c_int64 * max(1, len(self.lowered.numbers)))(*self._numbers.at(symbols))
         return Layout(
             made,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from hotdesk.explain import Decision
-from hotdesk.report.records import BufferLine, Memory
+from hotdesk.report.records import BufferLine, Memory, WorstCase
 
 if TYPE_CHECKING:
     import sympy
@@ -32,17 +32,21 @@ class TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """An executable's plan for one value of each symbol.
-
-    `peak_buffers` are those live at the peak, largest first; `buffers` are all of them, in the order of their first use.
-    """
+    """An executable's plan for one value of each symbol. `bytes` is about what keeping it takes."""
 
     symbols: Mapping[str, int]
     result_shapes: tuple[tuple[int, ...], ...]
     memory: Memory
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What there is to tell about a binding: the buffers live at the peak, largest first, all in order of first use, and why."""
+
     peak_buffers: tuple[BufferLine, ...]
     decisions: tuple[Decision, ...]
-    buffers: tuple[BufferLine, ...] = ()
+    buffers: tuple[BufferLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,19 @@ class Executable(Protocol):
 
     def bind(self, symbols: Mapping[str, int]) -> Binding:
         """Plan for these values of the symbols."""
+        ...
+
+    def details(self, binding: Binding) -> Details:
+        """What there is to tell about a plan; worked out when asked for."""
+        ...
+
+    @property
+    def plans(self) -> tuple[int, bool]:
+        """How many plans a search has made for `bind`, and whether one serves all values of the symbols."""
+        ...
+
+    def worst(self, ranges: Mapping[str, tuple[int, int]]) -> WorstCase:
+        """The most that a call takes, for all values of the symbols in range."""
         ...
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:

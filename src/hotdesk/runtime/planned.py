@@ -28,8 +28,8 @@ from hotdesk.runtime.checking.elements import Array, dtype_of, xp
 from hotdesk.runtime.checking.machine import Machine, Settings
 from hotdesk.runtime.checking.parameters import Parameter, parameters
 from hotdesk.runtime.checking.report import CheckReport, Result
-from hotdesk.runtime.function import Evaluator
-from hotdesk.runtime.layout import plan_buffers
+from hotdesk.runtime.evaluating import Evaluator
+from hotdesk.runtime.planner import Planner
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class PlannedProgram:
         main, prepare: its functions as they were lowered.
         inputs: which arguments of `@main` are passed in at each call.
         weights: addresses of the others that point at weights, by argument.
+        bounds: the least and greatest value of each symbol in sizes.
     """
 
     module: ir.Module
@@ -48,6 +49,7 @@ class PlannedProgram:
     prepare: LoweredFunction | None
     inputs: tuple[int, ...]
     weights: Mapping[int, int]
+    bounds: Mapping[str, tuple[int, int | None]]
 
     def check(
         self,
@@ -110,7 +112,7 @@ class PlannedProgram:
     ) -> None:
         """Tells the machine where the plan puts each allocation: in the arena, or in a result that lends its memory."""
         sizes = Evaluator([buffer.bytes for buffer in lowered.buffers]).at(symbols)
-        plan = plan_buffers(lowered, sizes)
+        plan = Planner(lowered, self.bounds).plan(sizes)
         arenas: dict[int | None, Arena] = {None: Arena("the arena", np.zeros(plan.arena, np.int32))}
         for number, place in enumerate(lowered.result_places):
             arenas[place] = Arena(f"result {number}", np.zeros(sizes[place], np.int32))

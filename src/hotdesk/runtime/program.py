@@ -7,38 +7,26 @@ look at each tensor, the memory of the results and the run.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from hotdesk.errors import ArgumentCountError, DtypeError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.report import BufferLine, Memory, Report, render, summarize
+from hotdesk.report import BufferLine, Memory, Report, WorstCase, render, summarize
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
+from hotdesk.runtime.limits import is_bounds, limits
 from hotdesk.runtime.outputs import Extents, admit
+from hotdesk.runtime.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
 from hotdesk.runtime.sizes import Sizes
 from hotdesk.runtime.tensors import TensorView, address, contiguous, describe, empty, glance, written
 
 if TYPE_CHECKING:
     from hotdesk.runtime.checking.report import CheckReport
     from hotdesk.runtime.tensors import Kind
-
-PLANS = 64
-_SIGNATURES_PER_PLAN = 4
-
-
-@dataclass(frozen=True, slots=True)
-class _Signature:
-    """What follows from the kinds, types and sizes of a call's tensors. `bytes` has the size of each."""
-
-    symbols: Mapping[str, int]
-    values: tuple[int, ...]
-    kind: Kind
-    bytes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +36,7 @@ class _Admitted:
     If any is a copy, `views` are the caller's tensors and `copies` keeps the memory while the program runs.
     """
 
-    signature: _Signature
+    signature: Signature
     addresses: Sequence[int]
     views: Sequence[TensorView] = ()
     copies: Sequence[TensorView] = ()
@@ -83,14 +71,15 @@ class Program:
         timings: Mapping[str, float] | None = None,
         stages: Mapping[str, str] | None = None,
         plans: int = PLANS,
+        plan_bytes: int = PLAN_BYTES,
         checker: Checker | None = None,
+        symbols: Mapping[str, str] | None = None,
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
-        At most `plans` plans are kept, those used last. Raises OptionError if that is none.
+        At most `plans` plans are kept, of at most `plan_bytes` bytes together, those used last; OptionError if that is none.
+        `symbols` are other names by which `memory` knows symbols.
         """
-        if plans < 1:
-            raise OptionError("plans", expected="at least 1", got=str(plans))
         self.name = name
         self._executable = executable
         self._calling = calling or Positional([spec.name for spec in executable.inputs])
@@ -102,10 +91,9 @@ class Program:
         self._kind: Kind = kind
         self._timings = MappingProxyType(dict(timings or {}))
         self._stages = dict(stages or {})
-        self._plans = plans
         self._checker = checker
-        self._bindings: OrderedDict[tuple[int, ...], Binding] = OrderedDict()
-        self._signatures: dict[Hashable, _Signature] = {}
+        self._names = dict(symbols or {})
+        self._remembered = Remembered(plans, plan_bytes)
         self._lock = Lock()
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -148,9 +136,32 @@ class Program:
             raise OptionError(f"stage '{stage}'", expected=expected, got="no such stage")
         return self._stages[stage]
 
-    def memory(self, *args: Any, **kwargs: Any) -> Memory:
-        """What a call with these arguments takes, in bytes. Without dynamic sizes, no arguments are needed."""
+    @overload
+    def memory(self, bounds: Mapping[str, tuple[int, int | None]], /) -> WorstCase: ...
+
+    @overload
+    def memory(self, *args: Any, **kwargs: Any) -> Memory: ...
+
+    def memory(self, *args: Any, **kwargs: Any) -> Memory | WorstCase:
+        """What a call with these arguments takes, in bytes. Without dynamic sizes, no arguments are needed.
+
+        Given ranges of sizes instead, as in `program.memory({"batch": (1, 64)})`, the most that any call with sizes in these
+        ranges takes. What is not named ranges as declared; a size without a greatest value raises OptionError. So it does in
+        `program.memory({})`, the worst case over all that was declared.
+        """
+        if len(args) == 1 and not kwargs and is_bounds(args[0]):
+            ranges = limits(args[0], self._executable.constraints, self._inputs, self._names)
+            with self._lock:
+                return self._executable.worst(ranges)
         return _memory(*self._plan(args, kwargs))
+
+    @property
+    def plans(self) -> PlanCounts:
+        """How often a plan was made, laid out and reused, and what is remembered."""
+        with self._lock:
+            made, for_all = self._executable.plans
+            kept = self._remembered
+            return PlanCounts(made, for_all, kept.added, kept.reused, len(kept), kept.bytes)
 
     def decisions(self, *args: Any, **kwargs: Any) -> tuple[Decision, ...]:
         """What was decided about each tensor of a call with these arguments, and why."""
@@ -159,13 +170,14 @@ class Program:
 
     def buffers(self, *args: Any, **kwargs: Any) -> tuple[BufferLine, ...]:
         """Every buffer of a call with these arguments: its bytes, place, live range and Python line."""
-        return self._plan(args, kwargs)[0].buffers
+        return self._executable.details(self._plan(args, kwargs)[0]).buffers
 
     def summary(self, *args: Any, **kwargs: Any) -> Report:
         """The report on a call with these arguments, as a record."""
         binding, views = self._plan(args, kwargs)
         symbols, decisions = tuple(binding.symbols.items()), self._decisions(binding, views)
-        return summarize(self.name, symbols, _memory(binding, views), binding.peak_buffers, decisions)
+        at_peak = self._executable.details(binding).peak_buffers
+        return summarize(self.name, symbols, _memory(binding, views), at_peak, decisions)
 
     def report(self, *args: Any, **kwargs: Any) -> str:
         """The report on a call with these arguments, as at most 15 lines of text."""
@@ -190,7 +202,7 @@ class Program:
         seen = [glance(leaf) for leaf in leaves]
         plain = [found for found in seen if found is not None]
         key = tuple([found[0] for found in plain]) if len(plain) == len(seen) else None
-        signature = self._signatures.get(key) if key is not None else None
+        signature = self._remembered.signature(key) if key is not None else None
         if signature is None:
             return self._admit_new(leaves, key)
         return _Admitted(signature, [found[1] for found in plain])
@@ -202,7 +214,7 @@ class Program:
         copies = [contiguous(view) for view in views]
         return _Admitted(signature, [copy.pointer for copy in copies], views, copies)
 
-    def _check(self, leaves: Sequence[object]) -> tuple[_Signature, tuple[TensorView, ...]]:
+    def _check(self, leaves: Sequence[object]) -> tuple[Signature, tuple[TensorView, ...]]:
         if len(leaves) != len(self._inputs):
             names = ", ".join(spec.name for spec in self._inputs)
             raise ArgumentCountError("arguments", expected=f"{len(self._inputs)} ({names})", got=str(len(leaves)))
@@ -215,27 +227,25 @@ class Program:
                 what = f"argument '{spec.name}'"
                 raise DtypeError(what, expected=spec.dtype, got=view.dtype, where=where, hint=hint)
         key = tuple((view.kind, view.shape) for view in views)
-        signature = self._signatures.get(key)
+        signature = self._remembered.signature(key)
         if signature is None:
             signature = self._sign(views)
             self._remember(key, signature)
         return signature, views
 
-    def _sign(self, views: Sequence[TensorView]) -> _Signature:
+    def _sign(self, views: Sequence[TensorView]) -> Signature:
         symbols = self._sizes.solve([view.shape for view in views])
         kinds = {view.kind for view in views}
         kind: Kind = self._kind if not kinds else "torch" if "torch" in kinds else "numpy"
-        return _Signature(symbols, tuple(symbols.values()), kind, tuple(view.bytes for view in views))
+        return Signature(symbols, tuple(symbols.values()), kind, tuple(view.bytes for view in views))
 
-    def _remember(self, key: Hashable, signature: _Signature) -> None:
+    def _remember(self, key: Hashable, signature: Signature) -> None:
         with self._lock:
-            while len(self._signatures) >= self._plans * _SIGNATURES_PER_PLAN:
-                del self._signatures[next(iter(self._signatures))]
-            self._signatures[key] = signature
+            self._remembered.sign(key, signature)
 
     def _plan(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Binding, tuple[TensorView, ...]]:
         if self._static and not args and not kwargs:
-            signature, views = _Signature({}, (), self._kind, ()), ()
+            signature, views = Signature({}, (), self._kind, ()), ()
         else:
             signature, views = self._check(self._calling.flatten(args, kwargs))
         with self._lock:
@@ -247,18 +257,15 @@ class Program:
             for spec, view in zip(self._inputs, views, strict=False)
             if not view.contiguous
         )
-        return (*(decision.at(binding.symbols) for decision in binding.decisions), *copies)
+        made = self._executable.details(binding).decisions
+        return (*(decision.at(binding.symbols) for decision in made), *copies)
 
-    def _bind(self, signature: _Signature) -> Binding:
+    def _bind(self, signature: Signature) -> Binding:
         """The plan, made now if it is not kept. The caller holds the lock."""
-        binding = self._bindings.get(signature.values)
-        if binding is not None:
-            self._bindings.move_to_end(signature.values)
-            return binding
-        binding = self._executable.bind(signature.symbols)
-        self._bindings[signature.values] = binding
-        if len(self._bindings) > self._plans:
-            self._bindings.popitem(last=False)
+        binding = self._remembered.binding(signature.values)
+        if binding is None:
+            binding = self._executable.bind(signature.symbols)
+            self._remembered.add(signature.values, binding)
         return binding
 
     def _allocate(self, call: _Admitted, binding: Binding) -> list[object]:

@@ -11,8 +11,8 @@ import ml_dtypes
 import numpy as np
 
 from hotdesk.explain import Decision, Outcome, Reason, evaluate
-from hotdesk.report import BufferLine, Memory
-from hotdesk.runtime.interface import Binding, TensorSpec
+from hotdesk.report import BufferLine, Memory, WorstCase
+from hotdesk.runtime.interface import Binding, Details, TensorSpec
 
 DTYPES = {
     "f32": np.dtype(np.float32),
@@ -53,10 +53,22 @@ class Fake:
             for spec in self.inputs
         )
         memory = Memory(64, 64 + sum(sizes), 64, 128 + sum(sizes), 0, 0, inputs, sum(sizes), 1)
+        return Binding(dict(symbols), shapes, memory, bytes=1000)
+
+    def details(self, binding: Binding) -> Details:
         lines = (BufferLine("tmp", 64, "model.py:3", 0, 1, "arena"),)
         size = math.prod(self.inputs[0].shape) * 4 if self.inputs else 0
         decisions = (Decision("tmp", Outcome.ALLOCATED, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, (), size),)
-        return Binding(dict(symbols), shapes, memory, lines, decisions)
+        return Details(lines, decisions, lines)
+
+    @property
+    def plans(self) -> tuple[int, bool]:
+        return len(self.bound), False
+
+    def worst(self, ranges: Mapping[str, tuple[int, int]]) -> WorstCase:
+        """That of the upper corner."""
+        memory = self.bind({name: high for name, (_, high) in ranges.items()}).memory
+        return WorstCase(memory, tuple(ranges.items()), frozenset({"peak"}))
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
         self.runs.append((list(inputs), list(results)))

@@ -436,8 +436,8 @@ def test_what_is_remembered_is_bounded() -> None:
     program = Program(fake, plans=3)
     for size in [*range(50), *range(50)]:
         assert program(torch.full((size,), float(size))).tolist() == [float(size)] * size
-    assert len(program._bindings) == 3
-    assert len(program._signatures) <= 12
+    assert (program.plans.kept, program.plans.made, program.plans.laid_out) == (3, 100, 100)
+    assert program._remembered.signatures <= 12
 
 
 def test_plans_must_be_kept() -> None:

@@ -1,0 +1,62 @@
+"""The names that `dynamic_shapes` gives to sizes, for the symbols that `torch.export` names anew."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import sympy
+import torch
+
+from hotdesk.runtime.interface import TensorSpec
+
+
+def dimension_names(
+    model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], dynamic_shapes: Any, inputs: Sequence[TensorSpec]
+) -> dict[str, str]:
+    """The symbol that each named `Dim` became. `inputs` are the tensors among the arguments, flattened in order.
+
+    What is written in a form that is not understood gives no names; it was `torch.export` that had to read it.
+    """
+    forward = model.forward if isinstance(model, torch.nn.Module) else None
+    if forward is None or dynamic_shapes is None:
+        return {}
+    try:
+        given = inspect.signature(forward).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return {}
+    wanted: Any = dynamic_shapes
+    if not isinstance(dynamic_shapes, Mapping):
+        wanted = dict(zip(given, cast("Sequence[Any]", dynamic_shapes), strict=False))
+    found = [entry for name, value in given.items() for entry in _tensors(value, wanted.get(name))]
+    if len(found) != len(inputs):
+        return {}
+    names: dict[str, str] = {}
+    for dims, spec in zip(found, inputs, strict=True):
+        for position, dim in _entries(dims):
+            name = getattr(dim, "__name__", None)
+            size = spec.shape[position] if -len(spec.shape) <= position < len(spec.shape) else 0
+            if isinstance(name, str) and name.isidentifier() and isinstance(size, sympy.Symbol):
+                names[name] = str(size)
+    return names
+
+
+def _tensors(value: Any, dims: Any) -> Iterator[Any]:
+    """What is said of each tensor in a value."""
+    if isinstance(value, torch.Tensor):
+        yield dims
+    elif isinstance(value, Mapping):
+        for key, inner in cast("Mapping[Any, Any]", value).items():
+            yield from _tensors(inner, cast("Mapping[Any, Any]", dims).get(key) if isinstance(dims, Mapping) else None)
+    elif isinstance(value, tuple | list):
+        inside = cast("Sequence[Any]", value)
+        said = cast("Sequence[Any]", dims) if isinstance(dims, tuple | list) else [None] * len(inside)
+        for inner, each in zip(inside, said, strict=False):
+            yield from _tensors(inner, each)
+
+
+def _entries(dims: Any) -> list[tuple[int, Any]]:
+    if isinstance(dims, Mapping):
+        return [(k, dim) for k, dim in cast("Mapping[Any, Any]", dims).items() if isinstance(k, int)]
+    return list(enumerate(cast("Sequence[Any]", dims))) if isinstance(dims, tuple | list) else []

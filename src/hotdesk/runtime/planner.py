@@ -1,0 +1,225 @@
+"""Plans of one function for the sizes of each call: made once for all of them where that is provably good, else for each.
+
+1. Sizes that are numbers: one plan, by the whole portfolio.
+2. Sizes with symbols: plans for some samples, the greatest sizes in range among them. Where what lies below what in one of them
+   is proven to be good for all sizes in range (`planning.all_sizes`), that is the plan, and sizes are only laid out by it.
+3. Else each of the samples' stackings is laid out for the sizes that come, with all its loans and with those that fit for all
+   sizes, and buffers are packed anew beside what pools hold in the best of them; the smallest arena counts. That takes
+   milliseconds. Only where it ends more than a twentieth above the bound does the portfolio run again.
+
+What a plan is depends on the program and the sizes, not on the calls before. Every plan is checked by code that did not make it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from hotdesk.errors import PlanError
+from hotdesk.ir.polynomials import Polynomials
+from hotdesk.passes.lower.function import LoweredFunction
+from hotdesk.planning import Buffer, Plan, Pool, PoolId, Problem, check, lower_bound, plan
+from hotdesk.planning.all_sizes import good_for_all, sure_loans
+from hotdesk.planning.polynomials import Polynomial, greatest
+from hotdesk.planning.repacking import borrowing_less, repacked
+from hotdesk.planning.stacking import Stacking, arena_of, lay_out, read_stacking
+from hotdesk.runtime.evaluating import Evaluator
+from hotdesk.runtime.layout import ALIGNMENT
+
+SAMPLES = (512, 64, 8)
+"""What each symbol is taken to be, beside its greatest value."""
+
+_CLOSE = 1.05
+
+Bounds = Mapping[str, tuple[int, "int | None"]]
+
+
+class Planner:
+    """Places the allocations of one function.
+
+    `bounds` are the least and greatest values of the symbols. `made` counts the plans that were asked for; where one serves all
+    sizes it is 1.
+    """
+
+    def __init__(self, lowered: LoweredFunction, bounds: Bounds) -> None:
+        self._lowered = lowered
+        self._bounds = bounds
+        self._places = tuple(
+            i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper
+        )
+        self._lenders = tuple(place for place in lowered.result_places if lowered.buffers[place].lower > 0)
+        sizes = [lowered.buffers[place].bytes for place in (*self._places, *self._lenders)]
+        self._symbols = sorted({str(s) for size in sizes if not isinstance(size, int) for s in size.free_symbols})
+        self._evaluator = Evaluator([buffer.bytes for buffer in lowered.buffers])
+        self.made = 0
+
+    def plan(self, sizes: Sequence[int]) -> Plan:
+        """Places every allocation of the function if its buffers have these sizes, in bytes, by place in the pointer table.
+
+        A result lends its memory until it is written first.
+
+        Raises:
+            PlanError: the check found a fault.
+        """
+        self.made = 1 if self._for_all is not None else self.made + 1
+        return self.solve(sizes)
+
+    def solve(self, sizes: Sequence[int]) -> Plan:
+        """The same plan, not counted."""
+        problem = problem_of(self._lowered, sizes)
+        if not self._symbols:
+            return checked(problem, plan(problem))
+        if self._for_all is not None:
+            return checked(problem, _laid_out(problem, self._for_all, "for-all-sizes") or plan(problem))
+        return checked(problem, self._quick(problem))
+
+    @property
+    def depends_on_sizes(self) -> bool:
+        """Whether there is a buffer, or a result that lends its memory, whose size is not a number."""
+        return bool(self._symbols)
+
+    @property
+    def serves_all_sizes(self) -> bool:
+        """Whether one plan is used for all sizes, as far as any was asked for."""
+        return self.made > 0 and self._for_all is not None
+
+    def most(self, bounds: Bounds) -> int | None:
+        """Bytes that no arena is above for values of the symbols in `bounds`; None if a size has no known limit there."""
+        sizes, capacities, reader = self._polynomials(bounds)
+        footprints: list[int] = []
+        for size in sizes:
+            most = greatest(size, reader.ranges)
+            if most is None:
+                return None
+            footprints.append(-(-most // ALIGNMENT) * ALIGNMENT)
+        if self._for_all is not None:
+            stackings = [self._for_all]
+        else:
+            stackings = [
+                stacking
+                for stacking in self._stackings
+                if sure_loans(self._samples[0][0], stacking, sizes, capacities, reader.ranges) >= stacking.lent
+            ]
+        return min((arena_of(stacking, footprints) for stacking in stackings), default=sum(footprints))
+
+    def rises(self, bounds: Bounds) -> bool:
+        """Whether no buffer is smaller where a symbol is greater."""
+        sizes, _, reader = self._polynomials(bounds)
+        return all(reader.never_falls(size) for size in sizes)
+
+    def _polynomials(self, bounds: Bounds) -> tuple[list[Polynomial], dict[PoolId, Polynomial], Polynomials]:
+        """Sizes of buffers, capacities of pools by place, and what has read them."""
+        reader = Polynomials(bounds)
+        sizes = [reader.of(self._lowered.buffers[place].bytes) for place in self._places]
+        capacities: dict[PoolId, Polynomial] = {
+            place: reader.of(self._lowered.buffers[place].bytes) for place in self._lenders
+        }
+        return sizes, capacities, reader
+
+    @cached_property
+    def _samples(self) -> tuple[tuple[Problem, Plan], ...]:
+        """Problems of different sizes with their plans, the greatest sizes first."""
+        found: dict[tuple[int, ...], tuple[Problem, Plan]] = {}
+        for symbols in self._sampled():
+            sizes = tuple(self._evaluator.at(symbols))
+            if sizes not in found and all(size >= 0 for size in sizes):
+                problem = problem_of(self._lowered, sizes)
+                found[sizes] = problem, plan(problem)
+        return tuple(found.values())
+
+    def _sampled(self) -> Iterator[dict[str, int]]:
+        names = self._evaluator.names
+        ends = {name: self._bounds.get(name, (0, None)) for name in names}
+        for sample in (None, *SAMPLES):
+            yield {
+                name: _within(sample, low, high) if sample is not None or high is None else high
+                for name, (low, high) in ends.items()
+            }
+
+    @cached_property
+    def _for_all(self) -> Stacking | None:
+        """The stacking of a sample that is proven to be good for all sizes."""
+        if not self._symbols:
+            return None
+        sizes, capacities, reader = self._polynomials(self._bounds)
+        for problem, made in self._samples:
+            if len(problem.pools) == len(capacities):
+                found = good_for_all(problem, made, sizes, capacities, reader.ranges)
+                if found is not None:
+                    return found
+        return None
+
+    @cached_property
+    def _stackings(self) -> tuple[Stacking, ...]:
+        """Those of the samples, and as they would be with no more than the loans that are proven to fit for all sizes."""
+        sizes, capacities, reader = self._polynomials(self._bounds)
+        found: list[Stacking] = []
+        for problem, made in self._samples:
+            stacking = read_stacking(problem.buffers, made)
+            sure = sure_loans(problem, stacking, sizes, capacities, reader.ranges)
+            found.append(stacking)
+            if sure < stacking.lent:
+                found.append(read_stacking(problem.buffers, borrowing_less(problem, made, sure)))
+        return tuple(dict.fromkeys(found))
+
+    def _quick(self, problem: Problem) -> Plan:
+        best: Plan | None = None
+        for stacking in self._stackings:
+            found = _laid_out(problem, stacking, "as-sampled")
+            if found is not None and (best is None or found.arena < best.arena):
+                best = found
+            if best is not None and best.proven_optimal:
+                return best
+        if best is not None:
+            best = repacked(problem, best)
+        if best is not None and best.arena <= _CLOSE * best.bound.bytes:
+            return best
+        again = plan(problem, effort=0)
+        return again if best is None or again.arena < best.arena else best
+
+
+def problem_of(lowered: LoweredFunction, sizes: Sequence[int]) -> Problem:
+    """What there is to plan if the buffers of a function have these sizes, in bytes, by place in the pointer table.
+
+    A result lends its memory until it is written first. A buffer that nothing uses needs none.
+    """
+    uses = lowered.buffers
+    buffers = [
+        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT)
+        for i, use in enumerate(uses)
+        if use.kind == "alloc" and use.lower < use.upper
+    ]
+    pools = [Pool(i, sizes[i], ((0, uses[i].lower),)) for i in lowered.result_places if uses[i].lower and sizes[i]]
+    return Problem(tuple(buffers), tuple(pools))
+
+
+def _laid_out(problem: Problem, stacking: Stacking, strategy: str) -> Plan | None:
+    """A stacking for the sizes of a problem; None where a buffer does not fit its pool, or more is needed than without reuse."""
+    found = lay_out(stacking, problem)
+    no_reuse = sum(buffer.footprint for buffer in problem.buffers)
+    if found is None or found[1] > no_reuse:
+        return None
+    placements, arena = found
+    return Plan(placements, arena, lower_bound(problem), strategy, no_reuse)
+
+
+def _within(sample: int | None, low: int, high: int | None) -> int:
+    wanted = SAMPLES[0] if sample is None else sample
+    return max(low, wanted if high is None else min(wanted, high))
+
+
+def checked(problem: Problem, made: Plan) -> Plan:
+    """The plan, if code that did not make it finds no fault in it.
+
+    Raises:
+        PlanError: it found one.
+    """
+    faults = check(problem, made)
+    if faults:
+        raise PlanError(
+            f"the planner's `{made.strategy}` made an invalid plan",
+            expected="buffers that are live together apart",
+            got=faults[0].message,
+            hint="This is a defect of Hotdesk; please report it.",
+        )
+    return made
