@@ -1,8 +1,7 @@
 """Which blocks every path to a block passes, and which blocks of a region run in turns.
 
-Blocks of one region are ordered by their immediate dominators, found by the iteration over reverse postorder of Cooper, Harvey
-and Kennedy, "A Simple, Fast Dominance Algorithm" (2001). A block also dominates the blocks inside of its ops and of the ops in
-blocks that it dominates. What no path reaches is dominated by what is around its region alone.
+A block also dominates the blocks inside of its ops and of the ops in blocks that it dominates. What no path reaches is dominated
+by what is around its region alone.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from hotdesk.analysis.buffer_program import FUNCTION, BufferBlock, BufferProgram
+from hotdesk.analysis.dominators import components, immediate_dominators, spans
 
 
 class Dominance:
@@ -20,13 +20,13 @@ class Dominance:
         self._above: list[int] = [-1] * len(program.blocks)
         self._depth: list[int] = [0] * len(program.blocks)
         self._cycles: list[int] = [-1] * len(program.blocks)
-        regions: dict[tuple[int, int], list[BufferBlock]] = {}
+        self._regions: dict[tuple[int, int], list[int]] = {}
+        self._ends: dict[tuple[int, int], _Ends | None] = {}
         for block in program.blocks:
-            regions.setdefault((block.parent, block.region), []).append(block)
-        for (parent, _), blocks in regions.items():
-            around = -1 if parent == FUNCTION else program.ops[parent].block
-            self._region([block.number for block in blocks], around)
-        self._first, self._last = _spans(self._above)
+            self._regions.setdefault((block.parent, block.region), []).append(block.number)
+        for (parent, _), blocks in self._regions.items():
+            self._region(blocks, -1 if parent == FUNCTION else program.ops[parent].block)
+        self._first, self._last = spans(self._above)
 
     def cycle(self, block: int) -> int:
         """A number that a block has in common with those of its region that lead to it and come after it; -1 for none."""
@@ -80,12 +80,37 @@ class Dominance:
                 return None
         return op
 
+    def find_certain(self, block: int, wanted: Iterable[int]) -> int:
+        """The last block in which control certainly arrives, once, after it has come to `block`, and that dominates one of these.
+
+        It is `block` itself if that does not dominate all of these, or control may never come to the end of the region.
+        """
+        below = self._after_all(block)
+        found = block
+        if below is None or self._cycles[block] >= 0:
+            return found
+        for each in wanted:
+            if not self.dominates(block, each):
+                return block
+            while each != block and not (self._cycles[each] < 0 and below.is_certain(block, each)):
+                each = self._above[each]
+            if self._depth[each] > self._depth[found]:
+                found = each
+        return found
+
+    def _after_all(self, block: int) -> _Ends | None:
+        record = self._program.blocks[block]
+        region = record.parent, record.region
+        if region not in self._ends:
+            self._ends[region] = _Ends.of([self._program.blocks[b] for b in self._regions[region]])
+        return self._ends[region]
+
     def _region(self, blocks: Sequence[int], around: int) -> None:
         """Orders the blocks of a region, whose parents are ordered before."""
         places = {block: i for i, block in enumerate(blocks)}
         after = [[places[successor] for successor, _ in self._program.blocks[block].branches] for block in blocks]
-        finished, cycles = _components(after)
-        dominators = _immediate_dominators(after, finished)
+        finished, cycles = components(after)
+        dominators = immediate_dominators(after, finished)
         for i in [*reversed(finished), *(i for i in range(len(blocks)) if i not in dominators)]:
             above = dominators.get(i, i)
             self._above[blocks[i]] = around if above == i else blocks[above]
@@ -94,87 +119,29 @@ class Dominance:
             self._cycles[blocks[i]] = blocks[cycles[i]] if cycles[i] >= 0 else -1
 
 
-def _spans(above: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Numbers of the nodes of a forest in preorder, given what is above each (-1 for none), and the last number below each."""
-    below: dict[int, list[int]] = {}
-    for node, parent in enumerate(above):
-        below.setdefault(parent, []).append(node)
-    order: list[int] = []
-    waiting = below.get(-1, [])[::-1]
-    while waiting:
-        node = waiting.pop()
-        order.append(node)
-        waiting += reversed(below.get(node, ()))
-    first = [0] * len(above)
-    for number, node in enumerate(order):
-        first[node] = number
-    last = list(first)
-    for node in reversed(order):
-        if above[node] >= 0:
-            last[above[node]] = max(last[above[node]], last[node])
-    return first, last
+class _Ends:
+    """Which blocks of a region every path from a block to the region's end passes, by the dominators of the reversed graph."""
 
+    def __init__(self, first: dict[int, int], last: dict[int, int]) -> None:
+        self._first, self._last = first, last
 
-def _immediate_dominators(after: list[list[int]], finished: list[int]) -> dict[int, int]:
-    """The immediate dominator of each block that is reached; the first one's is itself."""
-    position = {block: i for i, block in enumerate(finished)}
-    before: dict[int, list[int]] = {}
-    for block in finished:
-        for successor in after[block]:
-            before.setdefault(successor, []).append(block)
-    found = {0: 0}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(finished[:-1]):
-            ways = [way for way in before[block] if way in found]
-            new = ways[0]
-            for way in ways[1:]:
-                new = _meet(new, way, found, position)
-            changed |= found.get(block) != new
-            found[block] = new
-    return found
+    @classmethod
+    def of(cls, blocks: Sequence[BufferBlock]) -> _Ends | None:
+        """None if not every block leads to the end of the region."""
+        places = {block.number: i for i, block in enumerate(blocks, 1)}  # 0 is the end
+        before: list[list[int]] = [[] for _ in range(len(blocks) + 1)]
+        for block in blocks:
+            for successor in {successor for successor, _ in block.branches}:
+                before[places[successor]].append(places[block.number])
+            if not block.branches:
+                before[0].append(places[block.number])
+        finished, _ = components(before)
+        if len(finished) <= len(blocks):
+            return None
+        above = immediate_dominators(before, finished)
+        first, last = spans([-1 if i == 0 else above[i] for i in range(len(before))])
+        return cls({b: first[i] for b, i in places.items()}, {b: last[i] for b, i in places.items()})
 
-
-def _meet(a: int, b: int, found: dict[int, int], position: dict[int, int]) -> int:
-    while a != b:
-        while position[a] < position[b]:
-            a = found[a]
-        while position[b] < position[a]:
-            b = found[b]
-    return a
-
-
-def _components(after: list[list[int]]) -> tuple[list[int], list[int]]:
-    """The blocks that are reached from the first, in postorder, and of each block the first one of its cycle, or -1.
-
-    Strongly connected components, by Tarjan (1972).
-    """
-    finished: list[int] = []
-    cycles = [block if block in following else -1 for block, following in enumerate(after)]
-    entered, lowest = {0: 0}, {0: 0}
-    unfinished, is_unfinished = [0], {0}
-    waiting = [(0, iter(after[0]))]
-    while waiting:
-        block, rest = waiting[-1]
-        successor = next(rest, None)
-        if successor is None:
-            waiting.pop()
-            finished.append(block)
-            if waiting:
-                lowest[waiting[-1][0]] = min(lowest[waiting[-1][0]], lowest[block])
-            if lowest[block] == entered[block]:
-                members = [unfinished.pop()]
-                while members[-1] != block:
-                    members.append(unfinished.pop())
-                is_unfinished.difference_update(members)
-                for each in members if len(members) > 1 else ():
-                    cycles[each] = block
-        elif successor not in entered:
-            entered[successor] = lowest[successor] = len(entered)
-            unfinished.append(successor)
-            is_unfinished.add(successor)
-            waiting.append((successor, iter(after[successor])))
-        elif successor in is_unfinished:
-            lowest[block] = min(lowest[block], entered[successor])
-    return finished, cycles
+    def is_certain(self, block: int, other: int) -> bool:
+        """Whether every path from a block passes another one, or that is the same."""
+        return self._first[other] <= self._first[block] <= self._last[other]

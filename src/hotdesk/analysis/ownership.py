@@ -11,11 +11,11 @@ are aliases of buffers that others own. It *owns* where it must:
    the callee says by a flag whether it is; if not, it is memory that the callee got or that is nobody's.
 4. If one op hands a buffer over to two slots, the one with fewer candidates gets it, or the first, and outlives the other.
 
-The *candidates* of a memref are the owners that may have to free its memory, and `EXTERNAL` if that may be nobody. A slot whose
-operands hand over all of their candidates owns *statically*. Any other owning slot carries a flag at run time. The least solution
-is found by repetition: slots only come to own, handovers are only taken back.
+5. What a slot owns is freed by one op (`memory_effects.freeing_op`): `memref.dealloc` if any operand's memory is, or it is
+   returned. Memory that another op frees is not handed over, and its owner has to outlive the slot's values.
 
-Where an owner is ambiguous, slots that it was borrowed through are made to own, if that leaves less to be asked.
+A slot whose operands hand over all of their candidates (`analysis.ownership_candidates`) owns *statically*. Any other owning slot
+carries a flag at run time. The least solution is found by repetition: slots only come to own, handovers are only taken back.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from hotdesk.analysis.allocators import Allocators
 from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers, Key, Slot
 from hotdesk.analysis.memory_effects import freed
+from hotdesk.analysis.ownership_candidates import EXTERNAL, Candidates
 from hotdesk.analysis.releases import Place, Releases
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 
-EXTERNAL = -1
-_ATTEMPTS = 4
 _QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"})
 
 
@@ -54,6 +54,16 @@ class Handover:
         return EXTERNAL not in self.candidates and len(self.moved) == len(self.candidates)
 
 
+class Problem:
+    """A function, and what of it does not change while its ownership is solved; `lent` are results that come with a flag."""
+
+    def __init__(self, program: BufferProgram, lent: frozenset[int] = frozenset()) -> None:
+        self.program, self.lent = program, lent
+        self.slots, self.dominance = Handovers(program), Dominance(program)
+        self.releases = Releases(program, self.dominance)
+        self.candidates, self.allocators = Candidates(program, self.slots, lent), Allocators(program, self.slots)
+
+
 class Ownership:
     """The solution for a function.
 
@@ -66,20 +76,13 @@ class Ownership:
         last_uses: for each owner, the last op that uses its buffer.
     """
 
-    def __init__(
-        self,
-        program: BufferProgram,
-        handovers: Handovers,
-        releases: Releases,
-        owning: Iterable[int] = (),
-        lent: frozenset[int] = frozenset(),
-    ) -> None:
-        self.lent = lent
-        self._program, self.slots, self._releases = program, handovers, releases
-        self.owning = {slot.number for slot in handovers.slots if slot.returned >= 0} | set(owning)
+    def __init__(self, problem: Problem, owning: Iterable[int] = ()) -> None:
+        self._program, self.slots, self._releases = problem.program, problem.slots, problem.releases
+        self.lent, self._dominance = problem.lent, problem.dominance
+        self._found, self._allocators = problem.candidates, problem.allocators
+        self.owning = {slot.number for slot in self.slots.slots if slot.returned >= 0} | set(owning)
         self._kept: set[tuple[Key, int]] = set()
         self._claims: set[tuple[Key, Key]] = set()
-        self._dominance = Dominance(program)
         while not self._settled():
             pass
         for owner in self._stored():
@@ -90,6 +93,10 @@ class Ownership:
         """The slots that carry a flag, in order."""
         uncertain = {h.slot.number for h in self.handovers.values() if not h.certain and h.slot.returned < 0}
         return tuple(slot for slot in self.slots.slots if slot.number in uncertain)
+
+    def freed_by(self, owner: int) -> str:
+        """The name of the op that frees what an owner has."""
+        return self._allocators.of(owner)
 
     @property
     def asked(self) -> int:
@@ -109,7 +116,7 @@ class Ownership:
 
     def _settled(self) -> bool:
         self.candidates = self._candidates()
-        if self._must_own():
+        if self._must_own() or self._keep_apart():
             return False
         self.handovers = {h.key: h for op in sorted(self.slots.keys_at) for h in self._handed_at(op)}
         claims = {(h.key, first) for h in self.handovers.values() for _, first in h.claimed}
@@ -119,71 +126,7 @@ class Ownership:
         return self._place()
 
     def _candidates(self) -> list[frozenset[int]]:
-        program = self._program
-        found: list[set[int]] = []
-        targets: dict[int, list[tuple[int, Key | None]]] = {}
-        for buffer in program.buffers:
-            mine: set[int] = set()
-            if (
-                buffer.kind is Kind.ALLOCATION
-                or self.owner_slot(buffer.number) is not None
-                or self._is_called(buffer.number)
-            ):
-                mine.add(buffer.number)
-            if buffer.number in self.lent or (not mine and buffer.kind not in (Kind.VIEW, Kind.CHOICE, Kind.PASSED)):
-                mine.add(EXTERNAL)
-            found.append(mine)
-            for source in self._shown(buffer.number):
-                targets.setdefault(source, []).append((buffer.number, None))
-        for key, passings in self.slots.passings.items():
-            for passing in passings:
-                targets.setdefault(passing.source, []).append((passing.target, key))
-        for key, first in self._claims:
-            self._outlive(key, first, found)
-        waiting = [buffer.number for buffer in reversed(program.buffers) if found[buffer.number]]
-        while waiting:
-            source = waiting.pop()
-            for target, key in targets.get(source, ()):
-                new = found[source] - found[target]
-                if key is not None and self.slots.of_key[key].number in self.owning:
-                    new = {c for c in new if c == EXTERNAL or (key, c) in self._kept}
-                if new:
-                    found[target] |= new
-                    waiting.append(target)
-        return [frozenset(each) for each in found]
-
-    def _outlive(self, key: Key, first: Key, found: list[set[int]]) -> None:
-        """What `key` passes on may be the memory of what the operand `first` of the same op becomes."""
-        for passing in self.slots.passings.get(key, ()):
-            for other in self.slots.passings.get(first, ()):
-                if (
-                    passing.edge == other.edge
-                    and self._program.buffers[passing.target].block == self._program.buffers[other.target].block
-                ):
-                    found[passing.target].add(other.target)
-
-    def _is_called(self, buffer: int) -> bool:
-        """Whether a memref is a call's result, which the caller owns."""
-        producer = self._program.buffers[buffer].producer
-        return producer >= 0 and self._program.ops[producer].name in ("func.call", "func.call_indirect")
-
-    def _shown(self, buffer: int) -> tuple[int, ...]:
-        """The memrefs whose memory a memref may be by its op: a view's, a choice's, all that an unknown op has."""
-        record = self._program.buffers[buffer]
-        shown = record.sources
-        if (
-            record.kind is Kind.UNKNOWN
-            and record.producer >= 0
-            and (buffer in self.lent or not self._is_called(buffer))
-        ):
-            shown = self._program.ops[record.producer].operands
-        elif (
-            record.kind is Kind.UNKNOWN
-            and record.producer < 0
-            and (parent := self._program.blocks[record.block].parent) >= 0
-        ):
-            shown = self._program.ops[parent].operands
-        return tuple(source for source in shown if source != NOT_A_BUFFER)
+        return self._found.find(self.owning, self._kept, self._claims)
 
     def _must_own(self) -> bool:
         """Makes slots own by rule 1; whether there were any."""
@@ -193,6 +136,15 @@ class Ownership:
             if slot.number not in self.owning and any(self._leaves(self.slots.source[key], slot) for key in slot.keys)
         }
         self.owning |= found
+        return bool(found)
+
+    def _keep_apart(self) -> bool:
+        """Keeps back what another op frees than the rest of a slot (rule 5); whether there was any."""
+        found = self._allocators.mixed(self.owning, self.candidates, self._kept)
+        for key, owner in found:
+            if not all(self._in_scope(owner, target) for target in self.slots.of_key[key].targets):
+                raise self._allocators.refused(key, owner)
+        self._kept |= found
         return bool(found)
 
     def _leaves(self, source: int, slot: Slot) -> bool:
@@ -293,40 +245,3 @@ class Ownership:
             where=python_line(op.operation.location) or None,
             hint="register a model with `flow` for the op around it: `hotdesk.models.register`",
         )
-
-
-def solve(program: BufferProgram, lent: frozenset[int] = frozenset()) -> Ownership:
-    """The ownership of a function's buffers; `lent` are results of calls that come with a flag.
-
-    Raises:
-        BufferizationError: memory is passed on by an op of which nothing is known.
-    """
-    slots, releases = Handovers(program), Releases(program)
-    best = Ownership(program, slots, releases, (), lent)
-    for _ in range(_ATTEMPTS):
-        behind = _borrowed_behind(program, slots, best) if best.asked else set[int]()
-        if not behind:
-            return best
-        other = Ownership(program, slots, releases, best.owning | behind, lent)
-        if other.asked >= best.asked:
-            return best
-        best = other
-    return best
-
-
-def _borrowed_behind(program: BufferProgram, slots: Handovers, solution: Ownership) -> set[int]:
-    """The borrowing slots through which an operand came whose owner is not certain."""
-    found: set[int] = set()
-    seen: set[int] = set()
-    waiting = [h.source for h in solution.handovers.values() if len(h.candidates) != 1]
-    while waiting:
-        value = waiting.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        waiting += (source for source in program.buffers[value].sources if source != NOT_A_BUFFER)
-        slot = slots.of_target.get(value)
-        if slot is not None and slot.number not in solution.owning:
-            found.add(slot.number)
-            waiting += (slots.source[key] for key in slot.keys)
-    return found

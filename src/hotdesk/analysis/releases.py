@@ -11,7 +11,7 @@ wherever else control goes on without a use to come, it is freed:
 4. Around a loop nothing is handed over that came from outside: the next iteration would want it again. That is refused too.
 
 This is liveness of one variable on the graph of a region's blocks, and again on the graph of an op's regions. Only blocks between
-the definition and the uses are looked at.
+the uses and the last one before them in which control certainly arrives, once, are looked at: it is still there in all before.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.region_graph import ENTRY, EXIT
 
@@ -46,8 +47,8 @@ class _RefusedError(Exception):
 class Releases:
     """Places for the owners of one function."""
 
-    def __init__(self, program: BufferProgram) -> None:
-        self._program = program
+    def __init__(self, program: BufferProgram, dominance: Dominance) -> None:
+        self._program, self._dominance = program, dominance
         self._blocks: dict[tuple[int, int], list[int]] = {}
         self._ways: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
         for block in program.blocks:
@@ -71,13 +72,18 @@ class Releases:
         """
         program = self._program
         first = program.blocks[entry]
+        blocks = self._blocks[first.parent, first.region]
         last: dict[int, int] = {}
         for op in ops:
             block, top = self._lifted(op, (first.parent, first.region))
             last[block] = max(last.get(block, -1), top)
-        blocks = self._blocks[first.parent, first.region]
         if len(blocks) == 1:
             return self._in_block(entry, last.get(entry, -1), ops, moves, stays or self._leaves_with(entry, moves))
+        if home and last:
+            certain = self._dominance.find_certain(entry, last)
+            if all(self._dominance.dominates(certain, program.ops[op].block) for op in moves):
+                entry = certain
+                last = {block: op for block, op in last.items() if self._dominance.dominates(entry, block)}
         used = set(ops)
         ways = self._ways_into(first.parent, first.region)
 

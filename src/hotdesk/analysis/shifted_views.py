@@ -10,7 +10,8 @@ passes on, and with whatever comes from an op of which nothing is known. Two kin
 from __future__ import annotations
 
 from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
-from hotdesk.analysis.ownership import EXTERNAL, Ownership
+from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of
 

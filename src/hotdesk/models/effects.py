@@ -12,9 +12,11 @@ class MemoryEffects:
     Attributes:
         reads, writes, frees: numbers of operands.
         allocates: numbers of results that are new memory.
+        freed_by: the name of the op that frees it; the memref is its only operand.
     """
 
     reads: frozenset[int] = frozenset()
     writes: frozenset[int] = frozenset()
     frees: frozenset[int] = frozenset()
     allocates: frozenset[int] = frozenset()
+    freed_by: str = "memref.dealloc"

@@ -21,7 +21,8 @@ from hotdesk.analysis.buffer_fusion import BufferFusions
 from hotdesk.analysis.copies import Memory
 from hotdesk.analysis.copy_effects import CopyEffects
 from hotdesk.analysis.hoisting import Hoisting, Move
-from hotdesk.analysis.ownership import EXTERNAL, Ownership
+from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.analysis.promotion import Promotion, Promotions
 from hotdesk.analysis.readers import Readers
 from hotdesk.analysis.releases import Releases

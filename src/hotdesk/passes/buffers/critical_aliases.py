@@ -16,9 +16,7 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import BufferProgram
 from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.handovers import Handovers
-from hotdesk.analysis.ownership import Handover, Ownership
-from hotdesk.analysis.releases import Releases
+from hotdesk.analysis.ownership import Handover, Ownership, Problem
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import alloc, create, dynamic_dims
 from hotdesk.ir.locations import python_line
@@ -28,8 +26,7 @@ from hotdesk.ir.types import is_memref, memref_of
 def copy_critical_aliases(function: ir.Operation) -> None:
     """Copies what becomes a critical alias, in front of the op that passes it on."""
     program = read_buffers(function)
-    slots = Handovers(program)
-    for handover in Ownership(program, slots, Releases(program)).handovers.values():
+    for handover in Ownership(Problem(program)).handovers.values():
         if handover.slot.returned < 0:
             op, operand = handover.key
             passing = program.ops[op].operation

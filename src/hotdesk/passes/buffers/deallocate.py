@@ -32,7 +32,8 @@ from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgra
 from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.memref_views import view_source
-from hotdesk.analysis.ownership import EXTERNAL, Ownership
+from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.analysis.releases import Place
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
@@ -44,9 +45,11 @@ from hotdesk.ir.types import element_bytes, element_of, shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, symbol_name, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.branch_edges import split_edge
-from hotdesk.passes.buffers.ownership_flags import OwnershipFlags, ReturnedCopy
+from hotdesk.passes.buffers.freeing import erase_free
+from hotdesk.passes.buffers.ownership_flags import OwnershipFlags
 from hotdesk.passes.buffers.ownership_paths import close_branch
 from hotdesk.passes.buffers.reallocs import expand_reallocs
+from hotdesk.passes.buffers.returned_copies import ReturnedCopy
 from hotdesk.passes.buffers.settle_ownership import settle
 
 _MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
@@ -100,7 +103,7 @@ class _Deallocation:
         settled = settle(self._function, self._options, self._flagged, self._lends)
         program, ownership = settled.program, settled.ownership
         flags = OwnershipFlags(program, ownership, self._lends)
-        dropped = [flags.op(op.number) for op in program.ops if _frees(program, op, ownership)]
+        dropped = [flags.rewritten.op(op.number) for op in program.ops if _frees(program, op, ownership)]
         flags.run()
         decisions = [*self._insert(program, ownership, flags), *map(self._copied, [*settled.copied, *flags.copied])]
         for op in dropped:
@@ -122,7 +125,7 @@ class _Deallocation:
                 continue
             placed += ((place, owner) for place in places)
             if places and last >= 0 and program.buffers[owner].kind is Kind.ALLOCATION:
-                decisions.append(self._decision(program.buffers[owner].value, flags.op(last)))
+                decisions.append(self._decision(program.buffers[owner].value, flags.rewritten.op(last)))
         points = _Points(program, flags, self._options.placement == "end-of-block")
         for place, owner in sorted(placed, key=lambda pair: -pair[1]):
             flags.free(owner, *points.of(place))
@@ -155,13 +158,13 @@ class _Points:
             end = self._end(block)
             return ir.InsertionPoint(end), end.location
         if place.after >= 0:
-            op = self._flags.op(place.after)
+            op = self._flags.rewritten.op(place.after)
             return ir.InsertionPoint.after(op), op.location
         end = self._end(block)
         return ir.InsertionPoint.at_block_begin(end.block), end.location
 
     def _end(self, block: int) -> ir.Operation:
-        return self._branches.get(block) or self._flags.op(self._program.blocks[block].last)
+        return self._branches.get(block) or self._flags.rewritten.op(self._program.blocks[block].last)
 
     def _way(self, block: int, successor: int) -> ir.Operation:
         if (block, successor) not in self._between:
@@ -184,7 +187,7 @@ def _is_known(program: BufferProgram, value: int, ownership: Ownership) -> bool:
 def _drop(op: ir.Operation) -> None:
     """Erases an op, and a condition around it that has nothing else."""
     around = cast(Any, op.parent).operation
-    op.erase()
+    erase_free(op)
     if around.name == "scf.if" and not len(around.results):
         rest = [list(block.operations) for region in around.regions for block in region.blocks]
         if all(len(ops) == 1 for ops in rest):

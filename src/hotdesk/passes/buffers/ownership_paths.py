@@ -24,7 +24,8 @@ from collections.abc import Iterable
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.memory_effects import effects_of
-from hotdesk.analysis.ownership import EXTERNAL, Handover, Ownership
+from hotdesk.analysis.ownership import Handover, Ownership
+from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.analysis.region_graph import ENTRY, EXIT
 from hotdesk.ir.building import create, replace
 

@@ -13,12 +13,13 @@ from typing import Protocol
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import BufferProgram
 from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.ownership import Ownership, solve
+from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.ownership_solving import solve
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_of, copy_open_results
-from hotdesk.passes.buffers.ownership_flags import ReturnedCopy, flagged_results
+from hotdesk.passes.buffers.ownership_flags import flagged_results
 from hotdesk.passes.buffers.ownership_paths import (
     asked_choices,
     branch_of,
@@ -27,6 +28,7 @@ from hotdesk.passes.buffers.ownership_paths import (
     open_branch,
     opened,
 )
+from hotdesk.passes.buffers.returned_copies import ReturnedCopy
 
 
 class Options(Protocol):

@@ -11,7 +11,7 @@ import pytest
 from hotdesk.analysis import ownership, releases
 from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.releases import Releases
-from hotdesk.passes.buffers import ownership_flags, ownership_paths, settle_ownership
+from hotdesk.passes.buffers import handed_flags, ownership_paths, returned_copies, settle_ownership
 from tests.unit.passes.buffers.test_deallocation import OWNERSHIP, PROGRAMS, check_runs
 
 Patch = pytest.MonkeyPatch
@@ -34,8 +34,8 @@ def freed_behind_branches_alone(patch: Patch) -> None:
 
 
 def flags_turned_round(patch: Patch) -> None:
-    bit = ownership_flags._bit
-    patch.setattr(ownership_flags, "_bit", lambda value, before: bit(not value, before))
+    bit = handed_flags.bit
+    patch.setattr(handed_flags, "bit", lambda value, before: bit(not value, before))
 
 
 def one_buffer_handed_over_twice(patch: Patch) -> None:
@@ -49,7 +49,7 @@ def one_buffer_handed_over_twice(patch: Patch) -> None:
 
 
 def results_not_copied(patch: Patch) -> None:
-    patch.setattr(ownership_flags, "copy_of", lambda value, before: value)
+    patch.setattr(returned_copies, "copy_of", lambda value, before: value)
 
 
 def written_in_between(patch: Patch) -> None:

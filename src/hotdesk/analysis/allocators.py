@@ -1,0 +1,81 @@
+"""Which op frees what an owner has: that of the op that allocated it, of a call's result `memref.dealloc`.
+
+A slot has one such op for all that it owns: `memref.dealloc` if any memory that is handed over to it is freed so, or if it is
+returned, because a caller frees what it gets by `memref.dealloc`; else the first of the names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from hotdesk.analysis.buffer_program import BufferProgram, Kind
+from hotdesk.analysis.handovers import Handovers, Key, Slot
+from hotdesk.analysis.memory_effects import DEALLOC, freeing_op
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.locations import python_line
+
+
+class Allocators:
+    """The ops that free what the owners of a function have, by name."""
+
+    def __init__(self, program: BufferProgram, slots: Handovers) -> None:
+        self._program, self._handovers = program, slots
+        made = (b for b in program.buffers if b.kind is Kind.ALLOCATION)
+        named = ((b.number, freeing_op(program.ops[b.producer].operation)) for b in made)
+        self._own = {number: name for number, name in named if name != DEALLOC}
+        self._passed: dict[int, str] = {}
+
+    def of(self, owner: int) -> str:
+        """The op that frees what an owner has."""
+        return self._own.get(owner) or self._passed.get(owner, DEALLOC)
+
+    def mixed(
+        self,
+        owning: Collection[int],
+        candidates: Sequence[frozenset[int]],
+        kept: Collection[tuple[Key, int]],
+    ) -> set[tuple[Key, int]]:
+        """What would be handed over to a slot that frees by another op, given who hands over what so far."""
+        if not self._own:
+            return set()
+        handed = [
+            (slot, key, owner)
+            for slot in self._handovers.slots
+            if slot.number in owning
+            for key in slot.keys
+            for owner in candidates[self._handovers.source[key]]
+            if owner >= 0 and (key, owner) not in kept
+        ]
+        names: dict[int, frozenset[str]] = {}
+        while self._spread(handed, names):
+            pass
+        self._passed = {
+            target: DEALLOC if DEALLOC in found else min(found, default=DEALLOC) for target, found in names.items()
+        }
+        return {
+            (key, owner)
+            for slot, key, owner in handed
+            if self.of(owner) != (self.of(slot.targets[0]) if slot.targets else DEALLOC)
+        }
+
+    def _spread(self, handed: Sequence[tuple[Slot, Key, int]], names: dict[int, frozenset[str]]) -> bool:
+        """Gives the targets of slots the names of the ops that free what is handed over to them; whether there were more."""
+        more = False
+        for slot, _, owner in handed:
+            found = names.get(owner, frozenset()) if owner in self._handovers.of_target else frozenset({self.of(owner)})
+            for target in slot.targets:
+                before = names.setdefault(target, frozenset())
+                names[target] = before | found
+                more |= names[target] != before
+        return more
+
+    def refused(self, key: Key, owner: int) -> BufferizationError:
+        """The error that memory of two allocators becomes one value, and neither owner outlives it."""
+        op = self._program.ops[key[0]]
+        return BufferizationError(
+            f"memory that `{op.name}` passes on",
+            expected="memory that one op frees, whichever way control takes",
+            got=f"some that `{self.of(owner)}` frees, beside some that another op frees",
+            where=python_line(op.operation.location) or None,
+            hint="copy one of them into memory of the other's allocator",
+        )

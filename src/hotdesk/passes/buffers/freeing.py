@@ -1,0 +1,49 @@
+"""`memref.dealloc` of the memory that a memref is a view of.
+
+memref.dealloc %v                                       if %v begins where its allocation does
+%base, … = memref.extract_strided_metadata %v           otherwise
+memref.dealloc %base
+"""
+
+from __future__ import annotations
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.memory_effects import DEALLOC
+from hotdesk.ir.types import layout_of
+from hotdesk.ir.walking import defining_op
+
+_METADATA = "memref.extract_strided_metadata"
+
+
+def free(value: ir.Value, op: str = DEALLOC) -> None:
+    """Frees the memory behind a memref, at the insertion point that is set, by an op of that name; another one than
+    `memref.dealloc` gets the memref as it is."""
+    inside = op == DEALLOC and _may_begin_inside(value.type)
+    ir.Operation.create(op, operands=[_base(value) if inside else value])
+
+
+def erase_free(op: ir.Operation) -> None:
+    """Erases a deallocation, and what told the base of its memref, if nothing else asks for that."""
+    source = defining_op(op.operands[0]) if len(op.operands) else None
+    op.erase()
+    if source is not None and source.name == _METADATA and not any(next(iter(r.uses), None) for r in source.results):
+        source.erase()
+
+
+def _may_begin_inside(memref: ir.Type) -> bool:
+    """Whether a memref may begin behind the start of its allocation; one without a rank, or of a layout that is not strided, is
+    taken to be as it was allocated."""
+    if not isinstance(memref, ir.MemRefType):
+        return False
+    try:
+        return layout_of(memref)[1] != 0
+    except RuntimeError:
+        return False
+
+
+def _base(value: ir.Value) -> ir.Value:
+    kind = ir.MemRefType(value.type)
+    base = ir.MemRefType.get([], kind.element_type, memory_space=kind.memory_space)
+    index = ir.IndexType.get()
+    results = [base, index, *[index] * (2 * kind.rank)]
+    return ir.Operation.create(_METADATA, operands=[value], results=results).results[0]

@@ -1,0 +1,59 @@
+"""Ops made again with other operands and results, functions with more results, and values of type `i1`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create
+
+
+def remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
+    """The same op in front of the old one, which stays, with other operands and results; the regions are moved over."""
+    attributes = {name: old.attributes[name] for name in old.attributes}
+    new = create(old.name, operands, types, attributes, regions=len(old.regions), before=old)
+    for old_region, new_region in zip(old.regions, new.regions, strict=True):
+        for block in list(old_region.blocks):
+            block.append_to(new_region)
+    return new
+
+
+def widen_signature(function: ir.Operation, flags: int) -> None:
+    """Gives the type of a function so many more results of type `i1`."""
+    kind = cast(Any, function.attributes["function_type"]).value
+    types = [*kind.results, *([bit_type()] * flags)]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(list(kind.inputs), types))
+    if "res_attrs" in function.attributes:
+        told = [*cast(Any, function.attributes["res_attrs"]), *([ir.DictAttr.get({})] * flags)]
+        function.attributes["res_attrs"] = ir.ArrayAttr.get(told)
+
+
+def bit_type() -> ir.Type:
+    return ir.IntegerType.get_signless(1)
+
+
+def bit(value: bool, before: ir.Operation) -> ir.Value:
+    number = ir.IntegerAttr.get(bit_type(), int(value))
+    return create("arith.constant", [], [bit_type()], {"value": number}, before=before).results[0]
+
+
+def joined(how: str, flags: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
+    """All flags in one, by `arith.andi` or `arith.ori`."""
+    found = flags[0]
+    for flag in flags[1:]:
+        found = create(how, [found, flag], [bit_type()], before=before).results[0]
+    return found
+
+
+def is_false(flag: ir.Value) -> bool:
+    owner = flag.owner
+    if isinstance(owner, ir.Block):
+        return False
+    op = cast(Any, owner).operation
+    return op.name == "arith.constant" and not bool(op.attributes["value"].value)
+
+
+def erase_unused(flag: ir.Value) -> None:
+    if next(iter(flag.uses), None) is None and not isinstance(flag.owner, ir.Block):
+        flag.owner.operation.erase()

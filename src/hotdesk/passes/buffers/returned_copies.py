@@ -1,0 +1,57 @@
+"""What a function returns is its caller's: copies of results that it does not own, on all paths or under a flag.
+
+return %r      ->      %c = scf.if %flag { yield %r } else { copy %r to %new; yield %new }; return %c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.ownership import Handover
+from hotdesk.ir.building import create
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.sizes import Size, product
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.types import element_bytes, element_of
+from hotdesk.passes.buffers.critical_aliases import copy_of
+from hotdesk.passes.buffers.remaking import erase_unused, is_false
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedCopy:
+    """A result of `size` bytes that is copied, at least on some paths; `twice` if another result may be the same buffer."""
+
+    size: Size
+    twice: bool
+    location: str
+
+    @classmethod
+    def of(cls, value: ir.Value, twice: bool, end: ir.Operation, function: ir.Operation) -> ReturnedCopy:
+        """The copy of what `end` returns."""
+        size = product([*SymbolicSizes(function).shape(value), element_bytes(element_of(value.type))])
+        return cls(size, twice, python_line(end.location))
+
+
+def copy_results(
+    end: ir.Operation, open_: Mapping[int, Handover], flags: Mapping[int, ir.Value], function: ir.Operation
+) -> list[ReturnedCopy]:
+    """Returns copies of what a function does not own; `open_` are operands of `end` of which that is not certain."""
+    copied: list[ReturnedCopy] = []
+    for operand, handover in open_.items():
+        value, flag = end.operands[operand], flags[operand]
+        never = not (handover.moved or handover.claimed) or is_false(flag)
+        copied.append(ReturnedCopy.of(value, bool(handover.claimed), end, function))
+        if never:
+            erase_unused(flag)
+            end.operands[operand] = copy_of(value, end)
+            continue
+        choice = create("scf.if", [flag], [value.type], regions=2, before=end)
+        for region, owned in zip(choice.regions, (True, False), strict=True):
+            with ir.InsertionPoint(region.blocks.append()), end.location:
+                passed = ir.Operation.create("scf.yield", operands=[value])
+            if not owned:
+                passed.operands[0] = copy_of(value, passed.operation)
+        end.operands[operand] = choice.results[0]
+    return copied
