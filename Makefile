@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow bench bench-buffers bench-bufferize bench-planner bench-reordering lint types clean
+.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -16,6 +16,9 @@ test: lint types
 
 test-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+test-checked: $(STAMP)
+	$(BIN)/python -m pytest tests/e2e tests/property -m "not slow" --check-memory=all $(PYTEST_ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/run.py

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+
+from tests import memory_checks
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what is printed to tests/golden/ and pass")
+    memory_checks.add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    memory_checks.install(config.getoption(memory_checks.OPTION))
+
+
+@pytest.fixture(autouse=True)
+def checked_memory(request: pytest.FixtureRequest) -> Generator[None]:
+    """What the test compiled runs under the memory checker when the test is done."""
+    yield
+    memory_checks.check_pending(request.config.getoption(memory_checks.OPTION))
 
 
 @pytest.fixture

@@ -27,31 +27,8 @@ from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.layout import ALIGNMENT
 from hotdesk.runtime.threads import thread_pool
 from tests import reference
+from tests.guarded import POISONS, Memory
 from tests.reference import DTYPES, Array, Expected
-
-POISONS = (0xFF, 0x5B)
-"""Bytes that undefined memory is filled with: NaN and −1, then large numbers that are not NaN."""
-
-_GUARD = 192  # bytes on either side; a multiple of every alignment
-_GUARD_BYTE = 0xA7
-
-
-class Memory:
-    """Bytes between guards."""
-
-    def __init__(self, size: int, alignment: int, fill: int) -> None:
-        self._storage = np.full(size + 2 * _GUARD + 2 * ALIGNMENT, _GUARD_BYTE, np.uint8)
-        start = -(-(self._storage.ctypes.data + _GUARD) // ALIGNMENT) * ALIGNMENT - self._storage.ctypes.data
-        start += alignment % ALIGNMENT
-        self.bytes = self._storage[start : start + size]
-        self.bytes[:] = fill
-        self.address = self._storage.ctypes.data + start
-        self._inside = slice(start, start + size)
-
-    def check(self, what: str) -> None:
-        """Fails if a guard was written."""
-        outside = np.delete(self._storage, np.r_[self._inside])
-        assert (outside == _GUARD_BYTE).all(), f"{what}: written outside"
 
 
 def _placed(array: Array) -> Memory:
@@ -76,7 +53,7 @@ class Compiled:
             module = ir.Module.parse(text)
             self.source = ir.Module.parse(text)
         self._context = context
-        self._arguments = [_argument(a, given) for a, given in _arguments(_main(module))]
+        self.arguments = [_argument(a, given) for a, given in _arguments(_main(module))]
         lowered = pipeline(module)
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
         pool = thread_pool()
@@ -84,9 +61,10 @@ class Compiled:
         pool.serve(machine)
         self._main = Function(lowered.main, machine, lowered.assertions)
         self._prepare = None if lowered.prepare is None else Function(lowered.prepare, machine, lowered.assertions)
-        self._kept = (machine, module)
+        self.lowered, self.module = lowered, module
+        self._machine = machine
         after = [(a.type, given) for a, given in _arguments(_main(module))]
-        self._prepared = [_memref(*each) for each in after[len(self._arguments) :] if RESULT not in each[1]]
+        self._prepared = [_memref(*each) for each in after[len(self.arguments) :] if RESULT not in each[1]]
         self._results = [_memref(*each) for each in after if RESULT in each[1]]
 
     def expected(self, inputs: Sequence[Array]) -> list[Expected]:
@@ -95,17 +73,17 @@ class Compiled:
             return reference.expected(_main(self.source), inputs)
 
     def __call__(self, *inputs: Array, poison: int = POISONS[0]) -> list[Array]:
-        symbols = self._symbols(inputs)
+        symbols = self.symbols(inputs)
         held = [_placed(array) for array in inputs]
         kept = [memory.bytes.copy() for memory in held]
         prepared = [Memory(_bytes(shape, dtype, symbols), ALIGNMENT, poison) for shape, dtype in self._prepared]
-        weights = [m for m, a in zip(held, self._arguments, strict=True) if a.kind == "weight"]
+        weights = [m for m, a in zip(held, self.arguments, strict=True) if a.kind == "weight"]
         if self._prepare is not None:
             _run(self._prepare, weights, prepared, {}, poison)
         before = [memory.bytes.copy() for memory in prepared]
         results = [Memory(_bytes(shape, dtype, symbols), dtype.itemsize, poison) for shape, dtype in self._results]
         _run(self._main, [*held, *prepared], results, symbols, poison)
-        for memory, old, argument in zip(held, kept, self._arguments, strict=True):
+        for memory, old, argument in zip(held, kept, self.arguments, strict=True):
             assert argument.donated or np.array_equal(memory.bytes, old), f"{argument.kind} changed"
         for memory, old in zip(prepared, before, strict=True):
             assert np.array_equal(memory.bytes, old), "prepared value changed"
@@ -116,9 +94,13 @@ class Compiled:
             for memory, (shape, dtype) in zip(results, self._results, strict=True)
         ]
 
-    def _symbols(self, inputs: Sequence[Array]) -> dict[str, int]:
+    def result_shapes(self, symbols: Mapping[str, int]) -> list[tuple[int, ...]]:
+        return [tuple(_sizes(shape, symbols)) for shape, _ in self._results]
+
+    def symbols(self, inputs: Sequence[Array]) -> dict[str, int]:
+        """The values of symbolic sizes."""
         found: dict[str, int] = {}
-        for argument, array in zip(self._arguments, inputs, strict=True):
+        for argument, array in zip(self.arguments, inputs, strict=True):
             assert array.dtype == argument.dtype
             for size, actual in zip(argument.shape, array.shape, strict=True):
                 if isinstance(size, str) and re.fullmatch(r"\w+", size):

@@ -14,7 +14,8 @@ from torch_mlir import ir
 from hotdesk.errors import ExecutionError
 from hotdesk.passes.textual import parse_pipeline
 from hotdesk.runtime.checker import CheckReport
-from tests.harness import POISONS, assert_same
+from tests.guarded import POISONS
+from tests.harness import assert_same
 from tests.running.filecheck import DIRECTORY, Piece, draws, functions, meant, outcome, parsed, pieces, runnable
 
 FILES = {path.stem: path for path in sorted((DIRECTORY / "buffers").glob("*.mlir"))}

@@ -12,8 +12,7 @@ import numpy as np
 from hotdesk._bindings import ir
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.ir.context import entered
-from hotdesk.ir.types import element_of, shape_of
-from hotdesk.ir.walking import entry_block, main_function
+from hotdesk.ir.walking import main_function
 from hotdesk.ordering import LowerPeak
 from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
@@ -21,6 +20,7 @@ from hotdesk.runtime.executable import CompiledProgram, aligned
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
+from hotdesk.runtime.prepared import prepared_types
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.threads import thread_pool
 
@@ -109,14 +109,14 @@ def build(captured: Captured, log: Log, order: str = "given") -> Program:
         log.snapshot("capture", module)
     optimize_tensors(module, log, LowerPeak(captured.constraints) if order == "peak" else None)
     bufferize(module, log)
-    prepared_count, prepared_types = _prepared(module)
+    prepared = prepared_types(module)
     lowered = lower(module, log)
     with log.stage("llvm"):
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
         pool = thread_pool()
         machine = Machine(lowered.module, entries)
         pool.serve(machine)
-    return _program(captured, lowered, machine, log, prepared_count, prepared_types)
+    return _program(captured, lowered, machine, log, prepared)
 
 
 def _annotate(main: ir.Operation, captured: Captured) -> None:
@@ -134,27 +134,12 @@ def _annotate(main: ir.Operation, captured: Captured) -> None:
     main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
 
 
-def _prepared(module: ir.Module) -> tuple[int, list[tuple[tuple[int, ...], str]]]:
-    """How many prepared arguments `@main` has, and the shapes and element types of what `@prepare` makes."""
-    with entered(module.operation):
-        main = main_function(module)
-        kinds = [a[KIND].value if KIND in a else "" for a in cast(Any, main.attributes["arg_attrs"])]
-        arguments = list(entry_block(main).arguments)
-        types = [
-            (cast("tuple[int, ...]", shape_of(a.type)), element_of(a.type))
-            for a, kind in zip(arguments, kinds, strict=True)
-            if kind == "prepared"
-        ]
-    return len(types), types
-
-
 def _program(
     captured: Captured,
     lowered: Lowered,
     machine: Machine,
     log: Log,
-    prepared_count: int,
-    prepared_types: list[tuple[tuple[int, ...], str]],
+    prepared: list[tuple[tuple[int, ...], str]],
 ) -> Program:
     from hotdesk.frontends.capture import Weight
     from hotdesk.ir.types import element_bytes
@@ -166,7 +151,7 @@ def _program(
     memories: list[object] = []
     prepared_bytes = 0
     addresses: list[int] = []
-    for shape, element in prepared_types:
+    for shape, element in prepared:
         size = element_bytes(element) * int(np.prod(shape, dtype=np.int64))
         memory, address = aligned(size)
         memories.append(memory)
@@ -196,7 +181,6 @@ def _program(
         prepared_bytes,
         log.decisions,
     )
-    del prepared_count
     return Program(
         executable,
         calling=captured.calling,

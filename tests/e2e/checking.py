@@ -11,6 +11,7 @@ from torch import nn
 from torch.utils import _pytree as pytree
 
 import hotdesk
+from hotdesk.api import compile as compile_model
 
 RTOL, ATOL = 1e-4, 1e-5
 
@@ -133,7 +134,7 @@ def agree(
     before = [tensor.detach().clone() for tensor in owned]
     with torch.no_grad():
         expected = module(*args, **named)
-    program = hotdesk.compile(module, args, named, dynamic_shapes=dynamic_shapes)
+    program = compile_model(module, args, named, dynamic_shapes=dynamic_shapes)
     for _ in range(2):
         close(program(*args, **named), expected, rtol, atol)
     for tensor, copy in zip(owned, before, strict=True):

@@ -19,7 +19,8 @@ from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
 from hotdesk.pipeline import Log, bufferize, optimize_tensors
 from hotdesk.runtime.checker import CheckReport, Settings, check_module
-from tests.harness import POISONS, assert_same
+from tests.guarded import POISONS
+from tests.harness import assert_same
 from tests.programs import GREATEST_SYMBOL, LEAST_SYMBOL
 from tests.programs import Program as StraightProgram
 from tests.programs import programs as straight_programs

@@ -20,7 +20,7 @@ from torch_mlir import ir
 
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
-from tests.harness import POISONS
+from tests.guarded import POISONS
 from tests.running import MLIR_UNFREED, OURS, Executable, RefusedError, check, wanted
 from tests.running.apart import run_apart
 from tests.running.examples import EXAMPLES, inputs_of

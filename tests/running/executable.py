@@ -16,7 +16,7 @@ from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
 from torch_mlir.passmanager import PassManager
 
-from tests.harness import POISONS, Memory
+from tests.guarded import POISONS, Memory
 from tests.reference import Array
 from tests.running.heap import Heap, Traffic
 from tests.running.instruments import ALLOCATE, ALLOCATED, COPIED, FREE, NOTE, instrument

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -141,4 +141,4 @@ def outcome(module: ir.Module, function: str, values: Sequence[Any], *, dealloca
 
 def _plain(found: Sequence[Parameter]) -> list[Parameter]:
     """The parameters, of which none is the memory of a result: all start with what was drawn."""
-    return [Parameter(p.number, p.type, None, p.writable, p.arena) for p in found]
+    return [replace(p, result=None) for p in found]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.harness import Memory
+from tests.guarded import Memory
 
 _ALIGNMENT = 64
 

@@ -30,6 +30,7 @@ from hotdesk.runtime.checking.parameters import Parameter, parameters
 from hotdesk.runtime.checking.report import CheckReport, Result
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.planner import Planner
+from hotdesk.runtime.prepared import prepared_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,9 @@ class PlannedProgram:
             prepared: tuple[Result, ...] = ()
             if self.prepare is not None:
                 weights = dict(enumerate(self._weights()))
-                report = self._run("prepare", self.prepare, {}, weights, {}, settings=Settings(undefined="carry"))
+                shapes = {number: shape for number, (shape, _) in enumerate(prepared_types(self.module))}
+                carry = Settings(undefined="carry")
+                report = self._run("prepare", self.prepare, {}, weights, shapes, settings=carry)
                 if report.faults:
                     return report
                 prepared = report.results

@@ -10,7 +10,7 @@ from torch_mlir import ir
 
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.base import Pass
-from tests.harness import POISONS
+from tests.guarded import POISONS
 from tests.running import Executable, Run
 
 

@@ -16,7 +16,7 @@ from hotdesk.explain import Decision, Reason
 from hotdesk.ir.context import entered, make_context, run_mlir_passes
 from hotdesk.ir.walking import nested_ops
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
-from tests.harness import POISONS
+from tests.guarded import POISONS
 from tests.running import Executable, executable
 from tests.running.ownership import mark_given, runtime_checks
 
@@ -267,11 +267,14 @@ PROGRAMS["one of two on one way"] = main(
 )
 
 
+ALIGNED = "{alignment = 16 : i64}"
+
+
 def viewed(arena: str, size: str = "", cast: str = "") -> str:
     """A memref `%there` that a view with a shift shows of an arena."""
     kind = "memref<?xf32>" if size else M
     return f"""%c16 = arith.constant 16 : index
-    %arena = {arena}() : memref<64xi8>
+    %arena = {arena}() {ALIGNED} : memref<64xi8>
     %{"part" if cast else "there"} = memref.view %arena[%c16][{size}] : memref<64xi8> to {kind}
     {cast}
     {copy("%y", "%there")}
