@@ -4,7 +4,9 @@
 
 Cheap: `tensor.empty`, an elementwise op without tensor operands (a fill, an iota), and a reshape of either. Each user gets
 its own, right in front of it, so no buffer is copied because two accumulators began from the same zeros, and none lives from
-the start of the program. A constant of one repeated element that an op would overwrite becomes such a fill:
+the start of the program. A user that overwrites all of it unread gets what a fill would write into.
+
+A constant of one repeated element that an op would overwrite becomes such a fill:
 
     %c = constant dense<0.0>; matmul outs(%c)     ->     %f = fill 0.0; matmul outs(%f)
 """
@@ -20,6 +22,7 @@ from hotdesk.ir.building import create, empty_like, fill
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, segment_sizes, top_level_ops
+from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 
@@ -58,17 +61,37 @@ def is_cheap(op: ir.Operation) -> bool:
 
 
 def _separate(op: ir.Operation) -> list[Decision]:
-    result = op.results[0]
-    uses = [(cast(Any, use.owner).operation, use.operand_number) for use in result.uses]
     decisions: list[Decision] = []
-    for user, operand in uses[:-1]:
+    wanted: list[tuple[ir.Operation, int]] = []
+    for use in list(op.results[0].uses):
+        user, operand = cast(Any, use.owner).operation, use.operand_number
+        if op.name != "tensor.empty" and _is_unread(user, operand):
+            user.operands[operand] = _destination(op, _around(user, op))
+        else:
+            wanted.append((user, operand))
+    for user, operand in wanted[:-1]:
         clone = op.clone(ir.InsertionPoint(_around(user, op)))
         user.operands[operand] = clone.results[0]
         if op.name != "tensor.empty":
             decisions.append(_recomputed(op))
-    if uses:
-        op.move_before(_around(uses[-1][0], op))
+    if wanted:
+        op.move_before(_around(wanted[-1][0], op))
+    else:
+        op.erase()
     return decisions
+
+
+def _destination(op: ir.Operation, before: ir.Operation) -> ir.Value:
+    """What a cheap op writes into, in the shape of its result."""
+    if op.name in _RESHAPES:
+        source = _destination(cast(ir.Operation, defining_op(op.operands[0])), before)
+        clone = op.clone(ir.InsertionPoint(before))
+        clone.operands[0] = source
+        return clone.results[0]
+    if op.name == "tensor.empty":
+        return op.clone(ir.InsertionPoint(before)).results[0]
+    made = defining_op(op.operands[-1])
+    return _destination(made, before) if made is not None and is_cheap(made) else op.operands[-1]
 
 
 def _filled(op: ir.Operation) -> list[Decision]:
@@ -90,13 +113,23 @@ def _filled(op: ir.Operation) -> list[Decision]:
 
 def _is_overwritten(op: ir.Operation, operand: int) -> bool:
     """Whether an op writes into an operand, and wants what it holds."""
-    model = model_of(op.name)
-    if model is None or op.name.split(".")[0] not in ("linalg", "tensor", "hotdesk", "tm_tensor"):
-        return False
-    facts = model.facts(op)
+    facts = _destination_facts(op)
     return any(operand == tied for tied, _ in facts.ties) and (
         operand in facts.reads or operand not in facts.overwrites
     )
+
+
+def _is_unread(op: ir.Operation, operand: int) -> bool:
+    """Whether an op overwrites all of an operand, and does not want what it holds."""
+    facts = _destination_facts(op)
+    return operand in facts.overwrites and operand not in facts.reads
+
+
+def _destination_facts(op: ir.Operation) -> Facts:
+    """What is known of an op in destination-passing style; nothing of others."""
+    model = model_of(op.name)
+    styled = model is not None and op.name.split(".")[0] in ("linalg", "tensor", "hotdesk", "tm_tensor")
+    return model.facts(op) if model is not None and styled else Facts()
 
 
 def _around(user: ir.Operation, op: ir.Operation) -> ir.Operation:
