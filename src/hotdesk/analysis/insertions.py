@@ -10,7 +10,8 @@ An *insertion* puts a value into a destination: `tensor.insert_slice`, `tensor.p
    nothing else reads it;
 4. nothing but the insertion reads the destination after the chain began, a link that reads it reads the very elements that it is
    about to write, and no link makes it;
-5. a destination in memory is promised to be free to write (`restrict writable`), and nothing else in the function touches it.
+5. a destination in memory is promised to be free to write (`restrict writable`), and nothing else in the function touches it;
+6. the function's peak does not rise, by the estimate of `analysis.held_bytes`.
 
 An empty tensor holds nothing, so values never change; the rules keep memory from growing. Chains without an empty tensor at
 their end are no subject of this analysis.
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.held_bytes import HeldBytes
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
@@ -52,8 +54,11 @@ class Chain:
     moves: bool
 
 
-def find_chain(insertion: ir.Operation) -> Chain | Decision | None:
-    """The chain of an insertion, or why it has to keep memory of its own; None if it ends in no `tensor.empty`."""
+def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | None:
+    """The chain of an insertion, or why it has to keep memory of its own; None if it ends in no `tensor.empty`.
+
+    `held` is the estimate for the function that the insertion is in.
+    """
     links: list[ir.Operation] = []
     value, operand = insertion.operands[0], -1
     while (op := defining_op(value)) is not None and op.name != "tensor.empty":
@@ -91,7 +96,8 @@ def find_chain(insertion: ir.Operation) -> Chain | Decision | None:
         conflict = _destination_read(insertion, links, anchor if moves else links[0])
         if conflict is not None:
             return _refused(insertion, *conflict)
-    return Chain(insertion, tuple(links), operand, moves)
+    chain = Chain(insertion, tuple(links), operand, moves)
+    return _refused(insertion, Reason.DESTINATION_RAISES_PEAK, links[-1]) if held.raised_by(chain) else chain
 
 
 def same_slice(a: ir.Operation, b: ir.Operation) -> bool:

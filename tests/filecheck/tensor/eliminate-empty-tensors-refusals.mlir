@@ -125,3 +125,49 @@ func.func @not_empty(%x: tensor<4xf32>, %y: tensor<4xf32>, %d: tensor<8xf32>) ->
   %r = tensor.insert_slice %a into %d[2] [4] [1] : tensor<4xf32> into tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// Rule 6: the sum may be written over an operand, so that the other one is gone when the destination is there.
+// CHECK:       decision: source of tensor.insert_slice: allocated: destination-raises-peak, 256 bytes (linalg.map at
+// CHECK-LABEL: func.func @raises_peak(
+// CHECK-NOT:     tensor.extract_slice
+func.func @raises_peak(%x: tensor<64xf32>, %d: tensor<80xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %a = linalg.map { math.exp } ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>)
+  %b = linalg.map { math.sqrt } ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>)
+  %c = linalg.map { arith.addf } ins(%a, %b : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>)
+  %w = tensor.empty() : tensor<80xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%w : tensor<80xf32>) -> tensor<80xf32>
+  %r = tensor.insert_slice %c into %f[8] [64] [1] : tensor<64xf32> into tensor<80xf32>
+  %s = tensor.empty() : tensor<f32>
+  %t = linalg.fill ins(%zero : f32) outs(%s : tensor<f32>) -> tensor<f32>
+  %u = linalg.dot ins(%r, %d : tensor<80xf32>, tensor<80xf32>) outs(%t : tensor<f32>) -> tensor<f32>
+  return %u : tensor<f32>
+}
+
+// -----
+
+// Rule 6: the peak is somewhere else.
+// CHECK:       decision: source of tensor.insert_slice: in place: written-in-destination, 256 bytes
+// CHECK-LABEL: func.func @peak_elsewhere(
+// CHECK:         [[S:%.*]] = tensor.extract_slice
+// CHECK-NEXT:    linalg.map { arith.addf } {{.*}} outs([[S]] :
+func.func @peak_elsewhere(%x: tensor<64xf32>, %d: tensor<80xf32>, %y: tensor<500xf32>) -> tensor<f32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %a = linalg.map { math.exp } ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>)
+  %b = linalg.map { math.sqrt } ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>)
+  %c = linalg.map { arith.addf } ins(%a, %b : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>)
+  %w = tensor.empty() : tensor<80xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%w : tensor<80xf32>) -> tensor<80xf32>
+  %r = tensor.insert_slice %c into %f[8] [64] [1] : tensor<64xf32> into tensor<80xf32>
+  %s = tensor.empty() : tensor<f32>
+  %t = linalg.fill ins(%zero : f32) outs(%s : tensor<f32>) -> tensor<f32>
+  %u = linalg.dot ins(%r, %d : tensor<80xf32>, tensor<80xf32>) outs(%t : tensor<f32>) -> tensor<f32>
+  %g = tensor.empty() : tensor<500xf32>
+  %z = linalg.map { math.exp } ins(%y : tensor<500xf32>) outs(%g : tensor<500xf32>)
+  %v = linalg.dot ins(%z, %z : tensor<500xf32>, tensor<500xf32>) outs(%u : tensor<f32>) -> tensor<f32>
+  return %v : tensor<f32>
+}

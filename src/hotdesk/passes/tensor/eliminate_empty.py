@@ -4,7 +4,7 @@
     %a = linalg.map ins(%x) outs(%e)            ->     %a = linalg.map ins(%x) outs(%e)
     %r = tensor.insert_slice %a into %d[2] [4] [1]     %r = tensor.insert_slice %a into %d[2] [4] [1]
 
-Legal iff `analysis.insertions` finds the chain from a `tensor.empty` to the insertion, by its rules 1 to 5; where only the
+Legal iff `analysis.insertions` finds the chain from a `tensor.empty` to the insertion, by its rules 1 to 6; where only the
 destination comes too late, the chain moves down to it. A value materialized in a destination takes the whole of it. One-shot
 bufferization then sees one buffer throughout. `tensor.concat` and `tensor.pad` become insertions by
 `hotdesk-decompose-concat-and-pad`, which goes first.
@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.held_bytes import HeldBytes
 from hotdesk.analysis.insertions import INSERTIONS, Chain, find_chain
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
@@ -37,8 +38,9 @@ class EliminateEmptyTensors(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in defined_functions(module):
+            held = HeldBytes(function)
             for op in [op for op in nested_ops(function) if op.name in INSERTIONS]:
-                found, size = find_chain(op), byte_size(op.operands[0], function)
+                found, size = find_chain(op, held), byte_size(op.operands[0], function)
                 if found is not None:
                     decision = _rewrite(found) if isinstance(found, Chain) else found
                     decisions.append(replace(decision, bytes=size))

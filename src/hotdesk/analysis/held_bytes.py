@@ -1,0 +1,116 @@
+"""How many bytes the tensors of a function take while each operation of its body runs, estimated before bufferization.
+
+What is live when, and what may lie where an operand did, is `analysis.schedules`' estimate; symbols count as `ASSUMED` elements.
+Computing a value where it is inserted saves its own buffer, but then everything that is last read on the way is there beside the
+destination. That is more than before iff the value could have been written over one of its operands and others die with it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.reading import read_function
+from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.types import is_tensor
+from hotdesk.ir.walking import defining_op, users
+from hotdesk.models.facts import Facts
+from hotdesk.models.model import OpModel
+from hotdesk.models.registry import choosing
+from hotdesk.planning.scheduling_problem import ScheduleProblem, Task
+
+if TYPE_CHECKING:
+    from hotdesk.analysis.insertions import Chain
+
+ASSUMED = 256
+_UNKNOWN = OpModel(lambda op: Facts())
+
+
+class HeldBytes:
+    """The estimate for one function, made when it is first needed."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self._function = function
+        self._tasks: dict[ir.Operation, int] | None = None
+        self._steps: list[_Step] = []
+        self._peak = 0
+
+    def raised_by(self, chain: Chain) -> bool:
+        """Whether the peak rises if the links of a chain write where their value is inserted."""
+        if not _several_die(chain):
+            return False
+        tasks = self._read()
+        if any(op not in tasks for op in (*chain.links, chain.insertion)):
+            return False
+        steps = [self._steps[tasks[link]] for link in chain.links]
+        made = {value for step in steps for value in step.made}
+        if not any(operand not in made for operand in steps[0].over.values()):
+            return False
+        dying = sum(size for step in steps for value, size in step.dying.items() if value not in made)
+        return self._steps[tasks[chain.insertion]].held - sum(steps[-1].made.values()) + dying > self._peak
+
+    def _read(self) -> dict[ir.Operation, int]:
+        if self._tasks is None:
+            self._tasks = {}
+            try:
+                with choosing(lambda name, model: _UNKNOWN if model is None else model):
+                    record = read_function(self._function)
+            except BufferizationError:  # an element type without a size
+                return self._tasks
+            elsewhere = used_in_other_blocks(record)
+            stretch = read_stretch(record, record.blocks[0], {}, elsewhere, ASSUMED, returned=False)
+            self._tasks = {stretch.operations[position]: task for task, position in enumerate(stretch.tasks)}
+            self._steps = _steps(stretch.problem)
+            self._peak = max(step.held for step in self._steps)
+        return self._tasks
+
+
+class _Step:
+    """What is held while a task runs, and the bytes of the values that it makes, and of those last read by it.
+
+    `over` has the operands that it writes values over.
+    """
+
+    def __init__(self, problem: ScheduleProblem, task: Task, dying: list[int], level: int) -> None:
+        self.dying = {value: problem.sizes[value] for value in dying}
+        self.made = {value: problem.sizes[value] for value in task.results}
+        self.over: dict[int, int] = {}
+        for result, operand in task.takeovers:
+            if operand in self.dying and operand not in self.over.values():
+                self.over.setdefault(result, operand)
+        self.held = level + sum(size for value, size in self.made.items() if value not in self.over) + task.scratch
+
+
+def _steps(problem: ScheduleProblem) -> list[_Step]:
+    last: dict[int, int] = {}
+    made: set[int] = set()
+    for number, task in enumerate(problem.tasks):
+        last.update(dict.fromkeys((*task.results, *task.operands), number))
+        made.update(task.results)
+    level = sum(size for value, size in enumerate(problem.sizes) if value not in made)
+    steps: list[_Step] = []
+    for number, task in enumerate(problem.tasks):
+        dying = [
+            value for value in (*task.operands, *task.results) if last[value] == number and value not in problem.kept
+        ]
+        step = _Step(problem, task, [value for value in dying if value in task.operands], level)
+        steps.append(step)
+        level += sum(step.made.values()) - sum(problem.sizes[value] for value in dying)
+    return steps
+
+
+def _several_die(chain: Chain) -> bool:
+    """Whether nothing after a chain uses two or more of the tensors that its links read."""
+    found: dict[ir.Value, None] = {}
+    for link in chain.links:
+        found.update((value, None) for value in link.operands if is_tensor(value.type))
+    return sum(_dies(value, chain) for value in found) > 1
+
+
+def _dies(value: ir.Value, chain: Chain) -> bool:
+    op, first = defining_op(value), chain.links[0]
+    if op is None or op in chain.links or op.name in ("tensor.empty", "arith.constant"):
+        return False
+    others = [user for user in users(value) if user not in chain.links]
+    return all(user.block == first.block and user.is_before_in_block(first) for user in others)
