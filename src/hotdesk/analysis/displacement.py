@@ -5,7 +5,9 @@ An operand qualifies iff, for an op that does not read its destination:
 1. it is read element by element at the element being written;
 2. it has the result's element type and, provably, its sizes, and the types of both or of neither say them;
 3. in-place analysis allows the write: it is writable and nobody reads it, or a view of it, later;
-4. it covers its whole buffer, so that a small result does not keep a large buffer alive.
+4. it covers its whole buffer, so that a small result does not keep a large buffer alive;
+5. it does not lie in memory that the caller says the result must stay out of: arguments', for what a function returns in memory
+   of its caller's.
 
 Of several, one in a writable argument's memory goes first: nobody else can use that. When none qualifies, the answer names the
 operand that came closest and the rule it failed.
@@ -13,6 +15,7 @@ operand that came closest and the rule it failed.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from hotdesk.analysis.interference import Clash
@@ -38,9 +41,17 @@ class Displacement:
 
 
 def find_displacement(
-    function: FunctionRecord, op: OpRecord, result: int, places: Places, readers: Readers
+    function: FunctionRecord,
+    op: OpRecord,
+    result: int,
+    places: Places,
+    readers: Readers,
+    apart: Collection[int] = (),
 ) -> Displacement:
-    """The operand of `op` that result number `result` can overwrite (rules in the module docstring)."""
+    """The operand of `op` that result number `result` can overwrite (rules in the module docstring).
+
+    `apart` are the places that the result must stay out of.
+    """
     wanted = function.values[op.results[result]]
     closest = Displacement(None, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE)
     closest_rank = 0
@@ -63,6 +74,8 @@ def find_displacement(
             rank, refusal = 4, Displacement(None, conflict.reason, conflict.op, value, conflict.clash)
         elif places.place_of(value) is None:
             rank, refusal = 5, Displacement(None, Reason.PARTIAL_VIEW, None, value)
+        elif places.place_of(value) in apart:
+            rank, refusal = 6, Displacement(None, Reason.RESULT_SLOT, None, value)
         else:
             qualified.append(value)
             continue

@@ -47,12 +47,16 @@ class Passing:
             head = self._function.values[edge.target].block
             if loop is None and self._is_argument(edge.target) and control.heads(head):
                 self._heads.setdefault(head, []).append(edge)
-                places.undecided.add(edge.target)
+                places.come_round(edge.target, self._begin(head))
             elif loop is None:
                 self._forward.setdefault(edge.target, []).append(edge)
             else:
                 self._around.setdefault(loop, []).append(edge)
-                places.undecided.add(edge.target)
+                places.come_round(edge.target, 2 * loop)
+
+    def _begin(self, head: int) -> int:
+        """When a loop of blocks begins."""
+        return 2 * self._function.blocks[head].first
 
     def _loop(self, edge: FlowEdge) -> int | None:
         """The loop whose argument an edge leads to, or whose result the argument becomes."""
@@ -88,8 +92,10 @@ class Passing:
         loops.extend((self._control.end_of_region(head), -head, -1) for head in self._heads)
         for _, head, loop in sorted(loops):
             if loop >= 0:
+                self._places.settle(2 * loop)
                 self._decide(self._function.ops[loop], self._around[loop])
             else:
+                self._places.settle(self._begin(-head))
                 self._decide_branches(-head, self._heads[-head])
 
     def _decide(self, loop: OpRecord, edges: list[FlowEdge]) -> None:

@@ -32,7 +32,7 @@ class Places:
 
     Attributes:
         read_only: why a place must not be written.
-        undecided: values that come round a loop, of which it is not decided yet what they lie with.
+        undecided: values that come round a loop, of which it is not decided yet what they lie with (`come_round`).
         moving: arguments of loops that are in one buffer now and in another one later, and not because of a copy.
         scattered: arguments of blocks that some branches bring in new memory.
     """
@@ -46,6 +46,8 @@ class Places:
         self._links: dict[int, Locations] = {}
         self._occupants: dict[int, list[Occupant]] = {}
         self._at_once: dict[int, set[int]] = {}  # ops that fill several places at a time, this one among them
+        self._coming: dict[int, set[int]] = {}  # when loops begin, or began, whose values lie in a place
+        self._settled: set[int] = set()
         self.read_only: dict[int, Reason] = {}
         self.undecided: set[int] = set()
         self.moving: set[int] = set()
@@ -164,10 +166,7 @@ class Places:
         if place is not None:
             self._unite(mine, place)
         elif all(place != mine for place, _ in locations):
-            self._links[mine] = locations
-            for occupant in self._occupants.pop(mine):
-                for place, extent in locations:
-                    self._insert(place, moved(occupant, extent))
+            self._spread(mine, locations)
 
     def may_join(self, value: int, target: int) -> Conflict | None:
         """Why `target` cannot lie where `value` lies, or None if it can; for values that control flow passes on."""
@@ -204,10 +203,7 @@ class Places:
         if place is not None:
             self._unite(mine, place)
             return
-        self._links[mine] = tuple(found)
-        for occupant in self._occupants.pop(mine):
-            for place, extent in found:
-                self._insert(place, moved(occupant, extent))
+        self._spread(mine, tuple(found))
 
     def _merge(self, a: int, b: int) -> None:
         """Makes one place of those of two values, if nothing is lost and it is known where the memory of both comes from."""
@@ -302,12 +298,37 @@ class Places:
 
     # What must lie apart although no value tells
 
+    def come_round(self, value: int, begin: int) -> None:
+        """Says that a value comes round a loop that begins at `begin`, in order: it may be copied there in every iteration.
+
+        Until the loop is settled, nothing that was there before lies with it.
+        """
+        self.undecided.add(value)
+        self._coming.setdefault(self.find(self._readers.root[value]), set()).add(begin)
+
+    def settle(self, begin: int) -> None:
+        """Says that what comes round the loop that begins at `begin` is decided from now on."""
+        self._settled.add(begin)
+
+    def _too_early(self, a: int, b: int) -> int | None:
+        """The beginning of a loop that is not settled, with a value in one place, while the other one was in use before."""
+        for place, other in ((a, b), (b, a)):
+            first = min((occupant.order for occupant in self._occupants[other][:1]), default=None)
+            for begin in sorted(self._coming.get(place, set[int]()) - self._settled):
+                if first is not None and first < begin:
+                    return begin
+        return None
+
     def _kept_apart(self, place: int, locations: Locations) -> Conflict | None:
-        """Whether one op fills `place` and a location at a time, or memory from outside a parallel loop is written."""
+        """Whether one op fills `place` and a location at a time, one of them comes round a loop and the other one was there
+        before, or memory from outside a parallel loop is written."""
         filled = self._at_once.get(place, set[int]())
         both = next((op for root, _ in locations for op in sorted(filled & self._at_once.get(root, set()))), None)
         if both is not None:
             return Conflict(Reason.ALREADY_OVERWRITTEN, both)
+        begin = next((begin for root, _ in locations if (begin := self._too_early(place, root)) is not None), None)
+        if begin is not None:
+            return Conflict(Reason.READ_LATER, begin // 2)
         raced = self._raced(place, locations)
         return None if raced is None else Conflict(Reason.RUNS_IN_PARALLEL, raced)
 
@@ -333,10 +354,21 @@ class Places:
         if len(self._occupants[a]) > len(self._occupants[b]):
             a, b = b, a
         self._parent[a] = b
+        self._coming.setdefault(b, set()).update(self._coming.pop(a, ()))
         for occupant in self._occupants.pop(a):
             self._insert(b, occupant)
         if reason is not None:
             self.read_only[b] = reason
+
+    def _spread(self, place: int, locations: Locations) -> None:
+        """Lets what lies in a place lie in all of these."""
+        self._links[place] = locations
+        coming = self._coming.pop(place, set[int]())
+        for root, _ in locations:
+            self._coming.setdefault(root, set()).update(coming)
+        for occupant in self._occupants.pop(place):
+            for root, extent in locations:
+                self._insert(root, moved(occupant, extent))
 
     def _insert(self, place: int, occupant: Occupant) -> None:
         if occupant.passed or occupant.filled is not None:

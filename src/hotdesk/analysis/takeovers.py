@@ -1,14 +1,17 @@
 """What becomes of the operands that ops may write into, op by op from the top: what is overwritten, and what is not and why.
 
 An operand with contents is overwritten iff in-place analysis finds nothing that would be lost. One without contents (a
-`tensor.empty`) gives way to an operand that dies there, by the rules of `displacement`.
+`tensor.empty`) gives way to an operand that dies there, by the rules of `displacement`; a part of one does not, because an
+insertion puts the result there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from hotdesk.analysis.displacement import find_displacement
+from hotdesk.analysis.extents import WHOLE
 from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
@@ -32,12 +35,23 @@ class Takeover:
     fresh: bool = False
 
 
-def take_over(function: FunctionRecord, op: OpRecord, places: Places, readers: Readers) -> list[Takeover]:
-    """Decides the tied operands of an op, in order, and puts results where they are to be written."""
+def take_over(
+    function: FunctionRecord,
+    op: OpRecord,
+    places: Places,
+    readers: Readers,
+    lent: Collection[int] = (),
+) -> list[Takeover]:
+    """Decides the tied operands of an op, in order, and puts results where they are to be written.
+
+    `lent` are contents groups that have memory of the caller's in the end, so that they stay out of arguments.
+    """
     found: list[Takeover] = []
     for operand, result in op.facts.ties:
         if readers.root[op.operands[operand]] in readers.undefined:
-            taken = _displaced(function, op, operand, result, places, readers)
+            returned = readers.root[op.results[result]] in lent
+            apart = {places.find(argument) for argument in function.writable_arguments} if returned else ()
+            taken = _displaced(function, op, operand, result, places, readers, apart)
         else:
             taken = _overwritten(op, operand, result, places)
         if taken.value is not None:
@@ -55,9 +69,17 @@ def _overwritten(op: OpRecord, operand: int, result: int, places: Places) -> Tak
 
 
 def _displaced(
-    function: FunctionRecord, op: OpRecord, operand: int, result: int, places: Places, readers: Readers
+    function: FunctionRecord,
+    op: OpRecord,
+    operand: int,
+    result: int,
+    places: Places,
+    readers: Readers,
+    apart: Collection[int],
 ) -> Takeover:
-    found = find_displacement(function, op, result, places, readers)
+    if readers.extent[op.operands[operand]] is not WHOLE:
+        return Takeover(op.number, operand, result, None, Reason.WRITTEN_IN_DESTINATION, fresh=True)
+    found = find_displacement(function, op, result, places, readers, apart)
     if found.value is not None and operand in op.facts.reads:
         return Takeover(op.number, operand, result, None, Reason.OVERWRITTEN_UNREAD, fresh=True)
     return Takeover(op.number, operand, result, found.value, found.reason, found.conflict, fresh=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hotdesk.analysis import buffers, inplace, places, program, readers
+from hotdesk.analysis import buffers, destinations, inplace, places, program, readers
 from hotdesk.analysis.buffer_program import BufferProgram
 from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.buffers import BufferUse
@@ -22,7 +22,6 @@ from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers import settle_ownership
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.lower import function as lowering
-from hotdesk.passes.tensor import destinations
 from tests.harness import check_module
 from tests.unit.analysis.freeing import check_freeing
 from tests.unit.parsing import elementwise, function, parse, run
@@ -259,7 +258,15 @@ CASES = {
     ),
     "every operand is thought to be read element by element": Case(
         everything_elementwise,
-        main(f"%x: {S} {{hotdesk.donated}}", S, f"%e = tensor.empty() : {S}", transposed("%r", "%x", "%e"), "%r"),
+        main(
+            f"%x: {S} {{hotdesk.donated}}",
+            S,
+            f"%e = tensor.empty() : {S}",
+            transposed("%t", "%x", "%e"),
+            f"%g = tensor.empty() : {S}",
+            transposed("%r", "%t", "%g"),
+            "%r",
+        ),
         (SQUARE,),
         "destinations alone",
     ),

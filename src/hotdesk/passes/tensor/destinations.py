@@ -4,7 +4,8 @@
     %r = linalg.generic ins(%x) outs(%e)        ->        %r = linalg.generic ins(%x) outs(%x)
 
 Legal iff the op does not read its destination and `analysis.displacement` finds an operand. An op for which it finds none keeps
-its own destination; one-shot bufferization, which then makes a buffer for it, reports the reason.
+its own destination; one-shot bufferization, which then makes a buffer for it, reports the reason. So does an op in a loop that
+would copy more for it (`analysis.destinations`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.places import Places
+from hotdesk.analysis.destinations import choose_destinations
 from hotdesk.analysis.program import FunctionRecord
-from hotdesk.analysis.readers import Readers
 from hotdesk.analysis.reading import read_function
-from hotdesk.analysis.takeovers import take_over
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass
@@ -42,9 +41,5 @@ class ChooseDestinations(Pass):
 
 
 def _choose(function: FunctionRecord) -> None:
-    readers = Readers(function)
-    places = Places(function, readers)
-    for op in function.ops:
-        for taken in take_over(function, op, places, readers):
-            if taken.fresh and taken.value is not None:
-                op.operation.operands[taken.operand] = function.values[taken.value].value
+    for (op, operand), value in choose_destinations(function).items():
+        function.ops[op].operation.operands[operand] = function.values[value].value
