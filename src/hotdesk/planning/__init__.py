@@ -9,8 +9,8 @@ from hotdesk.planning.buffers import Buffer, BufferId, Pool, PoolId, Tie, adjace
 from hotdesk.planning.check import Violation, ViolationCode, check
 from hotdesk.planning.csvform import read_csv, read_csv_plan, write_csv
 from hotdesk.planning.plan import Placement, Plan
-from hotdesk.planning.planner import NO_REUSE, plan
-from hotdesk.planning.portfolio import DEFAULT_EFFORT, STRATEGIES
+from hotdesk.planning.planner import plan
+from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES
 from hotdesk.planning.problem import Problem
 
 __all__ = [

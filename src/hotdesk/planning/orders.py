@@ -25,6 +25,13 @@ def by_area(instance: Instance) -> list[int]:
     return sorted(range(len(instance)), key=lambda i: (-_area(instance, i), -instance.size[i]))
 
 
+def by_bulk(instance: Instance) -> list[int]:
+    """Largest product of size and the cube root of the lifetime first: what is both large and long-lived, size before all."""
+    return sorted(
+        range(len(instance)), key=lambda i: (-(instance.size[i] ** 3) * instance.lifetime[i], instance.lower[i])
+    )
+
+
 def by_pressure(instance: Instance) -> list[int]:
     """Under the heaviest load first, then longest-lived, then largest area."""
     return sorted(

@@ -23,12 +23,10 @@ from hotdesk.planning.deadline import Deadline
 from hotdesk.planning.exact import DEFAULT_BUDGET, NODES_PER_EFFORT
 from hotdesk.planning.instance import Instance, Layout, build_instance
 from hotdesk.planning.plan import Placement, Plan
-from hotdesk.planning.portfolio import DEFAULT_EFFORT, PROVERS, STRATEGIES, Request
+from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, PROVERS, STRATEGIES, Request
 from hotdesk.planning.problem import Problem
 from hotdesk.planning.rigid import ORDERS, RigidProblem, place_rigid
 from hotdesk.planning.rigid_cpsat import improve_rigid
-
-NO_REUSE = "no-reuse"
 
 
 def plan(

@@ -12,21 +12,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from hotdesk.planning.deadline import Deadline
 from hotdesk.planning.decompose import solve_parts
 from hotdesk.planning.exact import QUICK, THOROUGH, WHOLE, Rung, improve
-from hotdesk.planning.greedy import GREEDY_ORDERS, greedy, greedy_below
+from hotdesk.planning.greedy import GREEDY_ORDERS, greedy_below
 from hotdesk.planning.instance import Instance, Layout, Prover
+from hotdesk.planning.online import online
 from hotdesk.planning.search import search
 from hotdesk.planning.skyline import SKYLINE_ORDERS, find_neighbours, skyline
 from hotdesk.planning.swept import skyline_swept
 
+NO_REUSE = "no-reuse"
+"""The name of plans in which no two buffers share a byte."""
+
 DEFAULT_EFFORT = 100_000
 """Placements the search may make: a third of a second on hard problems, nothing where a heuristic meets the bound."""
 
-_LARGEST_GREEDY = 40_000
-"""Buffers up to which greedy placement, which takes time in proportion to their square, takes seconds."""
+_GREEDY_WORK = 1_600_000_000
+"""Looks of one buffer at another that greedy placement may take, all orders together: some seconds, some 30 without `numba`."""
+
+_SWEPT_WORK = 12_000_000_000
+"""Steps that one skyline without lists of neighbours may read: some ten seconds."""
 
 _CLOSE = 1.01
 """How far above the floor a greedy layout of a dense instance is good enough."""
@@ -52,7 +60,7 @@ def _portfolio(instance: Instance, request: Request) -> Layout:
         found.append(layout)
         if layout.arena <= instance.floor or request.deadline.passed():
             break
-    return min(found, key=lambda layout: layout.arena)
+    return min(found, key=lambda layout: layout.arena) if found else _at_once(instance)
 
 
 def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
@@ -62,29 +70,34 @@ def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> I
     out where those are close to the floor: without the lists, long live ranges cost them minutes.
     """
     if instance.is_dense:
-        yield from _without_lists(instance, found)
+        yield from _without_lists(instance, request, found)
         return
     around = find_neighbours(instance)
     for name, order in SKYLINE_ORDERS.items():
         yield skyline(instance, around, order(instance), name)
-    yield from _greedy_layouts(instance, found)
+    yield from _greedy_layouts(instance, request, found)
     if request.effort:
         yield search(instance, around, request.seed, request.effort, found, request.deadline)
 
 
-def _without_lists(instance: Instance, found: Sequence[Layout]) -> Iterator[Layout]:
-    if instance.obstacles or len(instance) <= _LARGEST_GREEDY:
-        yield from _greedy_layouts(instance, found)
-    if instance.obstacles or (found and min(layout.arena for layout in found) <= instance.floor * _CLOSE):
+def _without_lists(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+    for layout in _greedy_layouts(instance, request, found):
+        yield layout
+        if layout.arena <= instance.floor * _CLOSE:
+            return
+    if instance.obstacles:
         return
     for name, order in SKYLINE_ORDERS.items():
-        if layout := skyline_swept(instance, order(instance), name, _ceiling(found)):
+        ceiling = _ceiling(found)
+        if layout := skyline_swept(instance, order(instance), name, ceiling, _SWEPT_WORK, request.deadline):
             yield layout
 
 
-def _greedy_layouts(instance: Instance, found: Sequence[Layout]) -> Iterator[Layout]:
-    for name, order in GREEDY_ORDERS.items():
-        if layout := greedy_below(instance, order(instance), name, _ceiling(found)):
+def _greedy_layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+    """As many orders as the work allows, each of which takes time in proportion to the square of the buffers."""
+    each = max(len(instance) ** 2 // 2, 1)
+    for name, order in list(GREEDY_ORDERS.items())[: _GREEDY_WORK // each]:
+        if layout := greedy_below(instance, order(instance), name, _ceiling(found), request.deadline):
             yield layout
 
 
@@ -92,32 +105,56 @@ def _ceiling(found: Sequence[Layout]) -> int | None:
     return min(layout.arena for layout in found) - 1 if found else None
 
 
-def _skyline(instance: Instance, name: str) -> Layout:
+def _at_once(instance: Instance) -> Layout:
+    """What there is where nothing else was found in time: what an allocator would do, or no two buffers share a byte."""
+    if not instance.obstacles:
+        return online(instance)
+    offsets = [0] * len(instance)
+    top = max(o.top for o in instance.obstacles)
+    for i in sorted(range(len(instance)), key=lambda i: -instance.alignment[i]):
+        offsets[i] = top + -top % instance.alignment[i]
+        top = offsets[i] + instance.size[i]
+    return Layout(tuple(offsets), top, NO_REUSE)
+
+
+def _skyline(instance: Instance, request: Request, name: str) -> Layout:
     order = SKYLINE_ORDERS[name](instance)
-    if instance.is_dense and not instance.obstacles and (layout := skyline_swept(instance, order, name)):
-        return layout
+    if instance.is_dense and not instance.obstacles:
+        return skyline_swept(instance, order, name, deadline=request.deadline) or _at_once(instance)
     return skyline(instance, find_neighbours(instance), order, name)
 
 
+def _greedy(instance: Instance, request: Request, name: str) -> Layout:
+    order = GREEDY_ORDERS[name](instance)
+    return greedy_below(instance, order, name, deadline=request.deadline) or _at_once(instance)
+
+
 def _search(instance: Instance, request: Request) -> Layout:
+    """The local search, or where it had to list too many neighbours, what there is without."""
+    if instance.is_dense:
+        return _portfolio(instance, request)
     return search(instance, find_neighbours(instance), request.seed, request.effort, deadline=request.deadline)
 
 
 def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layout:
     """The portfolio, then the rungs of `prover` or all, quick ones first, until the floor is met."""
     heuristic = replace(request, effort=min(request.effort, DEFAULT_EFFORT))
-    best = solve_parts(instance, lambda part: _portfolio(part, heuristic))
+
+    @cache
+    def started(part: Instance) -> Layout:
+        return _portfolio(part, heuristic)
 
     def climb(part: Instance, known: Layout, rungs: Sequence[Rung], *, bisect: bool) -> Layout:
         own = [rung for rung in rungs if prover in (None, rung.name)]
         return improve(part, known, rungs=own, bisect=bisect, budget=request.effort, deadline=request.deadline)
 
+    best = solve_parts(instance, started)
     if best.arena > instance.floor:
-        best = _better(best, solve_parts(instance, lambda p: climb(p, _portfolio(p, heuristic), QUICK, bisect=False)))
+        best = _better(best, solve_parts(instance, lambda p: climb(p, started(p), QUICK, bisect=False)))
     if instance.floor < best.arena and instance.floor >= best.proven:
         best = _better(best, climb(instance, best, WHOLE, bisect=False))
     if instance.floor < best.arena and best.arena > best.proven:
-        best = _better(best, solve_parts(instance, lambda p: climb(p, _portfolio(p, heuristic), THOROUGH, bisect=True)))
+        best = _better(best, solve_parts(instance, lambda p: climb(p, started(p), THOROUGH, bisect=True)))
     return best
 
 
@@ -136,11 +173,8 @@ PROVERS: dict[str, Prover | None] = {"exact": None, "beam": "beam", "cp-sat": "c
 """The strategies that end with exact searches, and which of these each uses."""
 
 _SINGLE: dict[str, Strategy] = {
-    **{name: lambda instance, _, name=name: _skyline(instance, name) for name in SKYLINE_ORDERS},
-    **{
-        name: lambda instance, _, name=name: greedy(instance, GREEDY_ORDERS[name](instance), name)
-        for name in GREEDY_ORDERS
-    },
+    **{name: lambda instance, request, name=name: _skyline(instance, request, name) for name in SKYLINE_ORDERS},
+    **{name: lambda instance, request, name=name: _greedy(instance, request, name) for name in GREEDY_ORDERS},
     "search": _search,
 }
 

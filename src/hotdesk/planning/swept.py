@@ -2,7 +2,8 @@
 
 As `skyline.py`, but a floor is looked up when it is needed: the highest top over the buffer's live range, in an array
 with an entry for each step. A placement writes its top over its range. O(n log n) heap work and one pass over a live
-range for each look at a buffer.
+range for each look at a buffer. Where live ranges are long, a buffer is looked at many times before its turn comes: the work
+is counted, and given up where it is not worth it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,27 @@ from heapq import heappop, heapreplace
 
 import numpy as np
 
+from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, Layout
 
+_LOOK = 2_000
+"""Steps that could be read in the time that a look at a buffer takes beside reading its range."""
 
-def skyline_swept(instance: Instance, order: Sequence[int], name: str, ceiling: int | None = None) -> Layout | None:
+_STRETCH = 1_000
+"""Looks between two looks at the clock."""
+
+
+def skyline_swept(
+    instance: Instance,
+    order: Sequence[int],
+    name: str,
+    ceiling: int | None = None,
+    work: int | None = None,
+    deadline: Deadline = NO_DEADLINE,
+) -> Layout | None:
     """Place every buffer once, lowest floor first, ties in `order`; None as soon as a top passes `ceiling` bytes.
 
-    The instance must have no obstacles.
+    None too where that takes more than `work`, in steps read, and at the deadline. The instance must have no obstacles.
     """
     assert not instance.obstacles
     count = len(order)
@@ -26,11 +41,16 @@ def skyline_swept(instance: Instance, order: Sequence[int], name: str, ceiling: 
     ranges = [tops[lower:upper] for lower, upper in zip(instance.lower, instance.upper, strict=True)]
     offsets = [0] * count
     heap = list(range(count))  # floor * count + rank: one integer compares faster than a pair
-    arena = 0
+    arena = looks = 0
+    left = (1 << 62) if work is None else work
     while heap:
         key = heap[0]
         rank = key % count
         i = order[rank]
+        left -= _LOOK + len(ranges[i])
+        looks += 1
+        if left < 0 or (looks % _STRETCH == 0 and deadline.passed()):
+            return None
         floor = int(ranges[i].max())
         floor += -floor % instance.alignment[i]
         due = floor * count + rank

@@ -90,3 +90,5 @@ def test_floors_looked_up_are_floors_kept(name: str, seed: int) -> None:
     assert skyline_swept(instance, order, name) == with_lists
     assert skyline_swept(instance, order, name, with_lists.arena) == with_lists
     assert skyline_swept(instance, order, name, with_lists.arena - 1) is None
+    assert skyline_swept(instance, order, name, work=100_000) is None
+    assert skyline_swept(instance, order, name, work=10_000_000) == with_lists

@@ -1,9 +1,23 @@
 import random
+from dataclasses import replace
 
 import pytest
 
-from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Placement, Plan, Pool, Problem, check, plan
+from hotdesk.planning import (
+    NO_REUSE,
+    STRATEGIES,
+    Buffer,
+    Placement,
+    Plan,
+    Pool,
+    Problem,
+    check,
+    greedy,
+    plan,
+    portfolio,
+)
 from hotdesk.planning import instance as instances
+from hotdesk.planning.online import online
 
 CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("c", 2, 4, 100)))
 
@@ -143,6 +157,70 @@ def test_an_instance_too_dense_for_neighbour_lists_is_packed_greedily(monkeypatc
     result = plan(problem)
     assert result.strategy.startswith("greedy/")
     assert check(problem, result) == ()
+
+
+@pytest.mark.parametrize("alignments", [(1,), (1, 16, 64)])
+def test_compiled_placement_is_placement(alignments: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    problem = mixed(700, seed=9)
+    buffers = tuple(replace(b, alignment=alignments[i % len(alignments)]) for i, b in enumerate(problem.buffers))
+    instance = instances.build_instance(Problem(buffers))
+    for name, order in greedy.GREEDY_ORDERS.items():
+        plain = greedy.greedy(instance, order(instance), name)
+        with monkeypatch.context() as patch:
+            patch.setattr(greedy, "WORTH_COMPILING", 0)
+            assert greedy.greedy(instance, order(instance), name) == plain
+            assert greedy.greedy_below(instance, order(instance), name, plain.arena) == plain
+            assert greedy.greedy_below(instance, order(instance), name, plain.arena - 1) is None
+        assert greedy.greedy_below(instance, order(instance), name, plain.arena - 1) is None
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_no_strategy_lists_the_pairs_of_a_dense_instance(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: object) -> None:
+        raise AssertionError("neighbours of a dense instance were listed")
+
+    monkeypatch.setattr(instances, "DENSEST", 10)
+    monkeypatch.setattr(portfolio, "find_neighbours", refuse)
+    loose = Problem(tuple(replace(b, fixed_offset=None) for b in mixed(60, seed=5).buffers))
+    assert check(loose, plan(loose, strategy=strategy, effort=2_000)) == ()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_where_time_is_out_there_is_what_an_allocator_would_do(strategy: str) -> None:
+    starts = [i * 37 % 4000 for i in range(4000)]
+    problem = Problem(tuple(Buffer(i, s, s + 700 + i % 900, 64 + i % 555) for i, s in enumerate(starts)))
+    assert instances.build_instance(problem).is_dense
+    result = plan(problem, strategy=strategy, time_limit=0)
+    assert result.strategy == "online"
+    assert check(problem, result) == ()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_online_placement(seed: int) -> None:
+    problem = Problem(tuple(replace(b, fixed_offset=None) for b in mixed(120, seed).buffers if b.size))
+    instance = instances.build_instance(problem)
+    layout = online(instance)
+    placements = tuple(
+        Placement(problem.buffers[i].id, None, o) for i, o in zip(instance.origin, layout.offsets, strict=True)
+    )
+    assert check(problem, replace(plan(problem, effort=0), placements=placements, arena=layout.arena)) == ()
+
+
+def test_online_placement_fills_the_smallest_hole_and_joins_free_neighbours() -> None:
+    """`a` and `b` die beside each other: `wide` lies where both were; `snug` takes the hole of its size, not the wide one."""
+    buffers = (
+        *(
+            Buffer(name, 0, end, size, 1)
+            for name, end, size in (("k", 9, 50), ("a", 2, 40), ("b", 2, 30), ("l", 9, 20))
+        ),
+        *(Buffer(name, 0, end, size, 1) for name, end, size in (("s", 2, 10), ("m", 9, 5))),
+        Buffer("wide", 2, 9, 70, 1),
+        Buffer("snug", 2, 9, 9, 1),
+    )
+    layout = online(instances.build_instance(Problem(buffers)))
+    assert layout.offsets == (0, 50, 90, 120, 140, 150, 50, 140)
+    assert layout.arena == 155
 
 
 def test_pairs_are_counted() -> None:
