@@ -19,12 +19,12 @@ from typing import Any, cast
 
 from benchmarks.bufferization.count import ALLOCATIONS, Bytes
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffers import VIEW_OPS
+from hotdesk.analysis.memref_views import VIEWS
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defined_functions, entry_block, main_function
 
 RESULT, KIND = "bufferize.result", "hotdesk.kind"
-_VIEWS = VIEW_OPS | {"memref.transpose", "memref.extract_strided_metadata", "memref.memory_space_cast"}
+_VIEWS = VIEWS | {"memref.extract_strided_metadata"}
 _BRANCHES = ("scf.if", "scf.index_switch")
 
 

@@ -16,6 +16,14 @@ or an expression over symbols.
 5. A view without elements is disjoint from every other one.
 6. Everything else may alias.
 
+This is the one analysis of aliases on memory, in three layers. Passes ask the one that answers their question:
+
+- which memory a memref may be, after all that control flow and calls hand on: `origins`, over `buffer_reading`. Liveness,
+  hoisting, promotion, sharing and merging go by the aliases of each allocation that follow from it (`allocation_uses`), copy
+  removal by classes of memory (`copies`), deallocation by the memrefs that may own it (`ownership`);
+- which part of its base a view shows: `memref_views`. Lowering makes pointers of it;
+- what two memrefs have in common, from both: this module. Copy removal and fusion of loops ask it.
+
 The relation is that of two values at one moment: in a loop, of what the two are in one iteration. Symbolic sizes count as at
 least 1 (otherwise rule 5 holds), offsets of slices as at least 0, since slices lie inside what they are cut out of. Of other
 values nothing is assumed.
@@ -24,15 +32,14 @@ values nothing is assumed.
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
 from typing import Any, cast
 
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferProgram, Kind
+from hotdesk.analysis.allocation_uses import Allocations
+from hotdesk.analysis.buffer_program import Kind
 from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.memory_effects import allocated
 from hotdesk.analysis.memref_views import View, Views, row_major
 from hotdesk.analysis.origins import Origins
 from hotdesk.explain import Source
@@ -60,13 +67,18 @@ class Alias(str, Enum):
 
 
 class Aliases:
-    """Answers for the memrefs of one function; views are remembered, so the IR must not change meanwhile."""
+    """Answers for the memrefs of one function; the IR must not change meanwhile.
 
-    def __init__(self, function: ir.Operation, arguments_overlap: bool = True) -> None:
-        self._function = function
-        self._views = Views(function)
-        arguments = list(entry_block(function).arguments)
-        self._arguments = set(arguments)
+    `allocations` are those of the function, if they are known already: then it is not read again.
+    """
+
+    def __init__(
+        self, function: ir.Operation, arguments_overlap: bool = True, allocations: Allocations | None = None
+    ) -> None:
+        self._views = Views(function) if allocations is None else allocations.views
+        self._program = read_buffers(function) if allocations is None else allocations.program
+        self._origins = Origins(self._program) if allocations is None else allocations.origins
+        arguments = entry_block(function).arguments
         self._unshared = {a for a in arguments if not arguments_overlap or _is_noalias(function, a)}
 
     def relation(self, a: ir.Value, b: ir.Value) -> Alias:
@@ -89,20 +101,8 @@ class Aliases:
 
     def origins(self, value: ir.Value) -> tuple[ir.Value, ...]:
         """The allocations, arguments, globals and unknown memrefs that a memref may be a view of, however it got here."""
-        base = self.base(value)
-        if self._kind(base) not in (Kind.PASSED, Kind.CHOICE) and not _is_reallocated(base):
-            return (base,)
-        program = self.program
-        return tuple(program.buffers[i].value for i in sorted(self._origins.of[program.numbers[base]]))
-
-    @cached_property
-    def program(self) -> BufferProgram:
-        """The function, read when a question first needs it."""
-        return read_buffers(self._function)
-
-    @cached_property
-    def _origins(self) -> Origins:
-        return Origins(self.program)
+        buffers, number = self._program.buffers, self._program.numbers[self.base(value)]
+        return tuple(buffers[origin].value for origin in sorted(self._origins.of[number]))
 
     def _between(self, a: ir.Value, b: ir.Value) -> Alias:
         """How two bases relate (rule 1)."""
@@ -120,19 +120,10 @@ class Aliases:
         return a in self._unshared or b in self._unshared
 
     def _has_escaped(self, base: ir.Value) -> bool:
-        return self.program.numbers[base] in self._origins.escaped
+        return self._program.numbers[base] in self._origins.escaped
 
     def _kind(self, base: ir.Value) -> Kind:
-        op = defining_op(base)
-        if op is None and base in self._arguments:
-            return Kind.ARGUMENT
-        if op is not None and op.name == "memref.alloca":
-            return Kind.STACK
-        if op is not None and op.name == "memref.get_global":
-            return Kind.GLOBAL
-        if op is not None and allocated(op):
-            return Kind.ALLOCATION
-        return self.program.buffers[self.program.numbers[base]].kind
+        return self._program.buffers[self._program.numbers[base]].kind
 
     def _apart_in_box(self, a: View, b: View) -> bool:
         """Rule 3."""
@@ -150,11 +141,6 @@ class Aliases:
         for size, stride in zip(a.sizes, a.strides, strict=True):
             last = last + (size - 1) * stride
         return _is_at_least(expand(b.offset - last), element_bytes(a.element), sizes, known)
-
-
-def _is_reallocated(base: ir.Value) -> bool:
-    op = defining_op(base)
-    return op is not None and op.name == "memref.realloc"
 
 
 def _ends_before(a: tuple[Size, Size, Size], b: tuple[Size, Size, Size], known: frozenset[object]) -> bool:

@@ -4,7 +4,7 @@ Ops are numbered in the order of the text, so one branch comes before the other,
 Two allocations whose ranges do not meet are never in use at one time:
 
 1. The range begins with the first op that reads or writes an alias, and ends behind the last one. Views, sizes and deallocations
-   touch nothing, and neither does handing an alias on.
+   touch nothing, and neither does handing an alias on. Only `memref.reshape` counts, which reads the sizes that it is given.
 2. It is counted in the lowest block that has all aliases and their uses inside: what is touched inside an op of that block is
    touched by the whole op, since the op may be a loop.
 3. If the uses are spread over several blocks of a region, it is all of that region.
@@ -75,6 +75,8 @@ def is_touching(allocations: Allocations, op: BufferOp) -> bool:
     program, block = allocations.program, allocations.program.blocks[op.block]
     if op.name in _QUIET or op.control:
         return False
+    if op.name == "memref.reshape":  # a view that reads its sizes
+        return True
     if op.results and all(r >= 0 and program.buffers[r].kind in (Kind.VIEW, Kind.CHOICE) for r in op.results):
         return False
     if block.last != op.number:

@@ -5,7 +5,6 @@ An *alias* of an allocation is a memref that may be a view of it, however contro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
@@ -15,6 +14,7 @@ from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.memory_effects import freed
+from hotdesk.analysis.memref_views import Views
 from hotdesk.analysis.origins import Origins, kept
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
@@ -36,8 +36,7 @@ class Allocation:
         users: the ops that have an alias as an operand, deallocations included, in order.
         frees: those that free it, or may do so.
         is_freed_simply: whether each of those is a `memref.dealloc` of the allocation itself.
-        keepers: those that may keep a pointer to it. An op of which nothing is known, a call too, keeps none if it has no regions
-            and makes nothing but numbers.
+        keepers: those that may keep a pointer to it (`analysis.origins`).
     """
 
     buffer: int
@@ -56,7 +55,8 @@ class Allocations:
         self.program: BufferProgram = read_buffers(function)
         self.dominance = Dominance(self.program)
         self.origins = Origins(self.program)
-        self.sizes = SymbolicSizes(function)
+        self.views = Views(function)
+        self.sizes = self.views.sizes
         self._aliases = self._reached()
         self.positions = {op.operation: op.number for op in self.program.ops}
         self._blocks = {self.program.ops[b.last].operation.block: b.number for b in self.program.blocks if b.last >= 0}
@@ -119,19 +119,15 @@ class Allocations:
 
     def _read(self, buffer: int) -> Allocation:
         aliases = tuple(self._aliases.get(buffer, [buffer]))
+        known = frozenset(aliases)
         users = sorted({user for alias in aliases for user in self.program.users[alias]})
-        frees = tuple(user for user in users if _may_free(self.program.ops[user], aliases))
+        frees = tuple(user for user in users if _may_free(self.program.ops[user], known))
         simply = all(
             self.program.ops[op].name == "memref.dealloc" and self.program.ops[op].operands[0] == buffer for op in frees
         )
-        keepers = tuple(user for user in users if self._may_keep(self.program.ops[user], aliases))
+        keepers = tuple(user for user in users if not known.isdisjoint(kept(self.program, self.program.ops[user])))
         producer = self.program.buffers[buffer].producer
         return Allocation(buffer, producer, aliases, tuple(users), frees, simply, keepers)
-
-    def _may_keep(self, op: BufferOp, aliases: Sequence[int]) -> bool:
-        if op.name.split(".")[0] not in ("memref", "bufferization") and not op.regions and _makes_numbers(op.operation):
-            return False
-        return any(value in aliases for value in kept(self.program, op))
 
 
 def bytes_of(value: ir.Value, sizes: SymbolicSizes) -> Size:
@@ -153,11 +149,7 @@ def bytes_of_element(memref: ir.Type) -> int:
     return count * element_bytes(str(element)) if isinstance(element, numbers) else 0
 
 
-def _makes_numbers(op: ir.Operation) -> bool:
-    return all(isinstance(result.type, (ir.IntegerType, ir.FloatType, ir.IndexType)) for result in op.results)
-
-
-def _may_free(op: BufferOp, aliases: Sequence[int]) -> bool:
+def _may_free(op: BufferOp, aliases: frozenset[int]) -> bool:
     if op.name in _FREEING:
         return True
     return any(op.operands[i] != NOT_A_BUFFER and op.operands[i] in aliases for i in freed(op.operation))

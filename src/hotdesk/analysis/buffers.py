@@ -12,24 +12,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memref_views import VIEWS, view_source
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
-from hotdesk.ir.walking import captured_operands, defining_op, entry_block, top_level_ops
+from hotdesk.ir.walking import captured_operands, entry_block, top_level_ops
 
-VIEW_OPS = frozenset(
-    {
-        "memref.subview",
-        "memref.expand_shape",
-        "memref.collapse_shape",
-        "memref.cast",
-        "memref.reinterpret_cast",
-        "memref.view",
-    }
-)
-_NOT_A_USE = VIEW_OPS | {"memref.dealloc", "memref.dim", "memref.alloc"}
+_NOT_A_USE = VIEWS | {"memref.dealloc", "memref.dim", "memref.alloc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +43,6 @@ class BufferUse:
     users: tuple[int, ...]
 
 
-def base_of(value: ir.Value) -> ir.Value:
-    """The allocation, argument or global a memref is a view of."""
-    op = defining_op(value)
-    while op is not None and op.name in VIEW_OPS:
-        value = op.operands[0]
-        op = defining_op(value)
-    return value
-
-
 def find_buffers(function: ir.Operation) -> tuple[BufferUse, ...]:
     """The bases of a function with their live ranges: arguments first, then allocations and globals in program order.
 
@@ -80,9 +62,10 @@ def find_buffers(function: ir.Operation) -> tuple[BufferUse, ...]:
     for number, op in enumerate(top_level_ops(function)):
         if op.name in ("memref.alloc", "memref.get_global"):
             bases[op.results[0]] = "alloc" if op.name == "memref.alloc" else "global"
-        elif op.name in VIEW_OPS:
-            source = op.operands[0]
-            known[op.results[0]] = known.get(source, source)
+        elif op.name in VIEWS:
+            for i, shown in enumerate(op.results):
+                source = op.operands[view_source(op.name, i) or 0]
+                known[shown] = known.get(source, source)
         elif any(is_memref(result.type) for result in op.results):
             raise BufferizationError(
                 "live ranges", expected="allocations, globals and views", got=f"a memref made by `{op.name}`",

@@ -101,7 +101,7 @@ class CopyRemovals:
         self.memory = Memory(function)
         self._program = self.memory.program
         self._dominance = self.memory.allocations.dominance
-        self._aliases = Aliases(function, arguments_overlap)
+        self._aliases = Aliases(function, arguments_overlap, self.memory.allocations)
         self._effects = CopyEffects(self.memory, self._aliases)
 
     def find(self, copy: Copy) -> Removal | Decision:

@@ -11,21 +11,16 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.generics import read_generic
+from hotdesk.analysis.memref_views import VIEWS
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
 
 _NOTHING = frozenset(
     {
-        *("memref.alloc", "memref.alloca", "memref.get_global", "memref.dim", "memref.subview", "memref.cast"),
-        *("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view", "memref.transpose"),
-        *(
-            "memref.memory_space_cast",
-            "memref.extract_strided_metadata",
-            "affine.apply",
-            "linalg.yield",
-            "linalg.index",
-        ),
+        *("memref.alloc", "memref.alloca", "memref.get_global", "memref.dim", "memref.extract_strided_metadata"),
+        *("affine.apply", "linalg.yield", "linalg.index"),
+        *VIEWS,
     }
 )
 _PURE = ("arith", "math", "index")
@@ -115,6 +110,8 @@ def _simple(op: ir.Operation) -> Effects | None:
             return Effects(reads=(op.operands[0],), writes=(op.operands[1],))
         case "memref.dealloc":
             return Effects(writes=(op.operands[0],))
+        case "memref.reshape":
+            return Effects(reads=(op.operands[1],))
         case name:
             return _stated(op) or (Effects() if name in _NOTHING or name.split(".")[0] in _PURE else None)
 

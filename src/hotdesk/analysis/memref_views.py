@@ -27,6 +27,10 @@ _ONE_TO_ONE = ("memref.assume_alignment", "memref.distinct_objects")
 _OF_FIRST = frozenset({*_SAME, *_ARRANGED, *_SOMEWHERE, _METADATA, "memref.subview", "memref.transpose"})
 
 
+VIEWS = frozenset((_OF_FIRST | set(_ONE_TO_ONE)) - {_METADATA, *_SOMEWHERE})
+"""The ops that do nothing but show memory differently; `memref.reshape` reads sizes besides."""
+
+
 def view_source(name: str, result: int) -> int | None:
     """Which operand of an op of that name a result shows differently; None if it is no view."""
     if name in _OF_FIRST:
@@ -62,13 +66,18 @@ class View:
 
 
 class Views:
-    """What each memref of a function shows of its base."""
+    """What each memref of a function shows of its base; `sizes` are those of the function, if they are known already."""
 
-    def __init__(self, function: ir.Operation) -> None:
-        self._sizes = SymbolicSizes(function, self._read)
+    def __init__(self, function: ir.Operation, sizes: SymbolicSizes | None = None) -> None:
+        self._sizes = sizes or SymbolicSizes(function, self._read)
         self._views: dict[ir.Value, View] = {}
         self._globals: dict[str, ir.Value] = {}
         self._fresh = 0
+
+    @property
+    def sizes(self) -> SymbolicSizes:
+        """The sizes and index values that views are made of."""
+        return self._sizes
 
     def view(self, value: ir.Value) -> View:
         """What a memref shows of its base."""
@@ -146,7 +155,7 @@ class Views:
             return None
         if 2 <= number < 2 + rank:
             return source.sizes[number - 2]
-        return _divided(source.offset if number == 1 else source.strides[number - 2 - rank], source.element)
+        return in_elements(source.offset if number == 1 else source.strides[number - 2 - rank], source.element)
 
     def _arranged(self, op: ir.Operation) -> View:
         """The memory of a view in other dimensions."""
@@ -197,7 +206,7 @@ def _is_shifted(value: ir.Value) -> bool:
     return False
 
 
-def _divided(value: Size, element: str) -> Size | None:
+def in_elements(value: Size, element: str) -> Size | None:
     """A number of bytes as one of elements; None if it is not known to be a whole number of them."""
     found: Any = _algebra.expand(_algebra.sympify(value) / element_bytes(element))
     parts = [part.as_coeff_Mul()[0] for part in _algebra.Add.make_args(found)]

@@ -4,12 +4,14 @@ The *origins* of a memref are the allocations, arguments, globals and unknown me
 operand, of both operands of a choice, and of everything that is passed to a block argument or a result. The sets grow along a
 worklist until nothing changes.
 
-Memory has *escaped* once an op that keeps pointers got it: a call, a store of the memref itself, an op of which nothing is known.
-An unknown memref may be any memory that has escaped, an argument or a global, but no allocation that has not.
+Memory has *escaped* once an op that keeps pointers got it: a store of the memref itself; an op of which nothing is known, a call
+too, unless it has no regions and makes nothing but numbers; what hands a memref out of a region of which nothing is known. An
+unknown memref may be any memory that has escaped, an argument or a global, but no allocation that has not.
 """
 
 from __future__ import annotations
 
+from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.models.registry import model_of
 
@@ -55,9 +57,14 @@ def kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:
         return tuple(value for value in op.operands[:1] if value != NOT_A_BUFFER)
     model = model_of(op.name)
     told = op.control or op.name.split(".")[0] in _DISCREET or (model is not None and model.effects is not None)
-    if not told or op.name in _KEEPING or _is_opaque(program, op):
-        return values
-    return ()
+    keeps = op.name in _KEEPING or _is_opaque(program, op) or (not told and not _makes_numbers(op))
+    return values if keeps else ()
+
+
+def _makes_numbers(op: BufferOp) -> bool:
+    """Whether an op has no regions and makes nothing but numbers, if anything."""
+    numbers = (ir.IntegerType, ir.FloatType, ir.IndexType)
+    return not op.regions and all(isinstance(result.type, numbers) for result in op.operation.results)
 
 
 def _is_opaque(program: BufferProgram, op: BufferOp) -> bool:

@@ -103,8 +103,10 @@ def test_disjoint_parts_of_what_is_passed_on() -> None:
     ("before", "a", "expected"),
     [
         ("", "%a", NO),
-        ('"custom.keep"(%a) : (memref<8xf32>) -> ()\n', "%a", MAY),
-        ('"custom.keep"(%a) : (memref<8xf32>) -> ()\n', "%b", NO),
+        ('%k = "custom.keep"(%a) : (memref<8xf32>) -> !custom.handle\n', "%a", MAY),
+        ('%k = "custom.keep"(%a) : (memref<8xf32>) -> !custom.handle\n', "%b", NO),
+        ('%k = "custom.sum"(%a) : (memref<8xf32>) -> f32\n', "%a", NO),
+        ('"custom.show"(%a) : (memref<8xf32>) -> ()\n', "%a", NO),
         (f"{chosen('%a', '%b')}func.call @callee(%r) : ({M}) -> {M}\n", "%b", MAY),
         ("", "%x", MAY),
     ],
@@ -126,6 +128,35 @@ def test_what_is_reallocated_may_stay() -> None:
     body = "%q = memref.realloc %a : memref<8xf32> to memref<8xf32>\n"
     assert relation(f"{body}{compare('%q', '%a')}\nreturn") is MAY
     assert relation(f"{body}{compare('%q', '%b')}\nreturn") is NO
+
+
+REGIONS = {
+    "while": """
+  %r = scf.while (%u = %a) : (memref<8xf32>) -> memref<8xf32> {
+    scf.condition(%p) %u : memref<8xf32>
+  } do {
+  ^bb0(%v: memref<8xf32>):
+    scf.yield %x : memref<8xf32>
+  }""",
+    "execute_region": """
+  %r = scf.execute_region -> memref<8xf32> {
+    cf.cond_br %p, ^one, ^two
+  ^one:
+    scf.yield %a : memref<8xf32>
+  ^two:
+    scf.yield %x : memref<8xf32>
+  }""",
+    "index_switch": """
+  %r = scf.index_switch %n -> memref<8xf32>
+  case 1 { scf.yield %a : memref<8xf32> }
+  default { scf.yield %x : memref<8xf32> }""",
+}
+
+
+@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize(("second", "expected"), [("%a", MAY), ("%x", MAY), ("%b", NO), ("%s", NO)])
+def test_results_of_regions(name: str, second: str, expected: Alias) -> None:
+    assert relation(f"{REGIONS[name]}\n{compare('%r', second)}\nreturn") is expected
 
 
 @pytest.mark.parametrize(("second", "expected"), [("%a", MAY), ("%b", NO)])

@@ -30,7 +30,7 @@ class AllocateWorkspaces(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in defined_functions(module):
-            places = Places(SymbolicSizes(function))
+            places = Places(function, SymbolicSizes(function))
             reported = runs_every_call(function)
             for op in top_level_ops(function):
                 if op.name == "hotdesk.conv" and len(op.operands) == 3:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffers import VIEW_OPS, find_buffers
+from hotdesk.analysis.buffers import find_buffers
+from hotdesk.analysis.memref_views import VIEWS
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
@@ -26,7 +27,7 @@ from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
 from hotdesk.passes.lower.views import Place, Places
 
-_NO_CODE = VIEW_OPS | {
+_NO_CODE = VIEWS | {
     "memref.alloc",
     "memref.dealloc",
     "memref.dim",
@@ -88,7 +89,7 @@ class _Lowering:
         self._library = library
         self._entry = entry
         self._sizes = SymbolicSizes(function)
-        self._places = Places(self._sizes)
+        self._places = Places(self._function, self._sizes)
         self._buffers = find_buffers(function)
         self._table = {buffer.base: i for i, buffer in enumerate(self._buffers)}
         self._status = len(self._buffers)

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
+from torch_mlir import ir
 
 from hotdesk.analysis.peak import Change, Profile, is_at_least, upper_bound
 from hotdesk.explain import Outcome, Reason
-from hotdesk.ir.context import entered
+from hotdesk.ir.context import entered, make_context
+from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.share import ShareBuffers
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import same
@@ -157,3 +159,53 @@ func.func @main(%n: index, %k: index, %x: memref<8xf32>, %o: memref<8xf32> {{buf
     given = [np.int64(-2), np.int64(6), DRAWN.random(8, np.float32)]
     changed, _ = same(text, [ShareBuffers()], given, [(8,)])
     assert changed.count("memref.alloc(") == changed.count("memref.dealloc") == 2
+
+
+def test_the_sizes_of_a_reshape_are_in_use_until_then() -> None:
+    text = """
+func.func @main(%k: index, %x: memref<8xf32>, %o: memref<8xf32> {bufferize.result = 0}) {
+  %i0 = arith.constant 0 : index
+  %i1 = arith.constant 1 : index
+  %s = memref.alloc() : memref<2xindex>
+  %two = arith.constant 2 : index
+  %four = arith.constant 4 : index
+  memref.store %two, %s[%i0] : memref<2xindex>
+  memref.store %four, %s[%i1] : memref<2xindex>
+  %a = memref.alloc() : memref<2xindex>
+  memref.store %k, %a[%i0] : memref<2xindex>
+  memref.store %k, %a[%i1] : memref<2xindex>
+  %r = memref.reshape %x(%s) : (memref<8xf32>, memref<2xindex>) -> memref<?x?xf32>
+  %n = memref.load %a[%i1] : memref<2xindex>
+  %e = memref.load %r[%i1, %n] : memref<?x?xf32>
+  linalg.fill ins(%e : f32) outs(%o : memref<8xf32>)
+  memref.dealloc %s : memref<2xindex>
+  memref.dealloc %a : memref<2xindex>
+  return
+}"""
+    given = [np.int64(3), DRAWN.random(8, np.float32)]
+    for one in (ShareBuffers(), MergeAllocations()):
+        _, run = same(text, [one], given, [(8,)])
+        assert run.results[0][0] == given[1][7]
+
+
+def test_what_an_unknown_region_hands_out_is_kept() -> None:
+    context = make_context()
+    context.allow_unregistered_dialects = True
+    module = ir.Module.parse(
+        """
+    func.func @f(%z: f32) {
+      %r = "custom.region"() ({
+        %a = memref.alloc() : memref<8xf32>
+        linalg.fill ins(%z : f32) outs(%a : memref<8xf32>)
+        "custom.yield"(%a) : (memref<8xf32>) -> ()
+      }) : () -> memref<8xf32>
+      %b = memref.alloc() : memref<8xf32>
+      linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+      memref.copy %r, %b : memref<8xf32> to memref<8xf32>
+      return
+    }""",
+        context,
+    )
+    with entered(module.operation):
+        decisions = ShareBuffers().run(module)
+    assert [decision.reason for decision in decisions] == [Reason.KEPT_BY_UNKNOWN, Reason.LIVE_AT_THE_SAME_TIME]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 import sympy
 
+from hotdesk.analysis.memref_views import row_major
 from hotdesk.errors import LoweringError
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import entry_block, top_level_ops
 from hotdesk.passes.lower.kernel import View
-from hotdesk.passes.lower.views import Place, Places, row_major_strides
+from hotdesk.passes.lower.views import Place, Places
 from tests.unit.parsing import function, parse
 
 N = sympy.Symbol("n")
@@ -20,7 +21,7 @@ def place(*lines: str, base: int = 0) -> Place:
     """The place of the last value, which is a view of argument `base`."""
     module = parse(f"func.func @f({ARGUMENTS}) {{\n" + "\n".join(lines) + "\nreturn\n}")
     found = function(module)
-    result = Places(SymbolicSizes(found)).of(top_level_ops(found)[-2].results[0])
+    result = Places(found, SymbolicSizes(found)).of(top_level_ops(found)[-2].results[0])
     assert result.base == entry_block(found).arguments[base]
     assert result.element == "f32"
     return result
@@ -40,7 +41,7 @@ def test_bases_are_contiguous() -> None:
         return
       }}""")
     found = function(module)
-    places = Places(SymbolicSizes(found))
+    places = Places(found, SymbolicSizes(found))
     a, c = (op.results[0] for op in top_level_ops(found)[:2])
     assert places.of(a) == Place(a, 0, (2, 5), (5, 1), "i64")
     assert places.of(c) == Place(c, 0, (2, 3), (3, 1), "i8")
@@ -145,8 +146,9 @@ def test_a_reinterpretation_counts_from_the_start_of_the_base() -> None:
     ("line", "message"),
     [
         (
-            "%v = memref.transpose %x (i, j) -> (j, i) : memref<4x6xf32> to memref<6x4xf32, strided<[1, 6]>>",
-            "view `memref.transpose` is not lowered",
+            """%s = memref.alloc() : memref<1xindex>
+            %v = memref.reshape %x(%s) : (memref<4x6xf32>, memref<1xindex>) -> memref<24xf32>""",
+            "view `memref.reshape` is not lowered",
         ),
         ("%v = arith.select %c, %x, %x : memref<4x6xf32>", "op `arith.select` makes a memref that is not understood"),
     ],
@@ -156,7 +158,23 @@ def test_what_is_not_understood_is_named(line: str, message: str) -> None:
         place("%c = arith.constant true", line)
 
 
+def test_a_transposition_turns_strides() -> None:
+    line = "%v = memref.transpose %x (i, j) -> (j, i) : memref<4x6xf32> to memref<6x4xf32, strided<[1, 6]>>"
+    assert layout(line) == (0, (6, 4), (1, 6))
+
+
+def test_bytes_that_are_no_whole_elements_are_not_lowered() -> None:
+    module = parse("""
+    func.func @f(%x: memref<64xi8>, %i: index) {
+      %v = memref.view %x[%i][] : memref<64xi8> to memref<4xf32>
+      return
+    }""")
+    found = function(module)
+    with pytest.raises(LoweringError, match="view `memref.view` is not lowered"):
+        Places(found, SymbolicSizes(found)).of(top_level_ops(found)[-2].results[0])
+
+
 def test_row_major_strides() -> None:
-    assert row_major_strides([]) == ()
-    assert row_major_strides([2, 3, 4]) == (12, 4, 1)
-    assert row_major_strides([2, N, 4]) == (4 * N, 4, 1)
+    assert row_major(()) == ()
+    assert row_major((2, 3, 4)) == (12, 4, 1)
+    assert row_major((2, N, 4)) == (4 * N, 4, 1)
