@@ -12,10 +12,13 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.affine import evaluated
-from hotdesk.ir.sizes import OPAQUE, Size, expand, integer, is_opaque, parsed, product
-from hotdesk.ir.types import DYNAMIC, kept_dims, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, int_array, segment_sizes
+from hotdesk.ir.argument_sizes import argument_shapes, last_opaque
+from hotdesk.ir.arithmetic import applied, arithmetic
+from hotdesk.ir.joins import is_inside, replaced, settled, sources_of
+from hotdesk.ir.shapes import shape_made
+from hotdesk.ir.sizes import OPAQUE, Size, integer, is_opaque
+from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.ir.walking import defining_op, entry_block, int_array
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})
@@ -29,11 +32,15 @@ class SymbolicSizes:
 
     def __init__(self, function: ir.Operation, read: Callable[[ir.Value], Size | None] = lambda value: None) -> None:
         self._read = read
-        self._argument_shapes = _argument_shapes(function)
+        self._argument_shapes = argument_shapes(function)
         self._entry = entry_block(function)
         self._values: dict[ir.Value, Size] = {}
         self._shapes: dict[ir.Value, tuple[Size, ...]] = {}
-        self._opaque = _last_opaque(self._argument_shapes)
+        self._owners: dict[Any, ir.Value] = {}  # whose size each opaque symbol is
+        self._joining = False
+        self._equations: dict[Any, list[Size]] = {}  # of symbols that come together: what each may be
+        self._recent: list[ir.Value] = []  # answers that may depend on them
+        self._opaque = last_opaque(self._argument_shapes)
         self._sizes: set[object] = {
             symbol
             for shape in self._argument_shapes.values()
@@ -45,16 +52,17 @@ class SymbolicSizes:
     def value(self, value: ir.Value) -> Size:
         """An index or integer value as an expression."""
         if value not in self._values:
-            self._values[value] = self._compute(value)
+            found = self._compute(value)
+            self._remember(self._values, value, self._fresh(value) if found is None else found)
         return self._values[value]
 
     def shape(self, value: ir.Value) -> tuple[Size, ...]:
         """The sizes of a tensor or memref value."""
         if value not in self._shapes:
             static = shape_of(value.type)
-            self._shapes[value] = (
-                tuple(cast(int, size) for size in static) if None not in static else self._dynamic_shape(value, static)
-            )
+            known = tuple(size for size in static if size is not None)
+            found = known if len(known) == len(static) else self._dynamic_shape(value, static)
+            self._remember(self._shapes, value, found)
         return self._shapes[value]
 
     def may_be_negative(self, symbol: Any) -> bool:
@@ -66,71 +74,48 @@ class SymbolicSizes:
         rest = iter(dynamic)
         return tuple(self.value(next(rest)) if entry == DYNAMIC else entry for entry in int_array(static))
 
-    def _fresh(self) -> sympy.Expr:
-        self._opaque += 1
-        return sympy.Symbol(f"{OPAQUE}{self._opaque}")
+    def _remember(self, answers: dict[ir.Value, Any], value: ir.Value, found: object) -> None:
+        answers[value] = found
+        if self._joining:
+            self._recent.append(value)
 
-    def _compute(self, value: ir.Value) -> Size:
+    def _fresh(self, value: ir.Value) -> sympy.Expr:
+        self._opaque += 1
+        symbol = sympy.Symbol(f"{OPAQUE}{self._opaque}")
+        self._owners[symbol] = value
+        return symbol
+
+    def _compute(self, value: ir.Value) -> Size | None:
         op = defining_op(value)
         if op is None:
-            return self._fresh()
+            return None
         name = op.name
         if name == "arith.constant":
             attribute = op.attributes["value"]
-            return attribute.value if isinstance(attribute, ir.IntegerAttr) else self._fresh()
+            return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
         if name in ("tensor.dim", "memref.dim"):
             position = self.value(op.operands[1])
-            return self.shape(op.operands[0])[position] if isinstance(position, int) else self._fresh()
+            return self.shape(op.operands[0])[position] if isinstance(position, int) else None
         if name == "arith.extui" and str(op.operands[0].type) == "i1":
             decided = self._decided(op.operands[0])
-            return self._fresh() if decided is None else int(decided)
+            return None if decided is None else int(decided)
         if name in _SAME:
-            return self._fresh() if _narrows(op) else self.value(op.operands[0])
+            return None if _narrows(op) else self.value(op.operands[0])
         if name.startswith("arith.") and len(op.operands) == 2:
-            return self._arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]))
+            return arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]))
         if name == "arith.select":
             return self._select(op)
         if name in ("affine.apply", "affine.min", "affine.max"):
-            return self._applied(op)
-        found = self._read(value) if name == "memref.extract_strided_metadata" else None
-        return self._fresh() if found is None else found
+            return applied(op, [self.value(v) for v in op.operands])
+        return self._read(value) if name == "memref.extract_strided_metadata" else None
 
-    def _applied(self, op: ir.Operation) -> Size:
-        """The one result of an affine map, which MLIR's own folds write sizes as, or the least or greatest of several."""
-        results = evaluated(cast(Any, op.attributes["map"]).value, [self.value(v) for v in op.operands])
-        if op.name == "affine.apply":
-            return expand(results[0])
-        return integer((_algebra.Min if op.name == "affine.min" else _algebra.Max)(*results))
-
-    def _arithmetic(self, name: str, a: Size, b: Size) -> Size:
-        x, y = sympy.sympify(a), sympy.sympify(b)
-        match name:
-            case "arith.addi":
-                return integer(x + y)
-            case "arith.subi":
-                return integer(x - y)
-            case "arith.muli":
-                return expand(x * y)
-            case "arith.floordivsi" | "arith.divsi" | "arith.divui":
-                return integer(sympy.floor(x / y)) if y != 0 else self._fresh()
-            case "arith.ceildivsi" | "arith.ceildivui":
-                return integer(sympy.ceiling(x / y)) if y != 0 else self._fresh()
-            case "arith.remsi" | "arith.remui":
-                return integer(sympy.Mod(x, y)) if y != 0 else self._fresh()
-            case "arith.maxsi" | "arith.maxui":
-                return integer(sympy.Max(x, y))
-            case "arith.minsi" | "arith.minui":
-                return integer(sympy.Min(x, y))
-            case _:
-                return self._fresh()
-
-    def _select(self, op: ir.Operation) -> Size:
+    def _select(self, op: ir.Operation) -> Size | None:
         decided = self._decided(op.operands[0])
         if decided is not None:
             return self.value(op.operands[1 if decided else 2])
         condition = self.condition(op.operands[0])
         if condition is None:
-            return self._fresh()
+            return None
         a, b = self.value(op.operands[1]), self.value(op.operands[2])
         return integer(sympy.Piecewise((a, condition), (b, True)))
 
@@ -164,81 +149,96 @@ class SymbolicSizes:
     def _dynamic_shape(self, value: ir.Value, static: tuple[int | None, ...]) -> tuple[Size, ...]:
         known = self._traced_shape(value)
         if known is None:
-            fresh = tuple(self._fresh() if size is None else size for size in static)
-            self._sizes.update(fresh)
-            return fresh
+            known = self._fresh_shape(value)
         return tuple(k if size is None else size for k, size in zip(known, static, strict=True))
+
+    def _fresh_shape(self, value: ir.Value) -> tuple[Size, ...]:
+        fresh = tuple(self._fresh(value) if size is None else size for size in shape_of(value.type))
+        self._sizes.update(fresh)
+        return fresh
 
     def _traced_shape(self, value: ir.Value) -> tuple[Size, ...] | None:
         op = defining_op(value)
-        if op is None:
-            argument = cast(Any, value)
-            return self._argument_shapes.get(argument.arg_number) if argument.owner == self._entry else None
-        operands = list(op.operands)
-        match op.name:
-            case "bufferization.alloc_tensor" if segment_sizes(op)[1]:
-                return self.shape(operands[segment_sizes(op)[0]])
-            case "tensor.empty" | "memref.alloc" | "bufferization.alloc_tensor" | "tensor.splat" | "tensor.generate":
-                rest = iter(operands[1:] if op.name == "tensor.splat" else operands)
-                return tuple(self.value(next(rest)) if s is None else s for s in shape_of(value.type))
-            case "tensor.cast" | "memref.cast" | "bufferization.to_tensor" | "bufferization.to_buffer":
-                return self.shape(operands[0])
-            case "tensor.expand_shape" | "memref.expand_shape":
-                return self.mixed(op.attributes["static_output_shape"], operands[1:])
-            case "tensor.collapse_shape" | "memref.collapse_shape":
-                source = self.shape(operands[0])
-                groups = cast(Any, op.attributes["reassociation"])
-                return tuple(product([source[i] for i in int_array(group)]) for group in groups)
-            case "tensor.extract_slice" | "memref.subview":
-                counts = segment_sizes(op)
-                first = 1 + counts[1]
-                sizes = self.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
-                return tuple(sizes[i] for i in kept_dims(sizes, shape_of(value.type)))
-            case "memref.reinterpret_cast":
-                counts = segment_sizes(op)
-                first = 1 + counts[1]
-                return self.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
-            case "tensor.concat":
-                axis, shapes = int(cast(Any, op.attributes["dim"]).value), [self.shape(operand) for operand in operands]
-                whole = integer(_algebra.Add(*(shape[axis] for shape in shapes)))
-                return (*shapes[0][:axis], whole, *shapes[0][axis + 1 :])
-            case "tensor.pad":
-                counts = segment_sizes(op)
-                low = self.mixed(op.attributes["static_low"], operands[1 : 1 + counts[1]])
-                high = self.mixed(op.attributes["static_high"], operands[1 + counts[1] : 1 + counts[1] + counts[2]])
-                source = self.shape(operands[0])
-                return tuple(integer(sympy.sympify(a + b + c)) for a, b, c in zip(low, source, high, strict=True))
-            case "tensor.insert_slice":
-                return self.shape(operands[1])
-            case name if name.startswith(("linalg.", "hotdesk.", "tm_tensor.")):
-                inits = operands[-len(op.results) :]
-                return self.shape(inits[[*cast(Any, op.results)].index(value)])
-            case _:
-                return None
+        if op is None and value.owner == self._entry:
+            return self._argument_shapes.get(cast(Any, value).arg_number)
+        made = None if op is None else shape_made(op, value, self)
+        return self._joined_shape(value) if made is None else made
 
+    # Control flow
 
-def _argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:
-    shapes: dict[int, tuple[Size, ...]] = {}
-    if "arg_attrs" not in function.attributes:
-        return shapes
-    for number, attributes in enumerate(cast(Any, function.attributes["arg_attrs"])):
-        if "hotdesk.shape" in attributes:
-            shapes[number] = tuple(
-                int(entry.value) if entry.value.isdigit() else parsed(entry.value)
-                for entry in attributes["hotdesk.shape"]
-            )
-    return shapes
+    def _joined_shape(self, value: ir.Value) -> tuple[Size, ...] | None:
+        """The sizes of what comes out of branches or round a loop: symbols until all that they depend on has been followed."""
+        sources = {each: found for each, found in sources_of(value).items() if found and _is_dynamic(each)}
+        if value not in sources:
+            return None
+        outermost, self._joining = not self._joining, True
+        for each in sources:
+            self._remember(self._shapes, each, self._fresh_shape(each))
+            self._equations.update((symbol, []) for symbol in self._shapes[each] if not isinstance(symbol, int))
+        for each, found in sources.items():
+            for source in found:
+                self._follow(source)
+            shapes = [self.shape(source) for source in found]
+            for i, symbol in enumerate(self._shapes[each]):
+                if not isinstance(symbol, int):
+                    self._equations[symbol] = [shape[i] for shape in shapes]
+        if outermost:
+            self._settle()
+        return self._shapes[value]
 
+    def _settle(self) -> None:
+        """Replaces symbols that turned out to be other sizes, in every answer that may have one."""
+        found = settled(self._equations, self._may_be)
+        for value in self._recent if found else ():
+            if value in self._shapes:
+                self._shapes[value] = tuple(replaced(size, found) for size in self._shapes[value])
+            else:
+                self._values[value] = replaced(self._values[value], found)
+        self._equations.clear()
+        self._recent.clear()
+        self._joining = False
 
-def _last_opaque(shapes: dict[int, tuple[Size, ...]]) -> int:
-    """The greatest number of an opaque symbol among the sizes of arguments, so that new ones differ from them."""
-    sizes = [size for shape in shapes.values() for size in shape if isinstance(size, sympy.Expr)]
-    names = {str(symbol) for size in sizes for symbol in size.free_symbols}
-    numbers = [name.removeprefix(OPAQUE) for name in names if name.startswith(OPAQUE)]
-    return max((int(number) for number in numbers if number.isdigit()), default=0)
+    def _may_be(self, symbol: Any, size: Size) -> bool:
+        """Whether a symbol may be said to be a size: that of a result is none that is only known inside of its op."""
+        op = defining_op(self._owners[symbol])
+        if op is None or not len(op.regions) or not isinstance(size, sympy.Expr):
+            return True
+        owners = [self._owners[each] for each in cast(Any, size).free_symbols if each in self._owners]
+        return not any(is_inside(owner, op) for owner in owners)
+
+    def _follow(self, value: ir.Value) -> None:
+        """Answers for all that a value is made of, operands first: what is long is not followed by recursion."""
+        waiting, entered = [value], set[ir.Value]()
+        while waiting:
+            last = waiting[-1]
+            op = None if last in entered or self._is_known(last) else defining_op(last)
+            entered.add(last)
+            rest = [] if op is None else [v for v in op.operands if not self._is_known(v) and _is_size(v)]
+            waiting.extend(rest)
+            if not rest:
+                waiting.pop()
+                self.value(last) if _is_number(last) else self.shape(last)
+
+    def _is_known(self, value: ir.Value) -> bool:
+        return value in self._shapes or value in self._values
 
 
 def _narrows(op: ir.Operation) -> bool:
     """Whether a cast from `index` has too few bits for every index."""
     kind = op.results[0].type
     return isinstance(op.operands[0].type, ir.IndexType) and isinstance(kind, ir.IntegerType) and kind.width < 64
+
+
+def _is_dynamic(value: ir.Value) -> bool:
+    """Whether a value is a tensor or a memref with a size that its type does not say."""
+    return isinstance(value.type, (ir.RankedTensorType, ir.MemRefType)) and None in shape_of(value.type)
+
+
+def _is_number(value: ir.Value) -> bool:
+    kind = value.type
+    return isinstance(kind, ir.IndexType) or (isinstance(kind, ir.IntegerType) and kind.width > 1)
+
+
+def _is_size(value: ir.Value) -> bool:
+    """Whether a size may depend on a value."""
+    return _is_number(value) or _is_dynamic(value)

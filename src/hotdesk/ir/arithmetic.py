@@ -1,0 +1,66 @@
+"""Index arithmetic on sizes: ops of `arith`, and the affine maps as which MLIR's own folds write it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.ir.sizes import Size, expand, integer
+
+_algebra: Any = sympy  # SymPy's functions are not annotated
+
+
+def arithmetic(name: str, a: Size, b: Size) -> Size | None:
+    """What an op of `arith` makes of two numbers; None if that is not known."""
+    x, y = sympy.sympify(a), sympy.sympify(b)
+    match name:
+        case "arith.addi":
+            return integer(x + y)
+        case "arith.subi":
+            return integer(x - y)
+        case "arith.muli":
+            return expand(x * y)
+        case "arith.floordivsi" | "arith.divsi" | "arith.divui":
+            return integer(sympy.floor(x / y)) if y != 0 else None
+        case "arith.ceildivsi" | "arith.ceildivui":
+            return integer(sympy.ceiling(x / y)) if y != 0 else None
+        case "arith.remsi" | "arith.remui":
+            return integer(sympy.Mod(x, y)) if y != 0 else None
+        case "arith.maxsi" | "arith.maxui":
+            return integer(sympy.Max(x, y))
+        case "arith.minsi" | "arith.minui":
+            return integer(sympy.Min(x, y))
+        case _:
+            return None
+
+
+def applied(op: ir.Operation, operands: Sequence[Size]) -> Size:
+    """The one result of `affine.apply`, or the least or greatest of several, of `affine.min` and `affine.max`."""
+    affine_map = cast(Any, op.attributes["map"]).value
+    given = [_algebra.sympify(operand) for operand in operands]
+    count = affine_map.n_dims
+    results = [_evaluate(result, given[:count], given[count:]) for result in affine_map.results]
+    if op.name == "affine.apply":
+        return expand(results[0])
+    return integer((_algebra.Min if op.name == "affine.min" else _algebra.Max)(*results))
+
+
+def _evaluate(expression: Any, dims: list[Any], symbols: list[Any]) -> Any:
+    if isinstance(expression, ir.AffineDimExpr):
+        return dims[expression.position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return symbols[expression.position]
+    if isinstance(expression, ir.AffineConstantExpr):
+        return _algebra.Integer(expression.value)
+    left, right = (_evaluate(part, dims, symbols) for part in (expression.lhs, expression.rhs))
+    if isinstance(expression, ir.AffineAddExpr):
+        return left + right
+    if isinstance(expression, ir.AffineMulExpr):
+        return left * right
+    if isinstance(expression, ir.AffineModExpr):
+        return _algebra.Mod(left, right)
+    quotient = left / right
+    return _algebra.floor(quotient) if isinstance(expression, ir.AffineFloorDivExpr) else _algebra.ceiling(quotient)

@@ -1,0 +1,69 @@
+"""The sizes of a tensor or memref from those of the operands of the op that makes it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, cast
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.ir.sizes import Size, integer, product
+from hotdesk.ir.types import kept_dims, shape_of
+from hotdesk.ir.walking import int_array, segment_sizes
+
+_algebra: Any = sympy  # SymPy's functions are not annotated
+
+
+class Sizes(Protocol):
+    """Who answers for operands: `symbolic.SymbolicSizes`."""
+
+    def value(self, value: ir.Value) -> Size: ...
+
+    def shape(self, value: ir.Value) -> tuple[Size, ...]: ...
+
+    def mixed(self, static: ir.Attribute, dynamic: list[ir.Value]) -> tuple[Size, ...]: ...
+
+
+def shape_made(op: ir.Operation, value: ir.Value, known: Sizes) -> tuple[Size, ...] | None:
+    """The sizes of a result; None if nothing is known of the op."""
+    operands = list(op.operands)
+    match op.name:
+        case "bufferization.alloc_tensor" if segment_sizes(op)[1]:
+            return known.shape(operands[segment_sizes(op)[0]])
+        case "tensor.empty" | "memref.alloc" | "bufferization.alloc_tensor" | "tensor.splat" | "tensor.generate":
+            rest = iter(operands[1:] if op.name == "tensor.splat" else operands)
+            return tuple(known.value(next(rest)) if s is None else s for s in shape_of(value.type))
+        case "tensor.cast" | "memref.cast" | "bufferization.to_tensor" | "bufferization.to_buffer":
+            return known.shape(operands[0])
+        case "tensor.expand_shape" | "memref.expand_shape":
+            return known.mixed(op.attributes["static_output_shape"], operands[1:])
+        case "tensor.collapse_shape" | "memref.collapse_shape":
+            source = known.shape(operands[0])
+            groups = cast(Any, op.attributes["reassociation"])
+            return tuple(product([source[i] for i in int_array(group)]) for group in groups)
+        case "tensor.extract_slice" | "memref.subview":
+            counts = segment_sizes(op)
+            first = 1 + counts[1]
+            sizes = known.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
+            return tuple(sizes[i] for i in kept_dims(sizes, shape_of(value.type)))
+        case "memref.reinterpret_cast":
+            counts = segment_sizes(op)
+            first = 1 + counts[1]
+            return known.mixed(op.attributes["static_sizes"], operands[first : first + counts[2]])
+        case "tensor.concat":
+            axis, shapes = int(cast(Any, op.attributes["dim"]).value), [known.shape(operand) for operand in operands]
+            whole = integer(_algebra.Add(*(shape[axis] for shape in shapes)))
+            return (*shapes[0][:axis], whole, *shapes[0][axis + 1 :])
+        case "tensor.pad":
+            counts = segment_sizes(op)
+            low = known.mixed(op.attributes["static_low"], operands[1 : 1 + counts[1]])
+            high = known.mixed(op.attributes["static_high"], operands[1 + counts[1] : 1 + counts[1] + counts[2]])
+            source = known.shape(operands[0])
+            return tuple(integer(sympy.sympify(a + b + c)) for a, b, c in zip(low, source, high, strict=True))
+        case "tensor.insert_slice":
+            return known.shape(operands[1])
+        case name if name.startswith(("linalg.", "hotdesk.", "tm_tensor.")):
+            inits = operands[-len(op.results) :]
+            return known.shape(inits[[*cast(Any, op.results)].index(value)])
+        case _:
+            return None
