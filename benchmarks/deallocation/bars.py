@@ -22,6 +22,7 @@ def bars(rows: Sequence[Row]) -> tuple[Bar, ...]:
         *(_never_more(rows, side, "checks in the text", lambda figures: figures.checks) for side in (ALONE, BEST)),
         *(_never_more(rows, side, "checks in a run", lambda figures: figures.executed) for side in (ALONE, BEST)),
         _never_more(rows, BEST, "copies", lambda figures: figures.copies),
+        _without_checks(rows),
         _swap(rows),
         _faultless(rows, "loops, 100,000 times round: no leak, no double free, no other fault", {"endurance"}),
         _faultless(
@@ -77,6 +78,17 @@ def _activations(rows: Sequence[Row], name: str, limit: float) -> Bar:
             f"MLIR's passes on its own buffers: {given.figures.peak / MIB:.3f} MiB, weights' transposes included"
         )
     return Bar(text, all(each.activations <= limit * MIB for each in kept) if kept else None, tuple(lines))
+
+
+def _without_checks(rows: Sequence[Row]) -> Bar:
+    found = [(row, row.figures) for row in rows if row.group == "models" and row.side in (ALONE, BEST) and row.figures]
+    lines = tuple(
+        f"{row.program}, {row.side}: {figures.checks} in the text, {figures.executed} in a run"
+        for row, figures in found
+        if figures.checks or figures.executed
+    )
+    text = f"models are freed without any check ({len({row.program for row, _ in found}):,} programs)"
+    return Bar(text, not lines if found else None, lines)
 
 
 def _swap(rows: Sequence[Row]) -> Bar:

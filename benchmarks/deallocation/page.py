@@ -51,7 +51,8 @@ MEANINGS = """\
   finds leaks, double frees and uses after a free; the lists that MLIR allocates for addresses and flags count nothing.
 - **deallocs**: `memref.dealloc` in the text, those of such lists included.
 - **checks**: conditions on freeing and on copying a result, and comparisons of addresses, in the text; a call of MLIR's
-  `@dealloc_helper` is one. **run**: how often a run comes by them; each comparison in the helper is one.
+  `@dealloc_helper` is one. **run**: how often a run comes by them; each comparison in the helper is one. Models
+  and chains, which have no loops, come by each once.
 - **copies**: as in BUFFERIZE.md, in the text.
 - **s**: processor time of all passes of a side, median of three runs, or of fewer when they take 5 s, sides
   interleaved, without parsing; **wall** by the clock.

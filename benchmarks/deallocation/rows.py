@@ -40,12 +40,12 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a side made of a program. Bytes; `executed`, `allocations`, `faults` and `differs` are of a run.
+    """What a side made of a program. Bytes; `allocations`, `faults` and `differs` are of a run.
 
     Attributes:
         activations: the peak without what is prepared of the weights.
         conditions, comparisons: checks in the text (`checks.asked`).
-        executed: checks that the run came by.
+        executed: checks that a run comes by; those in the text for a program that is followed in order.
         allocations: buffers that the run allocated.
         faults: uses after free, double frees, leaks and the like, as the memory checker tells them.
         differs: whether it computes something else than before anything was freed.

@@ -198,12 +198,14 @@ def test_bars_are_judged_by_the_rows() -> None:
         *rows_of("swap of two buffers", conditions=0, comparisons=0, executed=0),
         Row("4,000 allocations", "allocations", ALONE, PLAIN, (1.2, 0.9, 0.8)),
         Row("resnet50, Hotdesk's buffers", "models", ALONE, replace(PLAIN, activations=8 << 20)),
+        Row("demo, MLIR's buffers", "models", BEST, replace(PLAIN, conditions=0, comparisons=0, executed=0)),
     ]
     found = {bar.text.partition(" (")[0]: bar for bar in bars(rows)}
     assert found["hotdesk: never more peak bytes than MLIR's best"].found == ("net: 101 against 100 (mlir)",)
     assert found["hotdesk: never more checks in the text than MLIR's best"].met is False
     assert found["hotdesk: never more checks in a run than MLIR's best"].met
     assert found["a loop that swaps two buffers frees without any check"].met
+    assert len(found["models are freed without any check"].found) == 1
     assert found["4,000 allocations are freed in less than 1 s of processor time"].met
     assert found["resnet50, as the compiler bufferizes it: at most 7.9 MiB of activations"].met is False
     assert found["gpt2, 64 tokens, as the compiler bufferizes it: at most 12.5 MiB of activations"].met is None
@@ -228,6 +230,15 @@ def test_the_page_has_a_line_for_each_program() -> None:
     (line,) = (line for line in page.splitlines() if line.startswith("| swap of two"))
     assert line.count("|") == len(COLUMNS) + 1
     assert "- only loops: net (mlir)" in page
+
+
+@pytest.mark.parametrize("name", ["demo", "mlp"])
+def test_models_are_freed_without_any_check(name: str) -> None:
+    for program in programs(("models",), name):
+        made = started(program.starts[0], program.text)
+        mlirs, *ours = (figures_by_order(free(side, made)[0], {**program.symbols}) for side in ("mlir", ALONE, BEST))
+        assert [(each.checks, each.executed) for each in ours] == [(0, 0), (0, 0)]
+        assert all(each.deallocations <= mlirs.deallocations for each in ours)
 
 
 @pytest.mark.slow
