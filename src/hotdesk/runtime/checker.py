@@ -19,6 +19,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import nested_ops, symbol_name
 from hotdesk.runtime.checking import (
+    atomics,
     branches,
     control,
     deallocation,
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 _MEANINGS: dict[str, Meaning] = {
+    **atomics.MEANINGS,
     **branches.MEANINGS,
     **control.MEANINGS,
     **deallocation.MEANINGS,

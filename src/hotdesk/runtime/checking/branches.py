@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from hotdesk.runtime.checking.code import End, Frame, Meaning, Reading, Step, integers, split
+from hotdesk.runtime.checking.attributes import integers, split
+from hotdesk.runtime.checking.code import End, Frame, Meaning, Reading, Step
 from hotdesk.runtime.checking.elements import Value
 from hotdesk.runtime.checking.report import FaultKind
 

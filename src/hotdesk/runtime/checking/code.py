@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
@@ -17,6 +17,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import DYNAMIC
 from hotdesk.ir.walking import segment_sizes
+from hotdesk.runtime.checking.attributes import integers, split
 from hotdesk.runtime.checking.elements import Value
 
 if TYPE_CHECKING:
@@ -247,20 +248,3 @@ def unknown(reading: Reading) -> Step:
         )
 
     return step
-
-
-def integers(attribute: Any) -> tuple[int, ...]:
-    """The integers of an array attribute of any kind."""
-    if isinstance(attribute, ir.DenseIntElementsAttr):
-        return tuple(int(cast(Any, attribute)[i]) for i in range(len(attribute)))
-    return tuple(int(getattr(item, "value", item)) for item in attribute)
-
-
-def split(slots: Sequence[int], counts: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Slots in groups of these lengths."""
-    found: list[tuple[int, ...]] = []
-    start = 0
-    for count in counts:
-        found.append(tuple(slots[start : start + count]))
-        start += count
-    return tuple(found)

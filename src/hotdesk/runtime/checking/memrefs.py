@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,9 @@ import numpy as np
 from hotdesk.runtime.checking.arenas import settle
 from hotdesk.runtime.checking.blocks import Block, View
 from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
-from hotdesk.runtime.checking.elements import dtype_of, xp
+from hotdesk.runtime.checking.elements import dtype_of
 from hotdesk.runtime.checking.hazards import overlapping
 from hotdesk.runtime.checking.parameters import ARENA
-from hotdesk.runtime.checking.races import Access
 from hotdesk.runtime.checking.report import FaultKind
 
 _HEAP_ALIGNMENT = 16  # bytes, what malloc promises
@@ -119,61 +118,6 @@ def _copy(reading: Reading) -> Step:
     return step
 
 
-def _atomic(reading: Reading) -> Step:
-    value, target, *indices = reading.operands
-    (result,) = reading.results
-    machine, memory, at = reading.machine, reading.machine.memory, reading.at
-    combine = _KINDS[int(reading.attribute("kind").value)]
-
-    def step(frame: Frame) -> None:
-        place = [machine.defined(frame[i], at) for i in indices]
-        old = memory.load(frame[target], place, at, Access.ATOMIC)
-        given = machine.defined(frame[value], at)
-        frame[result] = old
-        memory.store(frame[target], place, combine(machine.defined(old, at), given), at, Access.ATOMIC)
-
-    return step
-
-
-def _unsigned(a: Any) -> Any:
-    return a.view(np.dtype(f"u{a.dtype.itemsize}"))
-
-
-_KINDS: tuple[Callable[[Any, Any], Any], ...] = (
-    lambda a, b: a + b,  # addf
-    lambda a, b: a + b,  # addi
-    lambda a, b: a & b,  # andi
-    lambda a, b: b,  # assign
-    xp.maximum,  # maximumf
-    xp.fmax,  # maxnumf
-    xp.maximum,  # maxs
-    lambda a, b: xp.maximum(_unsigned(a), _unsigned(b)).view(a.dtype),  # maxu
-    xp.minimum,  # minimumf
-    xp.fmin,  # minnumf
-    xp.minimum,  # mins
-    lambda a, b: xp.minimum(_unsigned(a), _unsigned(b)).view(a.dtype),  # minu
-    lambda a, b: a * b,  # mulf
-    lambda a, b: a * b,  # muli
-    lambda a, b: a | b,  # ori
-    lambda a, b: a ^ b,  # xori
-)
-"""`arith.AtomicRMWKind`, by number."""
-
-
-def _generic_atomic(reading: Reading) -> Step:
-    target, *indices = reading.operands
-    (result,) = reading.results
-    machine, memory, at, region = reading.machine, reading.machine.memory, reading.at, reading.region(0)
-
-    def step(frame: Frame) -> None:
-        place = [machine.defined(frame[i], at) for i in indices]
-        (value,) = region.run(frame, [memory.load(frame[target], place, at, Access.ATOMIC)])
-        memory.store(frame[target], place, value, at, Access.ATOMIC)
-        frame[result] = value
-
-    return step
-
-
 def _global(reading: Reading) -> Step:
     name, machine, at = str(reading.attribute("name").value), reading.machine, reading.at
     (result,) = reading.results
@@ -269,13 +213,11 @@ MEANINGS: dict[str, Meaning] = {
     "memref.alloca": _allocation("stack"),
     "memref.alloca_scope": _scope,
     "memref.assume_alignment": _aligned,
-    "memref.atomic_rmw": _atomic,
     "memref.copy": _copy,
     "memref.dealloc": _dealloc,
     "memref.dim": _dim,
     "memref.distinct_objects": _distinct,
     "memref.extract_aligned_pointer_as_index": _pointer,
-    "memref.generic_atomic_rmw": _generic_atomic,
     "memref.get_global": _global,
     "memref.load": _load,
     "memref.rank": _rank,

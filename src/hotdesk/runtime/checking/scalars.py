@@ -14,6 +14,7 @@ import numpy as np
 from hotdesk.explain import Source
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
+from hotdesk.runtime.checking.comparisons import compared, unsigned
 from hotdesk.runtime.checking.constants import dense, number
 from hotdesk.runtime.checking.elements import Unwritten, Value, dtype_of, plain, xp
 from hotdesk.runtime.checking.functions import FUNCTIONS
@@ -22,55 +23,6 @@ from hotdesk.runtime.checking.machine import Machine
 from hotdesk.runtime.checking.report import FaultKind
 
 Function: TypeAlias = Callable[..., Any]
-_Comparison: TypeAlias = Callable[[Any, Any], Any]
-
-_FLOAT_COMPARISONS: tuple[_Comparison, ...] = (
-    lambda a, b: (a == a) & (a != a),
-    lambda a, b: a == b,
-    lambda a, b: a > b,
-    lambda a, b: a >= b,
-    lambda a, b: a < b,
-    lambda a, b: a <= b,
-    lambda a, b: (a < b) | (a > b),
-    lambda a, b: (a == a) & (b == b),
-    lambda a, b: ~((a < b) | (a > b)),
-    lambda a, b: ~(a <= b),
-    lambda a, b: ~(a < b),
-    lambda a, b: ~(a >= b),
-    lambda a, b: ~(a > b),
-    lambda a, b: a != b,
-    lambda a, b: (a != a) | (b != b),
-    lambda a, b: (a == a) | (a != a),
-)
-"""By predicate: false, then ordered ones, then those that hold for a NaN, then true."""
-_COMPARISONS: tuple[_Comparison, ...] = (
-    lambda a, b: a == b,
-    lambda a, b: a != b,
-    lambda a, b: a < b,
-    lambda a, b: a <= b,
-    lambda a, b: a > b,
-    lambda a, b: a >= b,
-)
-
-
-def _compared(reading: Reading) -> _Comparison:
-    predicate = int(reading.attribute("predicate").value)
-    if reading.name == "arith.cmpf":
-        return _FLOAT_COMPARISONS[predicate]
-    dtype = dtype_of(reading.operand_type(0))
-    if predicate < 2:
-        return _COMPARISONS[predicate]
-    if predicate > 5:  # unsigned
-        compare = _COMPARISONS[predicate - 4]
-        return compare if dtype.kind == "b" else lambda a, b: compare(unsigned(a), unsigned(b))
-    compare = _COMPARISONS[predicate]
-    # A true `i1` is −1:
-    return compare if dtype.kind != "b" else lambda a, b: compare(b.astype(np.int8), a.astype(np.int8))
-
-
-def unsigned(value: Any) -> Any:
-    """The same bits without a sign."""
-    return value.view(np.dtype(f"u{value.dtype.itemsize}")) if value.dtype.kind == "i" else value
 
 
 def _float(reading: Reading) -> Function:
@@ -259,8 +211,8 @@ MEANINGS: dict[str, Meaning] = {
     **{f"arith.{name}": computing(_converted) for name in _CONVERSIONS},
     **{f"arith.{name}": _divided(False) for name in DIVISIONS},
     **{f"arith.{name}": _divided(True) for name in UNSIGNED_DIVISIONS},
-    "arith.cmpi": computing(_compared),
-    "arith.cmpf": computing(_compared),
+    "arith.cmpi": computing(compared),
+    "arith.cmpf": computing(compared),
     "arith.select": _select,
     "arith.constant": _constant,
     "ub.poison": _poison,

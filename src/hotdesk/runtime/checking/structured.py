@@ -25,14 +25,14 @@ from hotdesk.runtime.checking import extended
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Region, Step
 from hotdesk.runtime.checking.domains import Access, access_of, counters, domain_of
-from hotdesk.runtime.checking.elements import Array, Unwritten, Value, xp
+from hotdesk.runtime.checking.elements import Unwritten, Value
 from hotdesk.runtime.checking.folding import Fold, find_fold
 from hotdesk.runtime.checking.hazards import disturbed, meet, sharing
 from hotdesk.runtime.checking.machine import Machine
+from hotdesk.runtime.checking.points import parts, shaped, summed, widened
 from hotdesk.runtime.checking.report import FaultKind
 from hotdesk.runtime.checking.scalars import VECTORISED
 
-_PART = 1 << 21  # points of the domain that are computed at once
 _ARRAYS = (
     VECTORISED | extended.MEANINGS.keys() | {"linalg.index", "linalg.yield", "memref.load", "memref.dim", "cf.assert"}
 )
@@ -101,7 +101,7 @@ class _Generic:
         if self._folds is None:
             self._in_order(frame, held, [0] * len(domain), domain)
             return
-        for starts, sizes in _parts(domain, self._parallel):
+        for starts, sizes in parts(domain, self._parallel):
             if not self._fold(frame, held, starts, sizes, self._folds):
                 self._in_order(frame, held, starts, sizes)
 
@@ -112,7 +112,7 @@ class _Generic:
         fixed = [1 if parallel else size for size, parallel in zip(domain, self._parallel, strict=True)]
         rest = [size if parallel else 1 for size, parallel in zip(domain, self._parallel, strict=True)]
         for point in itertools.product(*map(range, fixed)):
-            for starts, sizes in _parts(rest, self._parallel):
+            for starts, sizes in parts(rest, self._parallel):
                 at = [a + b + c for a, b, c in zip(first, point, starts, strict=True)]
                 self._compute(frame, held, at, sizes)
 
@@ -121,7 +121,7 @@ class _Generic:
         values = self._run_body(frame, given, starts, sizes)
         outputs = zip(self._outputs, held[len(self._inputs) :], values, strict=True)
         for operand, view, value in outputs:
-            self._machine.memory.write(operand.access.over(view, starts, sizes), _shaped(value, len(sizes)), self._at)
+            self._machine.memory.write(operand.access.over(view, starts, sizes), shaped(value, len(sizes)), self._at)
 
     def _fold(
         self, frame: Frame, held: Sequence[Any], starts: Sequence[int], sizes: Sequence[int], folds: Sequence[Fold]
@@ -140,10 +140,10 @@ class _Generic:
             values = [frame[fold.operand] for fold in folds]
             if any(type(x) is Unwritten for x in values):
                 return False
-            whole = [np.broadcast_to(_shaped(value, len(sizes)), sizes) for value in values]
+            whole = [np.broadcast_to(shaped(value, len(sizes)), sizes) for value in values]
             totals = [fold.reduced(value, loops) for fold, value in zip(folds, whole, strict=True)]
         else:
-            totals = [_summed(product, given, sizes, loops, targets[0].dtype)]
+            totals = [summed(product, given, sizes, loops, targets[0].dtype)]
         for fold, target, old, total in zip(folds, targets, before, totals, strict=True):
             self._machine.memory.write(target, fold.combined(old, total).astype(target.dtype), self._at)
         return True
@@ -175,7 +175,7 @@ class _Generic:
                 if not source.used or not isinstance(x, View) or not meet(x, view):
                     continue
                 reads, writes = (
-                    _widened(o.access.over(v, starts, domain), domain) for o, v in ((source, x), (operand, view))
+                    widened(o.access.over(v, starts, domain), domain) for o, v in ((source, x), (operand, view))
                 )
                 if disturbed(reads, writes) and not self._is_nothing(x):
                     message = f"reads elements of {view.block.name} that it overwrites at another point of its loops"
@@ -202,54 +202,6 @@ class _Generic:
                 self._machine.counters.pop()
             for operand, view, value in zip(self._outputs, held[count:], values, strict=True):
                 memory.store(view, operand.access.at(point), value, self._at)
-
-
-def _parts(domain: Sequence[int], parallel: Sequence[bool]) -> list[tuple[list[int], list[int]]]:
-    """The domain in parts of about `_PART` points, cut along its longest parallel loop."""
-    total, loops = int(np.prod(domain, dtype=np.int64)), [i for i, yes in enumerate(parallel) if yes]
-    if total <= _PART or not loops:
-        return [([0] * len(domain), list(domain))]
-    longest = max(loops, key=lambda i: domain[i])
-    step = max(1, domain[longest] * _PART // total)
-    found: list[tuple[list[int], list[int]]] = []
-    for start in range(0, domain[longest], step):
-        starts, sizes = [0] * len(domain), list(domain)
-        starts[longest], sizes[longest] = start, min(step, domain[longest] - start)
-        found.append((starts, sizes))
-    return found
-
-
-def _shaped(value: Value, rank: int) -> Value:
-    """A scalar with as many dimensions as there are loops."""
-    if type(value) is Unwritten:
-        return Unwritten(_shaped(value.values, rank), value.where, value.reader, value.buffer)
-    return xp.asarray(value).reshape((1,) * rank) if np.ndim(value) == 0 else value
-
-
-def _widened(view: View, domain: Sequence[int]) -> View:
-    """The view with an element for each point of the domain."""
-    strides = [
-        stride if size == whole else 0 for size, stride, whole in zip(view.sizes, view.strides, domain, strict=True)
-    ]
-    return view.at(view.offset, domain, strides)
-
-
-def _summed(
-    product: tuple[int, int], given: Sequence[Value], sizes: Sequence[int], loops: Sequence[int], dtype: np.dtype[Any]
-) -> Array:
-    """The sum of products of two operands over some loops; every loop keeps a dimension."""
-    factors = [_shaped(np.asarray(given[i]), len(sizes)).astype(dtype, copy=False) for i in product]
-    terms: list[Any] = []
-    for factor in factors:
-        letters = [i for i, size in enumerate(factor.shape) if size != 1]
-        terms += [factor.reshape([factor.shape[i] for i in letters]), letters]
-    present = set(terms[1]) | set(terms[3])
-    kept = [i for i in sorted(present) if i not in loops]
-    total = np.einsum(*terms, kept, optimize=True)
-    for i in loops:  # a loop on which neither depends repeats its sum
-        if i not in present:
-            total = total * dtype.type(sizes[i])
-    return xp.asarray(total, dtype).reshape([sizes[i] if i in kept else 1 for i in range(len(sizes))])
 
 
 def _generic(reading: Reading) -> Step:
