@@ -1,4 +1,4 @@
-"""Parallel loops: `scf.parallel`, which reduces scalars, and `scf.forall`, whose threads insert parts of shared tensors.
+"""Parallel loops: `scf.parallel`, which reduces (`reductions`), and `scf.forall`, whose threads insert parts of shared tensors.
 
 A result of `scf.forall` is written over the operand that it begins with, as by an op in destination-passing style; inside, the
 operand is seen as it was before the loop.
@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
-from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_tensor, shape_of
+from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import segment_sizes
+from hotdesk.models import reductions
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import Flow
 from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.reductions import expand_parallel, reduction_facts
 from hotdesk.models.regions import bufferize_region_op
 from hotdesk.models.tensor_slices import slice_of, subview
 
@@ -31,14 +31,6 @@ def _no_facts(op: ir.Operation) -> Facts:
 
 
 def _parallel_flow(op: ir.Operation) -> Flow:
-    if any(is_tensor(v.type) for v in op.operands):
-        raise BufferizationError(
-            "op `scf.parallel`",
-            expected="reductions of scalars",
-            got="a reduction of tensors",
-            where=python_line(op.location) or None,
-            hint="reduce them with `scf.for`, or with an op of `linalg`",
-        )
     return Flow(follows=_LOOP, parallel=True)
 
 
@@ -98,8 +90,8 @@ def _bufferize_insert(op: ir.Operation, buffers: Buffers) -> None:
 
 
 MODELS = {
-    "scf.parallel": OpModel(_no_facts, _bufferize_parallel, _parallel_flow),
-    "scf.reduce": OpModel(_no_facts),
+    "scf.parallel": OpModel(reduction_facts, _bufferize_parallel, _parallel_flow, expand=expand_parallel),
+    **reductions.MODELS,
     "scf.forall": OpModel(_forall_facts, _bufferize_forall, _forall_flow),
     "scf.forall.in_parallel": OpModel(_no_facts, flow=_threads_flow),
     "tensor.parallel_insert_slice": OpModel(_insert_facts, _bufferize_insert),
