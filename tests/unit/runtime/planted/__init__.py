@@ -1,0 +1,1 @@
+"""Faults planted in the passes on buffers, by what the passes do."""
