@@ -1,0 +1,222 @@
+"""Models that Hotdesk does not compile, and how it says so: a class, a code, what was expected and what came, the Python line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+import hotdesk
+from hotdesk.errors import (
+    ArgumentTypeError,
+    DataDependentShapeError,
+    DeviceError,
+    ExportError,
+    FrontendError,
+    HotdeskError,
+    UnsupportedMutationError,
+    UnsupportedOpError,
+)
+from tests.e2e.checking import Call, random
+from tests.e2e.refusing import Scaled, line_of, well_formed
+
+
+class Svd(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x + 1
+        return torch.linalg.svd(y).S  # here
+
+
+class Fourier(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.fft.fft(x).real  # here
+
+
+class Inverse(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.linalg.inv(x)  # here
+
+
+class Complex(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.view_as_real(torch.complex(x, x) * 2)  # here
+
+
+class Random(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + torch.rand(4, 4)  # here
+
+
+class Branches(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, lambda y: y + 1, lambda y: y - 1, (x,))
+
+
+class Nonzero(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.nonzero()  # here
+
+
+class Selected(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[x > 0]  # here
+
+
+class Length(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.zeros(int(x.sum())) + 1  # here
+
+
+class Branch(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:  # here
+            return x + 1
+        return x - 1
+
+
+class Item(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[: x.argmax().item()]  # here
+
+
+class Raises(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise ValueError("this model has no forward")  # here
+
+
+class Mismatch(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ torch.ones(7, 2)  # here
+
+
+class Overwrites(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x.add_(1)  # here
+        return x * 2
+
+
+@pytest.mark.parametrize(
+    ("model", "error"),
+    [
+        (Svd, UnsupportedOpError),
+        (Fourier, UnsupportedOpError),
+        (Inverse, UnsupportedOpError),
+        (Complex, UnsupportedOpError),
+        (Random, UnsupportedOpError),
+        (Nonzero, DataDependentShapeError),
+        (Selected, DataDependentShapeError),
+        (Length, DataDependentShapeError),
+        (Branch, DataDependentShapeError),
+        (Item, DataDependentShapeError),
+        (Raises, ExportError),
+        (Mismatch, ExportError),
+        (Overwrites, UnsupportedMutationError),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_models_that_do_not_compile(model: type[nn.Module], error: type[HotdeskError]) -> None:
+    with pytest.raises(error) as caught:
+        hotdesk.compile(model(), (random(4, 4),))
+    well_formed(caught.value)
+    assert isinstance(caught.value, FrontendError)
+    assert caught.value.where == line_of(model.forward)
+
+
+def test_control_flow_with_subgraphs() -> None:
+    with pytest.raises(UnsupportedOpError, match="cond") as caught:
+        hotdesk.compile(Branches(), (random(4, 4),))
+    well_formed(caught.value)
+
+
+def test_an_unsupported_op_is_named() -> None:
+    with pytest.raises(UnsupportedOpError, match=r"aten\._linalg_svd"):
+        hotdesk.compile(Svd(), (random(4, 4),))
+
+
+def test_training_mode_batch_norm() -> None:
+    model = nn.Sequential(nn.Conv2d(3, 4, 1), nn.BatchNorm2d(4)).train()
+    with pytest.raises(UnsupportedMutationError, match=r"1\.(num_batches|running).*model\.eval") as caught:
+        hotdesk.compile(model, (random(2, 3, 4, 4),))
+    well_formed(caught.value)
+
+
+class Counting(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(1))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls.add_(1)  # here
+        return x * self.calls
+
+
+def test_a_buffer_that_changes() -> None:
+    with pytest.raises(UnsupportedMutationError, match="calls") as caught:
+        hotdesk.compile(Counting(), (random(3),))
+    assert caught.value.where == line_of(Counting.forward)
+
+
+@pytest.mark.parametrize("dtype", [torch.complex64, torch.float8_e4m3fn, torch.uint16], ids=str)
+def test_element_types_without_a_lowering(dtype: torch.dtype) -> None:
+    with pytest.raises(UnsupportedOpError, match=str(dtype)) as caught:
+        hotdesk.compile(Call(lambda x: x.view(2, 2)), (torch.zeros(4).to(dtype),))
+    well_formed(caught.value)
+
+
+def test_weights_on_another_device() -> None:
+    with pytest.raises(HotdeskError) as caught:
+        hotdesk.compile(nn.Linear(3, 2, device="meta"), (random(2, 3),))
+    well_formed(caught.value)
+
+
+def test_weights_on_the_meta_device() -> None:
+    with pytest.raises(DeviceError, match=r"weight.*meta") as caught:
+        hotdesk.compile(nn.Linear(3, 2, device="meta"), (torch.zeros(2, 3, device="meta"),))
+    well_formed(caught.value)
+
+
+def test_numbers_that_vary() -> None:
+    model = Scaled()
+    with pytest.raises(UnsupportedOpError, match="`n`") as caught:
+        hotdesk.compile(model, (random(3), 4), dynamic_shapes={"x": None, "n": Dim.DYNAMIC})
+    well_formed(caught.value)
+
+
+@pytest.mark.parametrize(
+    "model", [None, "model.onnx", lambda x: x, nn.Linear], ids=["none", "text", "function", "class"]
+)
+def test_what_is_no_model(model: Any) -> None:
+    with pytest.raises(ArgumentTypeError, match="argument 'model'") as caught:
+        hotdesk.compile(model, (random(3),))
+    well_formed(caught.value)
+
+
+def test_example_arguments_must_be_a_tuple() -> None:
+    with pytest.raises(ArgumentTypeError, match=r"\(x,\)") as caught:
+        hotdesk.compile(nn.ReLU(), random(3))  # pyright: ignore[reportArgumentType]
+    well_formed(caught.value)
+
+
+@pytest.mark.parametrize("args", [(), (random(3), random(3))])
+def test_another_number_of_example_arguments(args: tuple[Any, ...]) -> None:
+    with pytest.raises(ExportError) as caught:
+        hotdesk.compile(nn.ReLU(), args)
+    well_formed(caught.value)
+
+
+def test_the_constraint_that_is_violated_is_told() -> None:
+    with pytest.raises(ExportError, match=r"Not all values of n") as caught:
+        hotdesk.compile(Call(lambda x: x[:-1] * 2), (random(4, 3),), dynamic_shapes=(({0: Dim("n", min=2)},),))
+    well_formed(caught.value)
+
+
+def test_dynamic_shapes_that_do_not_fit() -> None:
+    with pytest.raises(ExportError) as caught:
+        hotdesk.compile(nn.ReLU(), (random(3),), dynamic_shapes={"y": {0: Dim("n")}})
+    well_formed(caught.value)
+    with pytest.raises(ExportError) as caught:
+        hotdesk.compile(Call(lambda x: x + torch.ones(3)), (random(3),), dynamic_shapes=(({0: Dim("n", min=2)},),))
+    well_formed(caught.value)
