@@ -48,6 +48,7 @@ from hotdesk.ir.functions import (
     set_signature,
     signature,
 )
+from hotdesk.ir.types import DYNAMIC
 from hotdesk.ir.walking import entry_block, symbol_name
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.arena_code import ARENA_BYTES, ArenaCode, make_size_function
@@ -131,7 +132,7 @@ def _merge(function: ir.Operation, arena: Arena, sizes: ArenaSizes, callers: _Ca
 
 def _count(arena: Arena) -> int:
     """The size of the arena in its type."""
-    return ir.ShapedType.get_dynamic_size() if arena.bytes.parts else arena.bytes.constant
+    return DYNAMIC if arena.bytes.parts else arena.bytes.constant
 
 
 def _as_argument(
