@@ -19,7 +19,7 @@ from rich.console import Console
 
 from benchmarks.measure import ROOT
 from benchmarks.planner_cases.live_ranges import stored
-from benchmarks.planner_cases.page import Row, render
+from benchmarks.planner_cases.page import BELOW, Row, render
 from benchmarks.planner_cases.peer import MOST, best_fit
 from benchmarks.planner_cases.problems import CAPACITY, minimalloc, random_problem, traces
 from benchmarks.results import surroundings
@@ -36,12 +36,14 @@ class Part:
     problems: Callable[[], Iterator[tuple[str, Problem]]]
     strategy: str = "portfolio"
     capacity: int | None = None
+    effort: int | None = None
 
 
 PARTS = (
     Part("models", stored),
     Part("random", lambda: ((f"{count:,}", random_problem(count)) for count in RANDOM_SIZES)),
     Part("minimalloc", minimalloc, "exact", CAPACITY),
+    Part("below", lambda: (each for each in minimalloc() if each[0] in BELOW), "exact", effort=800_000),
     Part("traces", traces),
 )
 
@@ -71,7 +73,7 @@ def measure(part: Part, name: str, problem: Problem) -> Row:
     Raises AssertionError for a plan that breaks a rule.
     """
     wall, started = time.perf_counter(), time.process_time()
-    made = plan(problem, strategy=part.strategy, capacity=part.capacity)
+    made = plan(problem, strategy=part.strategy, capacity=part.capacity, effort=part.effort)
     seconds, wall = time.process_time() - started, time.perf_counter() - wall
     faults = check(problem, made)
     if faults:

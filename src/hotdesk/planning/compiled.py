@@ -7,6 +7,7 @@ be had at that price. Compiling takes some seconds, once: the code is kept on di
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -66,7 +67,10 @@ class Children:
 
 
 class CompiledFrontier:
-    """As `frontier.Frontier`. Buffers are numbered anew, those of largest area first, which go first among equals."""
+    """As `frontier.Frontier`. Buffers are numbered anew, those of largest area first, which go first among equals.
+
+    `facts` are what the moves of `kernels.py` look up.
+    """
 
     def __init__(self, instance: Instance, capacity: int, softness: float = 8.0) -> None:
         from hotdesk.planning import kernels
@@ -86,7 +90,7 @@ class CompiledFrontier:
         self._most = int(covered.sum(1).max(initial=0)) + 1
         self._count = covered.sum(1, dtype=np.int32)
         self._load = covered @ size.astype(np.int64)
-        self._facts = self._known(instance, lower, upper, size, len(steps))
+        self.facts = self._known(instance, lower, upper, size, len(steps))
         self._shift = max(self.capacity.bit_length() - _NARROW, 0)
         self._ranks = self._weighed(instance, softness)
         self._spare = self._empty(1)
@@ -143,15 +147,28 @@ class CompiledFrontier:
         complete = np.flatnonzero((states.arrays[0] == self._far).all(1))
         if not complete.size:
             return None
+        return self.in_bytes(states.offset[complete[0]])
+
+    def numbers(self, buffers: Sequence[int]) -> NDArray[np.int64]:
+        """What `buffers` of the instance are called here."""
+        return np.argsort(self._order)[np.array(buffers, dtype=np.int64)]
+
+    @property
+    def twins(self) -> NDArray[np.intp]:
+        """See `frontier.earlier_twins`."""
+        return self._ranks[3]
+
+    def in_bytes(self, places: Integers) -> list[int]:
+        """Offsets by buffer of the instance, from places by the numbers here."""
         offsets = np.empty(len(self._order), dtype=np.int64)
-        offsets[self._order] = states.offset[complete[0]]
+        offsets[self._order] = places
         return [int(offset) * self.unit for offset in offsets]
 
     def children(self, states: States) -> list[Children]:
         """All children of the states but those that cannot lead to a placement."""
         room = len(states) * self._most
         found = tuple(np.empty(room, dtype=np.int64) for _ in range(5))
-        total, _ = self._kernels.look(states.arrays, states.key, self._facts, self._ranks, self._spare, found)
+        total, _ = self._kernels.look(states.arrays, states.key, self.facts, self._ranks, self._spare, found)
         row, buffer, wasted, filled, key = (column[:total] for column in found)
         return [Children(states, row, buffer, wasted, filled, key)]
 
@@ -163,8 +180,6 @@ class CompiledFrontier:
         start = 0
         for part in parts:
             parents = part.parents
-            self._kernels.make(
-                part.row, part.buffer, parents.arrays, parents.offset, self._facts, arrays, offset, start
-            )
+            self._kernels.make(part.row, part.buffer, parents.arrays, parents.offset, self.facts, arrays, offset, start)
             start += len(part)
         return States(arrays, offset, np.concatenate([part.key for part in parts]))

@@ -1,8 +1,9 @@
 """The exact stage: is there a placement at the bound, and if that stays open, how low can one be found?
 
 Questions are about feasibility at a fixed capacity, first at the floor of the instance, then by bisection between
-what is open and what is found. Each rung of a ladder asks by a beam over canonical placements or, where it is
-installed, by CP-SAT, with more effort the later it comes. A capacity proven too small raises the floor.
+what is open and what is found. Each rung of a ladder asks by short walks down the canonical placements, by a beam over
+them or, where it is installed, by CP-SAT, with more effort the later it comes. A capacity proven too small raises the
+floor.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hotdesk.planning import cpsat
+from hotdesk.planning import cpsat, dive
 from hotdesk.planning.beam import LARGEST, Answer, beam
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, Layout, Prover, common_unit
@@ -25,18 +26,30 @@ NODES_PER_EFFORT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A way to ask: a beam of `width` over `buckets`, or CP-SAT with `effort` in its deterministic time."""
+    """A way to ask: walks of so many `moves`, a beam of `width` over `buckets`, or CP-SAT with deterministic time `effort`."""
 
+    moves: int = 0
     width: int = 0
     buckets: int = 200
     effort: float = 0.0
 
     @property
     def name(self) -> Prover:
+        if self.moves:
+            return "dive"
         return "beam" if self.width else "cp-sat"
+
+    def suits(self, instance: Instance) -> bool:
+        """Whether the instance is of a size and kind for it, and what it runs on is installed."""
+        if self.moves:
+            return len(instance) <= dive.LARGEST and not instance.obstacles and dive.available()
+        if self.width:
+            return len(instance) <= LARGEST and not instance.obstacles
+        return len(instance) <= LARGEST and cpsat.available()
 
 
 QUICK = (
+    Rung(moves=400_000),
     Rung(effort=0.01),
     Rung(width=50, buckets=400),
     Rung(width=100, buckets=400),
@@ -49,6 +62,7 @@ WHOLE = (Rung(width=50, buckets=400), Rung(effort=0.12))
 """Asked at the floor of the problem as it came: some placements are found before what lies on the ground is taken out."""
 
 THOROUGH = (
+    Rung(moves=400_000),
     Rung(width=50, buckets=400),
     Rung(width=200, buckets=400),
     Rung(effort=0.5),
@@ -78,9 +92,8 @@ def improve(
     for rung in rungs:
         if ladder.finished:
             break
-        if len(instance) > LARGEST or (rung.width and instance.obstacles) or (rung.effort and not cpsat.available()):
-            continue
-        ladder.climb(rung, bisect=bisect)
+        if rung.suits(instance):
+            ladder.climb(rung, bisect=bisect)
     return ladder.result()
 
 
@@ -133,6 +146,10 @@ class _Ladder:
 
     def _answer(self, rung: Rung, capacity: int) -> Answer:
         instance, deadline = self._instance, self._deadline
+        if rung.moves:
+            answer = dive.dive(instance, capacity, min(rung.moves, self._budget), deadline=deadline)
+            self._budget -= answer.nodes
+            return answer
         if rung.width:
             answer = beam(instance, capacity, rung.width, buckets=rung.buckets, budget=self._budget, deadline=deadline)
             self._budget -= answer.nodes

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hotdesk.planning.buffers import Buffer, pinned_top
 from hotdesk.planning.problem import Problem
 
-Prover = Literal["beam", "cp-sat"]
+Prover = Literal["beam", "dive", "cp-sat"]
 
 DENSEST = 1_000_000
 """Above this many overlapping pairs, lists of neighbours cost more memory and time than they are worth."""

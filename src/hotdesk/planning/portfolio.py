@@ -169,7 +169,7 @@ def _in_parts(instance: Instance, request: Request, strategy: Strategy) -> Layou
     return solve_parts(instance, lambda part: strategy(part, request))
 
 
-PROVERS: dict[str, Prover | None] = {"exact": None, "beam": "beam", "cp-sat": "cp-sat"}
+PROVERS: dict[str, Prover | None] = {"exact": None, "dive": "dive", "beam": "beam", "cp-sat": "cp-sat"}
 """The strategies that end with exact searches, and which of these each uses."""
 
 _SINGLE: dict[str, Strategy] = {

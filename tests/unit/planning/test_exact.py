@@ -6,6 +6,7 @@ import pytest
 
 from hotdesk.planning import Buffer, Problem, check, compiled, cpsat, exact, plan
 from hotdesk.planning.beam import beam
+from hotdesk.planning.dive import dive
 from hotdesk.planning.instance import Instance, Layout, build_instance
 from hotdesk.planning.skyline import reach
 
@@ -98,6 +99,29 @@ def test_a_narrow_beam_never_claims_a_proof_it_has_not(seed: int) -> None:
             assert not fits(instance, capacity)
 
 
+@pytest.mark.parametrize("alignments", [(1,), (1, 2, 4)])
+@pytest.mark.parametrize("seed", range(20))
+def test_walks_answer_as_trying_everything_does(seed: int, alignments: tuple[int, ...]) -> None:
+    pytest.importorskip("numba")
+    instance = small(seed, alignments=alignments)
+    for capacity in range(max(instance.floor - 1, 0), instance.floor + 3):
+        answer = dive(instance, capacity, moves=1_000_000)
+        assert (answer.offsets is not None) == fits(instance, capacity)
+        assert answer.exhausted == (answer.offsets is None)
+        assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_walks_that_are_cut_short_prove_nothing(seed: int) -> None:
+    pytest.importorskip("numba")
+    instance = small(seed, count=9)
+    for moves in (0, 3, 9):
+        answer = dive(instance, instance.floor, moves=moves)
+        assert answer.nodes <= moves
+        assert answer.offsets is not None or not answer.exhausted or not fits(instance, instance.floor)
+    assert not dive(instance, instance.floor, moves=8).exhausted
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_cp_sat_answers_as_trying_everything_does(seed: int) -> None:
     pytest.importorskip("ortools")
@@ -144,15 +168,16 @@ def unreachable() -> Problem:
     return Problem(tuple(Buffer(i, lower, upper, size, 1) for i, (lower, upper, size) in enumerate(ranges)))
 
 
-@pytest.mark.parametrize("strategy", ["beam", "cp-sat", "exact"])
+@pytest.mark.parametrize("strategy", ["dive", "beam", "cp-sat", "exact"])
 def test_a_load_out_of_reach_is_proven_to_be(strategy: str) -> None:
-    if strategy == "cp-sat":
-        pytest.importorskip("ortools")
+    for name, package in (("cp-sat", "ortools"), ("dive", "numba")):
+        if strategy == name:
+            pytest.importorskip(package)
     problem = unreachable()
     heuristic, result = plan(problem), plan(problem, strategy=strategy)
     assert heuristic.bound.kind == "live"
     assert result.bound.bytes > heuristic.bound.bytes
-    assert result.bound.kind in ("beam", "cp-sat")
+    assert result.bound.kind in ("dive", "beam", "cp-sat")
     assert result.proven_optimal
     assert check(problem, result) == ()
     assert not fits(build_instance(problem), result.arena - 1)
@@ -171,8 +196,10 @@ def test_the_ladder_stops_at_its_budget_and_keeps_what_it_was_given() -> None:
     assert exact.improve(instance, given, budget=0) == given
 
 
-def test_without_ortools_the_beam_answers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ortools_and_numba_the_beam_answers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpsat, "available", lambda: False)
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    monkeypatch.setattr(exact.dive, "available", lambda: False)
     result = plan(unreachable(), strategy="exact")
     assert result.bound.kind == "beam"
     assert result.proven_optimal

@@ -64,3 +64,12 @@ def test_cp_sat_meets_the_bound() -> None:
     result = plan(problem, strategy="cp-sat")
     assert (result.arena, result.strategy, result.proven_optimal) == (1048576, "cp-sat", True)
     assert check(problem, result) == ()
+
+
+@pytest.mark.parametrize(("name", "arena"), [("A.1048576.csv", 1048576), ("C.1048576.csv", 1039360)])
+def test_walks_meet_the_bound(name: str, arena: int) -> None:
+    pytest.importorskip("numba")
+    problem = load(name)
+    result = plan(problem, strategy="dive")
+    assert (result.arena, result.strategy, result.proven_optimal) == (arena, "dive", True)
+    assert check(problem, result) == ()
