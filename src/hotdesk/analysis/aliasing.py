@@ -101,8 +101,18 @@ class Aliases:
 
     def origins(self, value: ir.Value) -> tuple[ir.Value, ...]:
         """The allocations, arguments, globals and unknown memrefs that a memref may be a view of, however it got here."""
-        buffers, number = self._program.buffers, self._program.numbers[self.base(value)]
-        return tuple(buffers[origin].value for origin in sorted(self._origins.of[number]))
+        return tuple(self._program.buffers[origin].value for origin in sorted(self.origin_numbers(value)))
+
+    def origin_numbers(self, value: ir.Value) -> frozenset[int]:
+        """The same, by number."""
+        return self._origins.of[self._program.numbers[self.base(value)]]
+
+    def may_be_shared(self, value: ir.Value) -> bool:
+        """Whether a memref may be memory that another origin is as well: an argument, a global, or not known."""
+        return any(
+            self._program.buffers[origin].kind not in _APART or origin in self._origins.escaped
+            for origin in self.origin_numbers(value)
+        )
 
     def _between(self, a: ir.Value, b: ir.Value) -> Alias:
         """How two bases relate (rule 1)."""

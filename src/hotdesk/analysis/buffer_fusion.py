@@ -20,17 +20,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.aliasing import Alias, Aliases, described
+from hotdesk.analysis.fusion_blocks import FusionBlock
 from hotdesk.analysis.generics import Generic, are_sized, loops_of, matched_loops, renamed
-from hotdesk.analysis.memory_effects import Effects, effects_of, payload_effects
+from hotdesk.analysis.memory_effects import Effects, payload_effects
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
-from hotdesk.ir.walking import defining_op, users
+from hotdesk.ir.walking import defining_op
 
 _QUIET = ("memref.dealloc", "memref.dim")
 
@@ -58,14 +60,30 @@ class BufferFusion:
 
 
 class BufferFusions:
-    """Answers for pairs of ops of one function; the IR must not change meanwhile."""
+    """Answers for pairs of ops of one function; nothing but fusions may change it meanwhile, which make no memrefs."""
 
     def __init__(self, function: ir.Operation, arguments_overlap: bool = True) -> None:
-        self._aliases = Aliases(function, arguments_overlap)
+        self.aliases = self._aliases = Aliases(function, arguments_overlap)
         self._sizes = SymbolicSizes(function)
 
-    def find(self, producer: Generic, consumer: Generic) -> BufferFusion | Decision | None:
-        """Whether two ops of one block, in their order, may become one; None if one reads nothing that the other writes."""
+    def nearest(self, block: FusionBlock, place: int) -> tuple[int, BufferFusion] | list[Decision]:
+        """The nearest producer in front of an op that may be fused into it, by its place, or why none of them may."""
+        reader = block.generic(place)
+        refused: list[Decision] = []
+        for each in [] if reader is None else block.producers(place, reader):
+            writer = block.generic(each)
+            found = None if writer is None or reader is None else self._find(block, (each, writer), (place, reader))
+            if isinstance(found, BufferFusion):
+                return each, found
+            if found is not None:
+                refused.append(found)
+        return refused
+
+    def _find(
+        self, block: FusionBlock, first: tuple[int, Generic], second: tuple[int, Generic]
+    ) -> BufferFusion | Decision | None:
+        """Whether two ops, given with their places, may become one; None if one reads nothing that the other writes."""
+        (place, producer), (end, consumer) = first, second
         related = list(self._related(producer, consumer))
         if not related:
             return None
@@ -74,7 +92,7 @@ class BufferFusions:
             return self._refused(subject, Reason.PRODUCER_REDUCES, _source(producer.op))
         if not all(producer.is_permutation(output) for output in producer.outputs):
             return self._refused(subject, Reason.NOT_A_PERMUTATION, _source(producer.op))
-        between = self._between(producer.op, consumer.op)
+        between = self._between(block, place, end)
         if between is not None:
             return self._refused(subject, Reason.TOUCHED_BETWEEN, _source(between))
         same = [(i, output) for i, output, alias in related if alias is Alias.MUST]
@@ -99,12 +117,10 @@ class BufferFusions:
                 if not alias.apart:
                     yield i, output, alias
 
-    def _between(self, producer: ir.Operation, consumer: ir.Operation) -> ir.Operation | None:
+    def _between(self, block: FusionBlock, producer: int, consumer: int) -> ir.Operation | None:
         """An op that the producer cannot move past (rule 4)."""
-        ours = effects_of(producer)
-        ops = [op.operation for op in producer.block.operations]
-        for op in ops[ops.index(producer) + 1 : ops.index(consumer)]:
-            theirs = effects_of(op)
+        ours = block.effects(producer)
+        for op, theirs in block.between(producer, consumer):
             if ours is None or theirs is None or self._meet(ours, theirs) or self._meet(theirs, ours):
                 return op
         return None
@@ -203,7 +219,8 @@ def _is_permutation(affine_map: ir.AffineMap) -> bool:
 
 def _touching(value: ir.Value) -> Iterator[ir.Operation]:
     """Every op that uses a memref or a view of it; deallocations and questions about sizes aside."""
-    for user in users(value):
+    for use in value.uses:  # one by one: the first of many may be enough
+        user = cast(Any, use.owner).operation
         if any(is_memref(result.type) for result in user.results):
             yield from (op for result in user.results for op in _touching(result))
         elif user.name not in _QUIET:

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_fusion import BufferFusion, BufferFusions
-from hotdesk.analysis.generics import read_generic
+from hotdesk.analysis.buffer_fusion import BufferFusions
+from hotdesk.analysis.fusion_blocks import FusionBlock, is_on_memory
 from hotdesk.explain import Decision
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, users
@@ -36,40 +36,33 @@ class FuseBuffers(Pass):
         decisions: list[Decision] = []
         for function in defined_functions(module):
             fusions = BufferFusions(function, self.arguments_overlap)
-            for op in [op for op in nested_ops(function) if _is_on_memory(op)]:
-                consumer: ir.Operation = op
-                while isinstance(found := _first(fusions, consumer), BufferFusion):
-                    decisions.append(found.decision)
-                    consumer = _fuse(found)
-                    fusions = BufferFusions(function, self.arguments_overlap)
-                decisions.extend(found)
+            unused: list[ir.Value] = []
+            for block in _blocks(function):
+                decisions.extend(_fuse_all(fusions, FusionBlock(block, fusions.aliases), unused))
+            for base in unused:
+                _erase_unused(base)
         return tuple(decisions)
 
 
-def _is_on_memory(op: ir.Operation) -> bool:
-    return op.name == "linalg.generic" and len(op.results) == 0
+def _blocks(function: ir.Operation) -> list[ir.Block]:
+    """The blocks with ops that may be fused, in the order of the first of those."""
+    return list(dict.fromkeys(op.block for op in nested_ops(function) if is_on_memory(op)))
 
 
-def _first(fusions: BufferFusions, consumer: ir.Operation) -> BufferFusion | list[Decision]:
-    """The nearest producer in front of an op that may be fused into it, or why each one may not."""
-    reader = read_generic(consumer)
-    refused: list[Decision] = []
-    before = [op.operation for op in consumer.block.operations]
-    for op in reversed(before[: before.index(consumer)]):
-        writer = read_generic(op) if _is_on_memory(op) else None
-        found = fusions.find(writer, reader) if writer is not None and reader is not None else None
-        if isinstance(found, BufferFusion):
-            return found
-        if found is not None:
-            refused.append(found)
-    return refused
-
-
-def _fuse(fusion: BufferFusion) -> ir.Operation:
-    new = fuse(fusion.consumer, fusion.producer, dict(fusion.uses), fusion.loops, fusion.keep)
-    for base in fusion.unused:
-        _erase_unused(base)
-    return new
+def _fuse_all(fusions: BufferFusions, block: FusionBlock, unused: list[ir.Value]) -> list[Decision]:
+    """Fuses the ops of a block, each with the nearest producers first; `unused` gets what nothing touches any more."""
+    decisions: list[Decision] = []
+    for consumer in block.places():
+        while isinstance(found := fusions.nearest(block, consumer), tuple):
+            producer, fusion = found
+            decisions.append(fusion.decision)
+            block.forget(producer)
+            block.forget(consumer)
+            new = fuse(fusion.consumer, fusion.producer, dict(fusion.uses), fusion.loops, fusion.keep)
+            block.became(producer, consumer, new)
+            unused.extend(fusion.unused)
+        decisions.extend(found)
+    return decisions
 
 
 def _erase_unused(value: ir.Value) -> None:
