@@ -19,7 +19,7 @@ from rich.console import Console
 from benchmarks.bufferization.cases import Case, cases
 from benchmarks.bufferization.page import TABLE_WIDTH, Page, cells
 from benchmarks.bufferization.runs import Row, measure
-from benchmarks.measure import ROOT
+from benchmarks.publishing import publish, wide_console
 from benchmarks.results import commit, surroundings
 
 LIMIT_SECONDS = 120.0
@@ -27,18 +27,12 @@ LIMIT_SECONDS = 120.0
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
-    console = Console(highlight=False)
-    console.width = max(console.width, TABLE_WIDTH)
+    console = wide_console(TABLE_WIDTH)
     around = surroundings()
     chosen = tuple(case for case in cases() if options.only is None or options.only in case.name)
     rows = tuple(row for case in chosen for row in _measured(case, options.limit, console))
     page = Page(around, commit(), options.limit, chosen, rows)
-    for table in page.tables():
-        console.print(table)
-    path = (ROOT / "build" / "benchmarks" if options.only else ROOT / "benchmarks") / "BUFFERIZE.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page.render())
-    console.print(f"\nwrote {path}", soft_wrap=True)
+    publish("BUFFERIZE.md", page.tables(), page.render(), console, partial=bool(options.only))
     return 0
 
 

@@ -20,7 +20,7 @@ from benchmarks.bufferization.page import TABLE_WIDTH
 from benchmarks.deallocation.page import Page
 from benchmarks.deallocation.programs import GROUPS, programs
 from benchmarks.deallocation.rows import Bench, Row
-from benchmarks.measure import ROOT
+from benchmarks.publishing import publish, wide_console
 from benchmarks.results import commit, surroundings
 
 LIMIT_SECONDS = 600.0
@@ -28,19 +28,12 @@ LIMIT_SECONDS = 600.0
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
-    console = Console(highlight=False)
-    console.width = max(console.width, TABLE_WIDTH)
+    console = wide_console(TABLE_WIDTH)
     around = surroundings()
     groups = (options.group,) if options.group else GROUPS
     rows = _measured(groups, options.only, options.limit, console)
     page = Page(around, commit(), rows)
-    for table in page.tables():
-        console.print(table)
-    partial = options.only or options.group
-    path = (ROOT / "build" / "benchmarks" if partial else ROOT / "benchmarks") / "BUFFERS.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page.render())
-    console.print(f"\nwrote {path}", soft_wrap=True)
+    publish("BUFFERS.md", page.tables(), page.render(), console, partial=bool(options.only or options.group))
     return 0
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import sympy
 from hypothesis import strategies as st
 
+from tests.drawing import Writing
 from tests.reference import DTYPES, Array
 
 Size: TypeAlias = Any
@@ -110,44 +111,20 @@ def programs(draw: Callable[..., Any]) -> Program:
 
 
 @dataclass
-class _Builder:
-    draw: Callable[..., Any]
-    lines: list[str] = field(default_factory=list)
+class _Builder(Writing):
     tensors: list[Tensor] = field(default_factory=list)
     arguments: list[Argument] = field(default_factory=list)
     scalars: list[tuple[str, str, int]] = field(default_factory=list)
     symbols: dict[Any, tuple[str, int]] = field(default_factory=dict)
     special: bool = False
-    count: int = 0
 
     # Drawing
 
-    def between(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
-
-    def chance(self, percent: int) -> bool:
-        return self.between(0, 99) < percent
-
-    def pick(self, choices: Sequence[Any]) -> Any:
-        return choices[self.between(0, len(choices) - 1)]
-
     def some(self, fits: Callable[[Tensor], bool] = lambda _: True) -> Tensor | None:
         """A tensor of those that fit, a late one rather than an early one."""
-        found = [t for t in self.tensors if fits(t)]
-        if not found:
-            return None
-        return found[-1] if self.chance(40) else self.pick(found)
+        return self.late([t for t in self.tensors if fits(t)])
 
     # Writing
-
-    def fresh(self) -> str:
-        self.count += 1
-        return f"%v{self.count}"
-
-    def line(self, text: str) -> str:
-        name = self.fresh()
-        self.lines.append(f"{name} = {text}")
-        return name
 
     def add(
         self, text: str, sizes: Sequence[Size], static: Sequence[bool], element: str, bound: int, name: str = ""

@@ -11,9 +11,8 @@ import math
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
-from hypothesis import strategies as st
+from tests.drawing import Writing
 
 MOST_ELEMENTS = 48
 
@@ -62,15 +61,12 @@ class Function:
 
 
 @dataclass
-class Builder:
+class Builder(Writing):
     """One function that is being written. `functions` and `texts` are the whole program's."""
 
-    draw: Callable[..., Any]
     functions: list[Function] = field(default_factory=list[Function])
     texts: list[str] = field(default_factory=list[str])
     shapes: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
-    names: list[int] = field(default_factory=lambda: [0])
-    lines: list[str] = field(default_factory=list[str])
     tensors: list[Tensor] = field(default_factory=list[Tensor])
     scalars: list[str] = field(default_factory=list[str])
     """Defined values of type `i32`."""
@@ -80,36 +76,15 @@ class Builder:
 
     # Drawing
 
-    def between(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
-
-    def chance(self, percent: int) -> bool:
-        return self.between(0, 99) < percent
-
-    def pick(self, choices: Sequence[Any]) -> Any:
-        return choices[self.between(0, len(choices) - 1)]
-
     def some(self, fits: Callable[[Tensor], bool] = lambda _: True) -> Tensor | None:
         """A tensor in scope of those that fit, a late one rather than an early one."""
-        found = [t for t in self.tensors if fits(t)]
-        if not found:
-            return None
-        return found[-1] if self.chance(40) else self.pick(found)
+        return self.late([t for t in self.tensors if fits(t)])
 
     def same(self, tensor: Tensor, *, defined: bool = False) -> Tensor | None:
         """A tensor in scope of the type and shape of another one."""
         return self.some(lambda t: t.like(tensor) and (t.defined or not defined))
 
     # Writing
-
-    def fresh(self) -> str:
-        self.names[0] += 1
-        return f"%v{self.names[0]}"
-
-    def line(self, text: str) -> str:
-        name = self.fresh()
-        self.lines.append(f"{name} = {text}")
-        return name
 
     def add(self, text: str, like: Tensor) -> Tensor:
         """A line whose result is a tensor; `like` says all of it but the name."""

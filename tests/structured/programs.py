@@ -78,7 +78,7 @@ def call(b: Builder) -> None:
 
 def _inner(b: Builder, likes: Sequence[Tensor]) -> tuple[Builder, tuple[Tensor, ...]]:
     """A builder for a function with parameters of these types."""
-    inner = Builder(b.draw, b.functions, b.texts, b.shapes, b.names, depth=b.depth + 1)
+    inner = Builder(b.draw, names=b.names, functions=b.functions, texts=b.texts, shapes=b.shapes, depth=b.depth + 1)
     return inner, tuple(inner.keep(inner.fresh(), like) for like in likes)
 
 
