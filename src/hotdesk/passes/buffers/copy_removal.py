@@ -20,7 +20,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.copies import FOREIGN
 from hotdesk.analysis.copy_removal import CopyRemovals, Removal
 from hotdesk.analysis.retyping import Fit
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defined_functions, users
@@ -52,18 +52,30 @@ class CopyRemoval(Pass):
 
 
 def _independent(removals: Sequence[Removal]) -> list[Removal]:
-    """Removals of which none changes what another one rests on: the others are found again in the next round."""
+    """Removals of which none changes what another one rests on: the others are found again in the next round.
+
+    A copy that is overwritten by one that is overwritten in turn is overwritten by the next: such a row goes at once.
+    """
     chosen: list[Removal] = []
-    used: set[int] = set()
-    reached = -1
+    last: dict[int, Removal] = {}  # of those chosen, by class
     for each in removals:
-        if each.classes & used or (FOREIGN in each.classes and each.first < reached):
+        before = [last[one] for one in each.classes if one in last]
+        if not all(_are_in_a_row(other, each) or _are_apart(other, each) for other in before):
             continue
         chosen.append(each)
-        used |= each.classes - {FOREIGN}
-        if FOREIGN in each.classes:
-            reached = each.end
+        last.update(dict.fromkeys(each.classes, each))
     return chosen
+
+
+def _are_apart(first: Removal, second: Removal) -> bool:
+    """Whether two have nothing in common but memory of which more is there than theirs, and that at different times."""
+    return first.classes & second.classes == frozenset({FOREIGN}) and second.first >= first.end
+
+
+def _are_in_a_row(first: Removal, second: Removal) -> bool:
+    """Whether a copy that nobody reads is overwritten by another one that nobody reads."""
+    unread = all(each.decision.reason is Reason.OVERWRITTEN_UNREAD for each in (first, second))
+    return unread and first.end == second.first + 1
 
 
 def _remove(removal: Removal) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hotdesk.analysis.copy_removal import CopyRemovals
+from hotdesk.passes.buffers import copy_removal as passing
 from hotdesk.passes.buffers.copy_removal import CopyRemoval
 from tests.unit.passes.buffers.running import after, same
 
@@ -150,3 +152,28 @@ def test_s2_9_stays(text: str, inputs: list[object], shape: tuple[int, ...]) -> 
 def test_twice_changes_nothing_more() -> None:
     once = after(VIEWS, CopyRemoval())
     assert after(once, CopyRemoval()) == once
+
+
+def test_a_row_of_copies_that_are_overwritten_goes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = 0
+
+    class Counted(CopyRemovals):
+        def __init__(self, *arguments: Any) -> None:
+            nonlocal rounds
+            rounds += 1
+            super().__init__(*arguments)
+
+    monkeypatch.setattr(passing, "CopyRemovals", Counted)
+    kind = "memref<8xf32>"
+    lines = [f"linalg.map {{ math.exp }} ins(%x : {kind}) outs(%a : {kind})"]
+    lines += [f"memref.copy %{'xa'[i % 2]}, %o : {kind} to {kind}" for i in range(64)]
+    text = f"""
+func.func @main(%x: {kind}, %o: {kind} {{bufferize.result = 0}}) {{
+  %a = memref.alloc() : {kind}
+  {"  ".join(line + chr(10) for line in lines)}
+  memref.dealloc %a : {kind}
+  return
+}}"""
+    changed, _ = same(text, [CopyRemoval()], [EIGHT], [(8,)])
+    assert changed.count("memref.copy") == 0  # %a becomes %o
+    assert rounds <= 4
