@@ -41,6 +41,7 @@ MLIR = Subject(
     may_refuse=True,
     apart=True,
 )
+_IDENTITY = _ONE_SHOT.replace("}", " function-boundary-type-conversion=identity-layout-map}")
 _CALLERS = (
     "buffer-results-to-out-params{add-result-attr modify-public-functions hoist-static-allocs hoist-dynamic-allocs}"
 )
@@ -48,9 +49,9 @@ _FREED = "canonicalize,cse,buffer-deallocation-pipeline,convert-bufferization-to
 MLIR_AT_CALLERS = replace(
     MLIR,
     name="MLIR's, results at the caller's",
-    pipeline=f"builtin.module({_ONE_SHOT},drop-equivalent-buffer-results,{_CALLERS},{_FREED})",
+    pipeline=f"builtin.module({_IDENTITY},drop-equivalent-buffer-results,{_CALLERS},{_FREED})",
 )
-"""Results are memory of the caller's, as ours are."""
+"""What functions take is contiguous, and results are memory of the caller's, as with ours."""
 MLIR_UNFREED = replace(MLIR, name="MLIR's unfreed", pipeline=f"builtin.module({_ONE_SHOT})", frees=False)
 """It takes loops of branches, which MLIR's deallocation refuses."""
 OURS = Subject("Hotdesk's", "builtin.module(hotdesk-one-shot-bufferize)")

@@ -9,6 +9,7 @@
    among themselves are passed on as they lie; what else does not fit is copied into the argument's place.
 4. What enters a loop lies where the argument lies, if nothing is lost by all that is written there; else it is copied once, in
    front of the loop.
+5. Results that name one destination without contents share a buffer, where that costs nothing (`reuse`).
 
 Each decision costs a look at the neighbours of a value in its place, so the analysis is near linear in uses.
 """
@@ -26,6 +27,7 @@ from hotdesk.analysis.passing import FlowDecision, Passing
 from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
+from hotdesk.analysis.reuse import Reuse
 from hotdesk.explain import Reason
 
 
@@ -80,7 +82,21 @@ def analyse_in_place(
         found.extend(_decide(function, places, readers, *tie) for tie in order(ties))
     found.sort(key=lambda decision: (decision.op, decision.operand))
     passing.pass_around()
+    if not copy_before_write:
+        found = _reused(function, found, Reuse(function, places, readers))
     return InPlaceAnalysis(tuple(found), {(d.op, d.operand): d for d in found}, passing.decisions, places, readers)
+
+
+def _reused(function: FunctionRecord, decisions: list[OperandDecision], reuse: Reuse) -> list[OperandDecision]:
+    """The decisions, where a fresh buffer is one that another result was written into before."""
+    fresh = {(d.op, d.operand) for d in decisions if d.fresh and d.in_place}
+    shared = reuse.share([(op, i, r) for op in function.ops for i, r in op.facts.ties if (op.number, i) in fresh])
+    return [
+        OperandDecision(d.op, d.operand, True, Reason.OVERWRITTEN_UNREAD, fresh=True)
+        if (d.op, d.operand) in shared
+        else d
+        for d in decisions
+    ]
 
 
 def _copy(readers: Readers, op: OpRecord, operand: int) -> OperandDecision:

@@ -189,7 +189,7 @@ class Readers:
         )
         box = Box(
             self.frame[op.operands[part.container]],
-            tuple(zip(offsets, lengths, strides, strict=True)),
+            tuple((o, n, 1 if n == 1 else s) for o, n, s in zip(offsets, lengths, strides, strict=True)),
             part.kept,
             frozenset(scalars[value] for value in dynamic),
         )

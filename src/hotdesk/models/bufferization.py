@@ -22,14 +22,18 @@ _TO_BUFFER, _TO_TENSOR = "bufferization.to_buffer", "bufferization.to_tensor"
 
 
 def _alloc_facts(op: ir.Operation) -> Facts:
-    """With a tensor to copy, the result has its contents; else it has none."""
-    dynamic, copied, _ = segment_sizes(op)
-    return Facts(reads=frozenset({dynamic})) if copied else Facts(undefined=frozenset({0}))
+    """With a tensor to copy, the result has its contents, if anybody wants them; else it has none."""
+    dynamic = segment_sizes(op)[0]
+    return Facts(reads=frozenset({dynamic})) if _copies(op) else Facts(undefined=frozenset({0}))
+
+
+def _copies(op: ir.Operation) -> bool:
+    return bool(segment_sizes(op)[1]) and next(iter(op.results[0].uses), None) is not None
 
 
 def _bufferize_alloc(op: ir.Operation, buffers: Buffers) -> None:
-    dynamic, copied, _ = segment_sizes(op)
-    if not copied:
+    dynamic = segment_sizes(op)[0]
+    if not _copies(op):
         return  # memory is made where the contents are first written
     source = buffers.buffer(op.operands[dynamic])
     memref = buffers.result(op, 0, dynamic_dims(source, op))

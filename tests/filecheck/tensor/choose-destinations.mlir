@@ -81,12 +81,13 @@ func.func @different_element_type(%x: tensor<8xf32> {hotdesk.donated}) -> tensor
 // CHECK-LABEL: func.func @equal_sizes(
 // CHECK-SAME:    [[X:%.*]]: tensor<?xf32> {hotdesk.donated
 // CHECK:         linalg.map { math.tanh } ins([[X]] : tensor<?xf32>) outs([[X]] :
-func.func @equal_sizes(%x: tensor<?xf32> {hotdesk.donated, hotdesk.shape = ["n"]}, %y: tensor<?xf32> {hotdesk.shape = ["n"]}) -> tensor<?xf32> {
+func.func @equal_sizes(%x: tensor<?xf32> {hotdesk.donated, hotdesk.shape = ["n"]}, %y: tensor<?xf32> {hotdesk.shape = ["n"]}) -> tensor<1xf32> {
   %i = arith.constant 0 : index
   %n = tensor.dim %y, %i : tensor<?xf32>
   %e = tensor.empty(%n) : tensor<?xf32>
   %r = linalg.map { math.tanh } ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>)
-  return %r : tensor<?xf32>
+  %part = tensor.extract_slice %r[0] [1] [1] : tensor<?xf32> to tensor<1xf32>
+  return %part : tensor<1xf32>
 }
 
 // -----
@@ -138,11 +139,12 @@ func.func @partial_view(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<4xf32> {
 // CHECK-LABEL: func.func @whole_view(
 // CHECK:         [[V:%.*]] = tensor.expand_shape
 // CHECK:         linalg.map { math.tanh } ins([[V]] : tensor<2x4xf32>) outs([[V]] :
-func.func @whole_view(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<2x4xf32> {
+func.func @whole_view(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<1x1xf32> {
   %s = tensor.expand_shape %x [[0, 1]] output_shape [2, 4] : tensor<8xf32> into tensor<2x4xf32>
   %e = tensor.empty() : tensor<2x4xf32>
   %r = linalg.map { math.tanh } ins(%s : tensor<2x4xf32>) outs(%e : tensor<2x4xf32>)
-  return %r : tensor<2x4xf32>
+  %part = tensor.extract_slice %r[0, 0] [1, 1] [1, 1] : tensor<2x4xf32> to tensor<1x1xf32>
+  return %part : tensor<1x1xf32>
 }
 
 // -----
@@ -151,7 +153,7 @@ func.func @whole_view(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<2x4xf32> {
 // CHECK-LABEL: func.func @several_candidates(
 // CHECK-SAME:    [[X:%.*]]: tensor<8xf32>, [[Y:%.*]]: tensor<8xf32> {hotdesk.donated}, [[Z:%.*]]: tensor<8xf32> {hotdesk.donated})
 // CHECK:         linalg.generic {{.*}} ins([[X]], [[Y]], [[Z]] : {{.*}} outs([[Y]] :
-func.func @several_candidates(%x: tensor<8xf32>, %y: tensor<8xf32> {hotdesk.donated}, %z: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+func.func @several_candidates(%x: tensor<8xf32>, %y: tensor<8xf32> {hotdesk.donated}, %z: tensor<8xf32> {hotdesk.donated}) -> tensor<1xf32> {
   %e = tensor.empty() : tensor<8xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
                        iterator_types = ["parallel"]}
@@ -161,7 +163,8 @@ func.func @several_candidates(%x: tensor<8xf32>, %y: tensor<8xf32> {hotdesk.dona
     %t = arith.addf %s, %c : f32
     linalg.yield %t : f32
   } -> tensor<8xf32>
-  return %r : tensor<8xf32>
+  %part = tensor.extract_slice %r[0] [1] [1] : tensor<8xf32> to tensor<1xf32>
+  return %part : tensor<1xf32>
 }
 
 // -----
@@ -170,9 +173,10 @@ func.func @several_candidates(%x: tensor<8xf32>, %y: tensor<8xf32> {hotdesk.dona
 // CHECK-LABEL: func.func @own_init(
 // CHECK-SAME:    [[X:%.*]]: tensor<8xf32> {hotdesk.donated}, [[Y:%.*]]: tensor<8xf32> {hotdesk.donated})
 // CHECK:         linalg.map { math.tanh } ins([[X]] : tensor<8xf32>) outs([[Y]] :
-func.func @own_init(%x: tensor<8xf32> {hotdesk.donated}, %y: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+func.func @own_init(%x: tensor<8xf32> {hotdesk.donated}, %y: tensor<8xf32> {hotdesk.donated}) -> tensor<1xf32> {
   %r = linalg.map { math.tanh } ins(%x : tensor<8xf32>) outs(%y : tensor<8xf32>)
-  return %r : tensor<8xf32>
+  %part = tensor.extract_slice %r[0] [1] [1] : tensor<8xf32> to tensor<1xf32>
+  return %part : tensor<1xf32>
 }
 
 // -----
@@ -182,7 +186,7 @@ func.func @own_init(%x: tensor<8xf32> {hotdesk.donated}, %y: tensor<8xf32> {hotd
 // CHECK-SAME:    [[X:%.*]]: tensor<8xf32> {hotdesk.donated})
 // CHECK:         [[E:%.*]] = tensor.empty()
 // CHECK:         linalg.generic {{.*}} ins([[X]] : tensor<8xf32>) outs([[X]], [[E]] :
-func.func @two_results(%x: tensor<8xf32> {hotdesk.donated}) -> (tensor<8xf32>, tensor<8xf32>) {
+func.func @two_results(%x: tensor<8xf32> {hotdesk.donated}) -> (tensor<1xf32>, tensor<8xf32>) {
   %e = tensor.empty() : tensor<8xf32>
   %r:2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
                          iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e, %e : tensor<8xf32>, tensor<8xf32>) {
@@ -191,5 +195,37 @@ func.func @two_results(%x: tensor<8xf32> {hotdesk.donated}) -> (tensor<8xf32>, t
     %t = math.exp %a : f32
     linalg.yield %s, %t : f32, f32
   } -> (tensor<8xf32>, tensor<8xf32>)
-  return %r#0, %r#1 : tensor<8xf32>, tensor<8xf32>
+  %part = tensor.extract_slice %r#0[0] [1] [1] : tensor<8xf32> to tensor<1xf32>
+  return %part, %r#1 : tensor<1xf32>, tensor<8xf32>
+}
+
+// -----
+
+// A result is computed in the caller's memory for it, not in an argument from which it would be copied there.
+// CHECK-LABEL: func.func @returned(
+// CHECK:         [[E:%.*]] = tensor.empty()
+// CHECK-NEXT:    linalg.map { math.tanh } {{.*}} outs([[E]] :
+// MEM-LABEL:   func.func @returned(
+// MEM-SAME:      [[X:%.*]]: memref<8xf32> {hotdesk.donated}, [[R:%.*]]: memref<8xf32>
+// MEM-NEXT:      linalg.map { math.tanh } ins([[X]] : memref<8xf32>) outs([[R]] :
+// MEM-NEXT:      return
+func.func @returned(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.map { math.tanh } ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>)
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+// What is one of two buffers, seen at run time, is not overwritten: the result would be in either of them.
+// CHECK-LABEL: func.func @one_of_two(
+// CHECK:         arith.select
+// CHECK:         [[E:%.*]] = tensor.empty()
+// CHECK-NEXT:    linalg.map { math.tanh } {{.*}} outs([[E]] :
+func.func @one_of_two(%x: tensor<8xf32> {hotdesk.donated}, %y: tensor<8xf32> {hotdesk.donated}, %c: i1) -> tensor<1xf32> {
+  %s = arith.select %c, %x, %y : tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.map { math.tanh } ins(%s : tensor<8xf32>) outs(%e : tensor<8xf32>)
+  %part = tensor.extract_slice %r[0] [1] [1] : tensor<8xf32> to tensor<1xf32>
+  return %part : tensor<1xf32>
 }

@@ -142,6 +142,8 @@ class Rewriting:
         if not decision.in_place and contents and not self._memrefs.is_undefined(value):
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
             self.deciding.of_tie(record, operand, Outcome.COPIED)
+        elif new in self.deciding.allocations:
+            self.deciding.of_tie(record, operand, Outcome.IN_PLACE)
         else:
             self.deciding.allocations[new] = self.deciding.of_tie(record, operand, Outcome.ALLOCATED)
         return new
