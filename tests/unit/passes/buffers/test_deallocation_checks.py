@@ -19,7 +19,7 @@ from tests.running.examples import EXAMPLES, one_of_each_kind
 from tests.running.executable import main_of
 from tests.running.ownership import runtime_checks
 from tests.running.subjects import mark_arguments
-from tests.unit.passes.buffers.test_deallocation import PROGRAMS
+from tests.unit.passes.buffers.deallocation_programs import PROGRAMS
 
 _FILES = Path(__file__).parents[3] / "filecheck" / "buffers"
 _FREED = "builtin.module(buffer-deallocation-pipeline,convert-bufferization-to-memref,canonicalize,cse)"

@@ -12,7 +12,8 @@ from hotdesk.analysis import ownership, releases
 from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.releases import Releases
 from hotdesk.passes.buffers import handed_flags, ownership_paths, returned_copies, settle_ownership
-from tests.unit.passes.buffers.test_deallocation import OWNERSHIP, PROGRAMS, check_runs
+from tests.unit.passes.buffers.deallocation_programs import PROGRAMS
+from tests.unit.passes.buffers.test_deallocation import OWNERSHIP, check_runs
 
 Patch = pytest.MonkeyPatch
 
