@@ -86,7 +86,7 @@ def measure(network: Network) -> Row:
         rows.append(_measured(network.name, module))
 
     annotate(captured)
-    optimize_tensors(captured.module, Log(), probe)
+    optimize_tensors(captured.module, Log(), [probe])
     return rows[0]
 
 

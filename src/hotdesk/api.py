@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from hotdesk._bindings import ir
+from hotdesk.budget import WithinBudget
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import main_function
 from hotdesk.ordering import LowerPeak
 from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
+from hotdesk.planning.amounts import parse_bytes
 from hotdesk.runtime.executable import CompiledProgram, aligned
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
@@ -36,13 +38,26 @@ class Options:
     Attributes:
         order: `given`, or `peak` to run operations in an order that makes the arena smaller, if one is found; see
             docs/scheduling.md. Takes longer to compile.
+        budget: bytes that a call may take at its peak for the arena and its results, as a number or as in `"24 MiB"`; None
+            for any number. The cheapest way to fit is looked for; PlanError if none is found. See docs/budget.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
     order: str = "given"
+    budget: int | str | None = None
     keep_ir: bool = False
 
+    @property
+    def budget_bytes(self) -> int | None:
+        return None if self.budget is None else parse_bytes(self.budget)
+
     def __post_init__(self) -> None:
+        try:
+            self.budget_bytes  # noqa: B018
+        except ValueError as error:
+            raise OptionError(
+                "option 'budget'", expected="bytes such as 25165824 or '24 MiB'", got=repr(self.budget)
+            ) from error
         if self.order not in ("given", "peak"):
             raise OptionError("option 'order'", expected="'given' or 'peak'", got=repr(self.order))
 
@@ -54,6 +69,7 @@ def compile(
     *,
     dynamic_shapes: Any = None,
     order: str | None = None,
+    budget: int | str | None = None,
     options: Options | None = None,
 ) -> Program:
     """Compiles a PyTorch model so that it runs from one arena.
@@ -63,6 +79,7 @@ def compile(
         args, kwargs: example arguments. Their sizes are fixed unless `dynamic_shapes` frees them.
         dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`.
         order: `given` or `peak`; goes before that of `options`.
+        budget: bytes that a call may take for the arena and its results, such as `"24 MiB"`; goes before that of `options`.
         options: see `Options`.
 
     Returns:
@@ -74,11 +91,12 @@ def compile(
     """
     options = options or Options()
     options = options if order is None else replace(options, order=order)
+    options = options if budget is None else replace(options, budget=budget)
     log = Log(keep_ir=options.keep_ir)
     with log.stage("capture"):
         captured = _capture(model, args, kwargs, dynamic_shapes)
     log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
-    return build(captured, log, options.order)
+    return build(captured, log, options)
 
 
 def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Captured:
@@ -101,13 +119,20 @@ def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_sh
     return capture(model, args, kwargs, dynamic_shapes=dynamic_shapes)
 
 
-def build(captured: Captured, log: Log, order: str = "given") -> Program:
-    """Takes a captured program through the pipeline and gives it memory; `order` as in `Options`."""
+def build(captured: Captured, log: Log, options: Options | None = None) -> Program:
+    """Takes a captured program through the pipeline and gives it memory."""
+    options = options or Options()
+    budget = options.budget_bytes
     module = captured.module
     with entered(module.operation):
         _annotate(main_function(module), captured)
         log.snapshot("capture", module)
-    optimize_tensors(module, log, LowerPeak(captured.constraints) if order == "peak" else None)
+    changes: list[Callable[[ir.Module, Log], None]] = []
+    if options.order == "peak":
+        changes.append(LowerPeak(captured.constraints))
+    if budget is not None:
+        changes.append(WithinBudget(budget, captured.constraints, captured.names))
+    optimize_tensors(module, log, changes)
     bufferize(module, log)
     prepared = prepared_types(module)
     lowered = lower(module, log)

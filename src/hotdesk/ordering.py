@@ -13,16 +13,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffers import BufferUse, find_buffers
-from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
+from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import entry_block, main_function
-from hotdesk.passes.bufferize.one_shot import RESULT
-from hotdesk.passes.tensor.destinations import ChooseDestinations
+from hotdesk.ir.walking import main_function
 from hotdesk.passes.tensor.reorder import ReorderForPeak
-from hotdesk.pipeline import Log, bufferize
-from hotdesk.planning import Buffer, Pool, Problem, plan
+from hotdesk.pipeline import Log
+from hotdesk.trials import bufferized
 
 SAMPLES = (8, 64, 512)
 """What each symbolic size is taken to be, unless the program asks for more or for less."""
@@ -45,7 +42,7 @@ class LowerPeak:
                 log.decisions.extend(decisions)
                 return
             verify(changed, ReorderForPeak.name)
-            before, after = self.arenas(_copy(module)), self.arenas(changed)
+            before, after = self.arenas(module), self.arenas(changed)
             better = after != before and all(a <= b for a, b in zip(after, before, strict=True))
             if better:
                 log.decisions.extend(ReorderForPeak().run(module))
@@ -54,17 +51,10 @@ class LowerPeak:
             log.decisions.append(_decision(module, before, after, better=better))
 
     def arenas(self, module: ir.Module) -> tuple[int, ...]:
-        """Bufferizes a module on tensors; the bytes of its arena for each sample, or one figure if all sizes are known."""
-        trial = Log()
-        ChooseDestinations(reload_scalars=True).run(module)
-        bufferize(module, trial)
-        function = main_function(module)
-        buffers = find_buffers(function)
-        names = sorted(
-            {str(s) for b in buffers if not isinstance(b.bytes, int) for s in cast(Any, b.bytes).free_symbols}
-        )
-        samples = [{name: self._within(name, sample) for name in names} for sample in SAMPLES]
-        return tuple(_arena(function, buffers, symbols) for symbols in (samples if names else samples[:1]))
+        """The bytes of a module's arena for each sample, or one figure if all sizes are known. Changes nothing."""
+        made = bufferized(module)
+        samples = [{name: self._within(name, sample) for name in made.symbols} for sample in SAMPLES]
+        return tuple(made.trial(symbols).arena for symbols in (samples if made.symbols else samples[:1]))
 
     def _within(self, name: str, sample: int) -> int:
         least, greatest = self.bounds.get(name, (0, None))
@@ -73,26 +63,6 @@ class LowerPeak:
 
 def _copy(module: ir.Module) -> ir.Module:
     return cast(Any, module.operation).clone()
-
-
-def _arena(function: ir.Operation, buffers: tuple[BufferUse, ...], symbols: Mapping[str, int]) -> int:
-    """The arena of a function on memrefs, planned as it will be when it runs: results lend their memory."""
-    attributes: list[Any] = (
-        list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
-    )
-    lent = {a for a, given in zip(entry_block(function).arguments, attributes, strict=False) if RESULT in given}
-    sizes = [max(0, evaluate(buffer.bytes, symbols)) for buffer in buffers]
-    wanted = [
-        Buffer(place, buffer.lower, buffer.upper, sizes[place])
-        for place, buffer in enumerate(buffers)
-        if buffer.kind == "alloc" and buffer.lower < buffer.upper
-    ]
-    pools = [
-        Pool(place, sizes[place], ((0, buffer.lower),))
-        for place, buffer in enumerate(buffers)
-        if buffer.base in lent and buffer.lower > 0 and sizes[place]
-    ]
-    return plan(Problem(tuple(wanted), tuple(pools))).arena
 
 
 def _decision(module: ir.Module, before: tuple[int, ...], after: tuple[int, ...], *, better: bool) -> Decision:

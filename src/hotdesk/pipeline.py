@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -90,8 +90,8 @@ def _run(one: Pass, module: ir.Module, log: Log) -> None:
     log.snapshot(one.name, module)
 
 
-def optimize_tensors(module: ir.Module, log: Log, reorder: Callable[[ir.Module, Log], None] | None = None) -> None:
-    """The passes on values, up to the choice of destinations, before which `reorder` may change the order of operations."""
+def optimize_tensors(module: ir.Module, log: Log, changes: Sequence[Callable[[ir.Module, Log], None]] = ()) -> None:
+    """The passes on values, up to the choice of destinations, before which `changes` to the order or number of operations go."""
     with entered(module.operation):
         with log.stage("normalize"):
             run_mlir_passes(module, _CLEAN)
@@ -115,8 +115,8 @@ def optimize_tensors(module: ir.Module, log: Log, reorder: Callable[[ir.Module, 
         with log.stage("destinations"):
             _run(RematerializeCheapOps(), module, log)
             _run(EliminateEmptyTensors(), module, log)
-            if reorder is not None:
-                reorder(module, log)
+            for change in changes:
+                change(module, log)
             _run(ChooseDestinations(reload_scalars=True), module, log)
 
 

@@ -44,8 +44,8 @@ def compiled(order: str) -> hotdesk.Program:
     return hotdesk.compile(model, (x,), order=order)
 
 
-def _same(*_: object) -> int:
-    return 1000
+def _same(*_: object) -> tuple[int, ...]:
+    return (1000,)
 
 
 def orders(program: hotdesk.Program, *args: Any) -> list[Any]:
@@ -86,7 +86,7 @@ def test_nothing_to_gain() -> None:
 
 
 def test_an_order_whose_plan_is_not_smaller_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ordering, "_arena", _same)
+    monkeypatch.setattr(ordering.LowerPeak, "arenas", _same)
     model, x = branches()
     program = hotdesk.compile(model, (x,), order="peak")
     assert program.memory() == compiled("given").memory()

@@ -86,7 +86,12 @@ class Reason(str, Enum):
     TARGET_REUSED = "target-reused", "What is copied is computed in the target from the start."
 
     PART_BY_PART = "part-by-part", "All that make and read the value work on one part of it after the other."
-    NOT_KEPT_AT_PEAK = "not-kept-at-peak", "Making the value again takes less memory than keeping it while others are large."
+    NOT_KEPT_AT_PEAK = (
+        "not-kept-at-peak",
+        "Making the value again takes less memory than keeping it while others are large.",
+    )
+
+    WITHIN_BUDGET = "within-budget", "The program has to fit in a number of bytes, and this costs least of what helps."
 
     LOWER_PEAK = "lower-peak", "In this order, the operations need fewer bytes at the peak."
     LOWEST_PEAK = "lowest-peak", "In no order do the operations need fewer bytes at the peak than in this one."

@@ -57,6 +57,8 @@ _KINDS = {
     Outcome.ON_STACK: Kind.PASSED,
     Outcome.REMOVED: Kind.PASSED,
     Outcome.REORDERED: Kind.PASSED,
+    Outcome.SPLIT: Kind.PASSED,
+    Outcome.RECOMPUTED: Kind.PASSED,
 }
 _CATEGORIES = {
     Outcome.IN_PLACE: "bufferize",
@@ -73,6 +75,8 @@ _CATEGORIES = {
     Outcome.REMOVED: "copy",
     Outcome.REORDERED: "order",
     Outcome.ORDER_KEPT: "order",
+    Outcome.SPLIT: "split",
+    Outcome.RECOMPUTED: "recompute",
 }
 _PASS_WORDS = {
     "bufferize": "bufferize",

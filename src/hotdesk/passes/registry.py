@@ -30,6 +30,8 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-split-prepare": "hotdesk.passes.tensor.prepare:SplitPrepare",
     "hotdesk-rematerialize-cheap-ops": "hotdesk.passes.tensor.rematerialize:RematerializeCheapOps",
     "hotdesk-reorder-for-peak": "hotdesk.passes.tensor.reorder:ReorderForPeak",
+    "hotdesk-split-rows": "hotdesk.passes.tensor.split_rows:SplitRows",
+    "hotdesk-recompute": "hotdesk.passes.tensor.recompute:Recompute",
     "hotdesk-choose-destinations": "hotdesk.passes.tensor.destinations:ChooseDestinations",
     "hotdesk-use-inplace-calls": "hotdesk.passes.tensor.inplace_calls:UseInPlaceCalls",
     "hotdesk-empty-tensor-to-alloc-tensor": "hotdesk.passes.tensor.alloc_tensors:EmptyTensorToAllocTensor",

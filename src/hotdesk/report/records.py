@@ -76,7 +76,7 @@ class Report:
 
     `outcomes` counts decisions, in the order of `Outcome` (in place, copied and shared even when none); `largest` are the
     largest buffers live at the peak; `missed` is the largest tensor that did not take over memory in use before; `copies`
-    are the arguments copied once a call, by name and bytes.
+    are the arguments copied once a call, by name and bytes; `spent` is what was done to fit in a budget.
     """
 
     name: str
@@ -86,6 +86,7 @@ class Report:
     largest: tuple[BufferLine, ...]
     missed: Decision | None
     copies: tuple[tuple[str, int], ...]
+    spent: tuple[Decision, ...] = ()
 
 
 def summarize(
@@ -107,6 +108,7 @@ def summarize(
         largest=tuple(sorted(at_peak, key=lambda line: -line.bytes)[:LARGEST]),
         missed=max((found for found in made if found.outcome in _MISSED), key=_number, default=None),
         copies=tuple((found.subject, _number(found)) for found in copies),
+        spent=tuple(found for found in made if found.reason is Reason.WITHIN_BUDGET),
     )
 
 

@@ -37,6 +37,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield _entry("inputs", f"{size(memory.inputs)}, outputs {size(memory.outputs)}")
     yield _entry("weights", f"{size(memory.weights)}, prepared {size(memory.prepared)}")
     yield _entry("decisions", ", ".join(f"{count} {outcome.value}" for outcome, count in report.outcomes) or "none")
+    if report.spent:
+        yield _entry("budget", _spent(report.spent))
     yield from _entries("largest", _table(report.largest))
     if report.missed is not None:
         yield from _entries("missed", _missed(report.missed))
@@ -56,6 +58,14 @@ def _no_reuse(memory: Memory) -> str:
     if not memory.peak:
         return size(memory.no_reuse)
     return f"{size(memory.no_reuse)}, {memory.no_reuse / memory.peak:.2f} times the peak"
+
+
+def _spent(spent: tuple[Decision, ...]) -> str:
+    """What was done to fit, and what it costs when the program runs: after the last colon of each subject."""
+    saved = sum(evaluate(decision.bytes, {}) for decision in spent)
+    count = "1 change" if len(spent) == 1 else f"{len(spent)} changes"
+    costs = "; ".join(dict.fromkeys(decision.subject.rpartition(": ")[2] for decision in spent))
+    return f"{count} for {saved:,} bytes less at the peak: {costs}"
 
 
 def _table(lines: tuple[BufferLine, ...]) -> Iterator[str]:

@@ -1,0 +1,247 @@
+"""Operations around a large value that can be done part by part, so that only a part of the value is there at a time.
+
+Beginning with a value and a dimension of it:
+
+1. The operation that makes it and all that read it, directly or through views, are done in parts. Each has to run a loop over the
+   dimension that can be cut (`analysis.axes`), and each view has to hand the cut on.
+2. What they read besides is taken in slices, or as a whole where the loop does not run over it. What makes it joins in if it is
+   large as well, or is the destination of one of them alone.
+3. What they make for others is put together by insertions. If it is large, and all that read it can be cut, they join in.
+4. What is put together is smaller than the value, each of it; else it could lie where the value does, and nothing were gained.
+5. None of this depends on itself by way of an operation that does not join in: all parts run where the last of them stood.
+
+Only dimensions whose size is known are cut. What joins later never keeps the first from being cut: it is left out instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.axes import VIEWS, Axis, Loops, above_view, below_view, read_loops
+from hotdesk.analysis.schedules import as_number
+from hotdesk.ir.sizes import product
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
+from hotdesk.ir.walking import captured_operands, top_level_ops
+
+
+@dataclass(frozen=True, slots=True)
+class SplitOp:
+    """An operation that is done in parts: its number, the axis of each operand, None for one read whole, and of each result."""
+
+    number: int
+    operation: ir.Operation
+    operands: tuple[Axis | None, ...]
+    results: tuple[Axis, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Operations that are done in parts, in order, and how many elements of the dimension there are to divide among parts.
+
+    `outputs` are results that others read, `inner` those that are never there as a whole.
+    """
+
+    ops: tuple[SplitOp, ...]
+    units: int
+    outputs: tuple[ir.Value, ...]
+    inner: tuple[ir.Value, ...]
+
+
+class StraightLine:
+    """The operations of a function's block, with who makes and reads each tensor. `gone` are those erased since, by number."""
+
+    def __init__(self, function: ir.Operation, assumed: int = 256) -> None:
+        """A size that is not known counts as `assumed`."""
+        self.ops = top_level_ops(function)
+        self._assumed = assumed
+        self._sizes = SymbolicSizes(function)
+        self._loops: dict[int, Loops | None] = {}
+        self.makers: dict[ir.Value, int] = {}
+        self.readers: dict[ir.Value, list[int]] = {}
+        self.gone: set[int] = set()
+        for number, op in enumerate(self.ops):
+            self.makers.update((result, number) for result in op.results)
+            used = (*op.operands, *(value for _, _, value in captured_operands(op)))
+            for value in dict.fromkeys(value for value in used if is_tensor(value.type)):
+                self.readers.setdefault(value, []).append(number)
+
+    def loops(self, number: int) -> Loops | None:
+        """The loops of an operation that reads no tensor but its operands."""
+        if number not in self._loops:
+            op = self.ops[number]
+            inside = any(is_tensor(value.type) for _, _, value in captured_operands(op))
+            self._loops[number] = None if inside else read_loops(op)
+        return self._loops[number]
+
+    def bytes(self, value: ir.Value) -> int:
+        """The bytes of a tensor."""
+        return as_number(product([*self._sizes.shape(value), element_bytes(element_of(value.type))]), self._assumed)
+
+
+def find_split(line: StraightLine, value: ir.Value, dim: int, large: int) -> Split | None:
+    """What can be done in parts so that a value is never there as a whole; None if something is in the way.
+
+    Args:
+        line: the operations of a block.
+        value: a result of one of them.
+        dim: its dimension to cut.
+        large: bytes from which on a value is worth being cut as well.
+    """
+    size = shape_of(value.type)[dim]
+    if size is None or size < 2 or value not in line.makers:
+        return None
+    for unit in (each for each in range(1, size // 2 + 1) if size % each == 0):
+        growth = _Growth(line, size // unit, large)
+        if growth.begin(value, Axis(dim, unit)):
+            growth.grow()
+            found = growth.split()
+            return found if all(line.bytes(output) < line.bytes(value) for output in found.outputs) else None
+        if not growth.too_fine:
+            return None
+    return None
+
+
+class _Growth:
+    def __init__(self, line: StraightLine, units: int, large: int) -> None:
+        self._line, self._units, self._large = line, units, large
+        self._axes: dict[ir.Value, Axis] = {}
+        self._ops: set[int] = set()
+        self._inner: set[ir.Value] = set()
+        self.too_fine = False
+
+    def begin(self, value: ir.Value, axis: Axis) -> bool:
+        return self._set(value, axis) and self._inside(value) and self._is_convex()
+
+    def grow(self) -> None:
+        """Lets others join in, one value after the other, as long as some can."""
+        refused: set[ir.Value] = set()
+        while True:
+            found = next((v for v in self._border() if v not in refused), None)
+            if found is None:
+                return
+            kept = dict(self._axes), set(self._ops), set(self._inner)
+            if not (self._inside(found) and self._is_convex()):
+                self._axes, self._ops, self._inner = kept
+                refused.add(found)
+
+    def split(self) -> Split:
+        for number in sorted(self._ops):
+            self._inner.update(result for result in self._line.ops[number].results if self._stays_inside(result))
+        made = [
+            SplitOp(
+                number,
+                op,
+                tuple(self._operand_axis(number, v) for v in op.operands),
+                tuple(self._axes[r] for r in op.results),
+            )
+            for number, op in ((number, self._line.ops[number]) for number in sorted(self._ops))
+        ]
+        results = [result for op in made for result in op.operation.results]
+        outputs = tuple(r for r in results if r not in self._inner)
+        return Split(tuple(made), self._units, outputs, tuple(r for r in results if r in self._inner))
+
+    def _stays_inside(self, value: ir.Value) -> bool:
+        """Whether all that read a value are done in parts, and need no more than its parts."""
+        readers = self._line.readers.get(value, ())
+        return all(reader in self._ops and self._operand_axis(reader, value) is not None for reader in readers)
+
+    def _operand_axis(self, number: int, value: ir.Value) -> Axis | None:
+        """The axis of an operand, if this operation needs it in parts: one value may be needed in parts and as a whole."""
+        axis = self._axes.get(value)
+        loops = self._line.loops(number)
+        if axis is None or loops is None:
+            return axis
+        operands = list(self._line.ops[number].operands)
+        loop = self._loop(number, loops)
+        return axis if loops.operands[operands.index(value)][axis.dim] == loop else None
+
+    def _loop(self, number: int, loops: Loops) -> int:
+        """The loop of an operation that is cut."""
+        result = self._line.ops[number].results[0]
+        return loops.operands[loops.inits[0]][self._axes[result].dim]
+
+    def _border(self) -> Iterator[ir.Value]:
+        """Values at the edge that are worth being cut: large ones, and destinations that nobody else uses."""
+        for number in sorted(self._ops):
+            op, loops = self._line.ops[number], self._line.loops(number)
+            for i, value in enumerate(op.operands):
+                if value not in self._axes or value in self._inner or value not in self._line.makers:
+                    continue
+                alone = loops is not None and i in loops.inits and len(self._line.readers[value]) == 1
+                if alone or self._is_large(value):
+                    yield value
+            yield from (r for r in op.results if r not in self._inner and self._is_large(r))
+
+    def _is_large(self, value: ir.Value) -> bool:
+        return self._line.bytes(value) >= self._large
+
+    def _inside(self, value: ir.Value) -> bool:
+        """Cuts what makes a value and all that read it; nobody may need it as a whole."""
+        self._inner.add(value)
+        readers = self._line.readers.get(value, ())
+        joined = all(self._join(number) for number in (self._line.makers[value], *readers))
+        return joined and all(self._operand_axis(number, value) is not None for number in readers)
+
+    def _join(self, number: int) -> bool:
+        """Cuts an operation, one of whose tensors has an axis."""
+        if number in self._ops:
+            return True
+        if number in self._line.gone:
+            return False
+        op, loops = self._line.ops[number], self._line.loops(number)
+        self._ops.add(number)
+        if op.name == "tensor.empty":
+            return op.results[0] in self._axes
+        if op.name in VIEWS:
+            return self._join_view(op)
+        if loops is None:
+            return False
+        known = [(i, self._axes[v]) for i, v in enumerate(op.operands) if v in self._axes]
+        tied = [(init, self._axes[r]) for init, r in zip(loops.inits, op.results, strict=True) if r in self._axes]
+        cut = {(loops.operands[i][axis.dim], axis.unit) for i, axis in (*known, *tied) if loops.operands[i]}
+        if len(cut) != 1:
+            return False
+        ((loop, unit),) = cut
+        if loop not in loops.free:
+            return False
+        for value, row in zip(op.operands, loops.operands, strict=True):
+            if loop in row and not self._set(value, Axis(row.index(loop), unit)):
+                return False
+        return all(
+            self._set(result, Axis(loops.operands[init].index(loop), unit))
+            for init, result in zip(loops.inits, op.results, strict=True)
+        )
+
+    def _join_view(self, op: ir.Operation) -> bool:
+        source, result = op.operands[0], op.results[0]
+        if source in self._axes:
+            axis = below_view(op, self._axes[source])
+            found = axis is not None and self._set(result, axis)
+        else:
+            axis = above_view(op, self._axes[result])
+            found = axis is not None and self._set(source, axis)
+        self.too_fine = self.too_fine or axis is None
+        return found and (result in self._inner or self._inside(result))
+
+    def _set(self, value: ir.Value, axis: Axis) -> bool:
+        """Whether a value can be cut along an axis: it is not cut along another, and has as many units."""
+        if self._axes.get(value, axis) != axis:
+            return False
+        self._axes[value] = axis
+        return shape_of(value.type)[axis.dim] == self._units * axis.unit
+
+    def _is_convex(self) -> bool:
+        """Whether nobody outside needs what is made inside before the last operation inside."""
+        last = max(self._ops)
+        made = (result for number in self._ops for result in self._line.ops[number].results)
+        readers = (reader for result in made for reader in self._line.readers.get(result, ()))
+        return all(reader > last for reader in readers if reader not in self._ops)
+
+
+def cut_dims(value: ir.Value) -> list[int]:
+    """The dimensions that a value can be cut along at best, outermost first: a part should be one stretch of memory."""
+    shape = shape_of(value.type)
+    return [dim for dim, size in enumerate(shape) if size is not None and size > 1]

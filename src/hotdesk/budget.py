@@ -1,0 +1,209 @@
+"""Makes a program fit in a number of bytes, and pays for it as little as it can.
+
+Fits means `Memory.peak`: the arena and the results of a call, for the greatest sizes that calls may have. Tried in turn, until it
+fits, on copies of the module that are bufferized and planned to the end:
+
+1. another order of the operations (`hotdesk-reorder-for-peak`), which costs nothing when the program runs;
+2. operations in parts (`hotdesk-split-rows`) around the buffers that are there at the peak: more operations, each on fewer rows,
+   and no element computed twice. Few parts come first; if none fits, what lowers the peak most is kept, and so on;
+3. values made again (`hotdesk-recompute`) that are there at the peak and not used, the one that helps most first. Then 2 again.
+
+This stage decides; the passes change the module. What is spent for what is in the decisions, one for each change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.splitting import cut_dims
+from hotdesk.errors import OptionError, PlanError
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.context import entered, verify
+from hotdesk.ir.types import is_tensor
+from hotdesk.ir.walking import main_function, top_level_ops
+from hotdesk.passes.base import Pass
+from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
+from hotdesk.passes.tensor.recompute import Recompute
+from hotdesk.passes.tensor.reorder import ReorderForPeak
+from hotdesk.passes.tensor.split_rows import SplitRows
+from hotdesk.pipeline import Log
+from hotdesk.trials import Trial, bufferized
+
+PARTS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
+"""How many parts are tried."""
+
+MOST_TRIALS = 150
+"""Copies that are bufferized and planned, at most."""
+
+_VALUES = 4
+"""Buffers at a peak that are looked at, the largest first."""
+
+Bounds = Mapping[str, tuple[int, "int | None"]]
+
+
+@dataclass(slots=True)
+class WithinBudget:
+    """Changes a module on tensors, before destinations are chosen, until it needs no more than `budget` bytes at its peak.
+
+    Attributes:
+        budget: bytes for the arena and the results.
+        bounds: the least and greatest value of each symbol.
+        names: symbols by the names of their dimensions, for messages.
+    """
+
+    budget: int
+    bounds: Bounds
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    _trials: int = 0
+
+    def __call__(self, module: ir.Module, log: Log) -> None:
+        """Changes the module; the decisions go to the log.
+
+        Raises:
+            PlanError: no way to fit was found. It says what was found, and what is proven.
+            OptionError: a size has no greatest value.
+        """
+        with entered(module.operation):
+            first = now = self._try(module, inserted=False)
+            steps = (self._ordered, self._split, self._recomputed)
+            while now.peak > self.budget:
+                before = now
+                for step in steps:
+                    if now.peak > self.budget:
+                        now = step(module, now, log)
+                if now.peak >= before.peak:
+                    raise _too_small(self.budget, now)
+                steps = (self._split, self._recomputed)
+            if now is not first:
+                log.decisions.extend(EliminateEmptyTensors().run(module))
+                verify(module, EliminateEmptyTensors.name)
+            log.snapshot("budget", module)
+
+    def _ordered(self, module: ir.Module, now: Trial, log: Log) -> Trial:
+        found = self._attempt(module, ReorderForPeak())
+        return self._apply(module, ReorderForPeak(), now, found, log) if found and found.peak < now.peak else now
+
+    def _split(self, module: ir.Module, now: Trial, log: Log) -> Trial:
+        """Does operations at the peak in parts, as long as that helps and it does not fit."""
+        while now.peak > self.budget:
+            best: tuple[Trial, Pass] | None = None
+            waiting = list(self._values(module, now))
+            for parts in PARTS:
+                left: list[tuple[int, int]] = []
+                for number, dim in waiting:
+                    one = SplitRows(parts=parts, least_bytes=1, only=number, dim=dim)
+                    found = self._attempt(module, one)
+                    if found is None:
+                        continue
+                    left.append((number, dim))
+                    if found.peak <= self.budget:
+                        return self._apply(module, one, now, found, log)
+                    if found.peak < (best[0] if best else now).peak:
+                        best = found, one
+                waiting = left
+            if best is None:
+                return now
+            now = self._apply(module, best[1], now, best[0], log)
+        return now
+
+    def _recomputed(self, module: ir.Module, now: Trial, log: Log) -> Trial:
+        """Makes values again that are there at the peak and not used, as long as that helps and it does not fit."""
+        while now.peak > self.budget and now.peak_op >= 0:
+            passes = [Recompute(least_bytes=1, only=number, across=now.peak_op) for number, _ in now.at_peak]
+            tried = [(found, one) for one in passes if (found := self._attempt(module, one)) is not None]
+            found, one = min(tried, key=lambda each: each[0].peak, default=(now, None))
+            if one is None or found.peak >= now.peak:
+                return now
+            now = self._apply(module, one, now, found, log)
+        return now
+
+    def _values(self, module: ir.Module, now: Trial) -> Iterator[tuple[int, int]]:
+        """Operations that make buffers at the peak, with a dimension of what they make."""
+        ops = top_level_ops(main_function(module))
+        for number, _ in now.at_peak[:_VALUES]:
+            for result in ops[number].results:
+                if is_tensor(result.type):
+                    yield from ((number, dim) for dim in cut_dims(result)[:3])
+
+    def _attempt(self, module: ir.Module, one: Pass) -> Trial | None:
+        """What a pass makes of a copy of the module; None if it changes nothing, or enough was tried."""
+        if self._trials >= MOST_TRIALS:
+            return None
+        copy = cast(ir.Module, cast(Any, module.operation).clone())
+        if not any(decision.outcome in _CHANGED for decision in one.run(copy)):
+            return None
+        verify(copy, one.name)
+        return self._try(copy, inserted=True)
+
+    def _try(self, module: ir.Module, *, inserted: bool) -> Trial:
+        self._trials += 1
+        made = bufferized(module, inserted=inserted)
+        return made.trial({name: self._greatest(name) for name in made.symbols}, self.budget)
+
+    def _greatest(self, symbol: str) -> int:
+        high = self.bounds.get(symbol, (0, None))[1]
+        if high is None:
+            name = next((name for name, other in self.names.items() if other == symbol), symbol)
+            raise OptionError(
+                "option 'budget'",
+                expected=f"a greatest value for the size '{name}'",
+                got="none: it may be any number",
+                hint=f'Declare one, as in `torch.export.Dim("{name}", max=64)`.',
+            )
+        return high
+
+    def _apply(self, module: ir.Module, one: Pass, now: Trial, found: Trial, log: Log) -> Trial:
+        """Lets a pass change the module, and tells what that costs and saves."""
+        count = _operations(module)
+        decisions = one.run(module)
+        verify(module, one.name)
+        log.snapshot(one.name, module)
+        more = _operations(module) - count
+        log.decisions.extend(_spent(decisions, more, now.peak - found.peak))
+        return found
+
+
+_CHANGED = (Outcome.REORDERED, Outcome.SPLIT, Outcome.RECOMPUTED)
+
+
+def _spent(decisions: tuple[Decision, ...], more: int, saved: int) -> Iterator[Decision]:
+    """The decisions of a pass that made one change, with what it saves at the peak."""
+    cost = "no operation more" if not more else "1 operation more" if more == 1 else f"{more} operations more"
+    changes = [decision for decision in decisions if decision.outcome in _CHANGED]
+    for number, decision in enumerate(changes):
+        if decision.outcome is Outcome.RECOMPUTED:
+            cost += f", {decision.bytes} bytes written again"
+        subject = f"{decision.subject}: {cost}" if not number else decision.subject
+        yield replace(decision, subject=subject, reason=Reason.WITHIN_BUDGET, bytes=0 if number else saved)
+
+
+def _operations(module: ir.Module) -> int:
+    """The operations that compute tensors: views and destinations cost nothing."""
+    free = ("tensor.", "arith.", "func.")
+    return sum(not op.name.startswith(free) for op in top_level_ops(main_function(module)))
+
+
+def _too_small(budget: int, found: Trial) -> PlanError:
+    return PlanError(
+        "the budget",
+        expected=f"at most {budget:,} bytes for arena and results",
+        got=f"{found.peak:,} bytes, the least that is known to work",
+        hint=(
+            f"No plan for what was found needs less than {found.bound + found.outputs:,} bytes; "
+            f"the results alone take {found.outputs:,} bytes, whatever is done."
+        ),
+    )
+
+
+def refuse_above(budget: int, peak: int) -> None:
+    """Raises PlanError where a program, planned for all sizes, takes more than its budget."""
+    if peak > budget:
+        raise PlanError(
+            "the budget",
+            expected=f"at most {budget:,} bytes for arena and results, for all sizes",
+            got=f"{peak:,} bytes for some sizes, or no proof that they need less",
+            hint="Declare smaller ranges of sizes, or compile with a budget as large.",
+        )

@@ -1,0 +1,86 @@
+"""Makes values again where they are read later, instead of keeping them.
+
+    %a = exp(%x)                    %a = exp(%x)
+    use %a                          use %a
+    %w = wide(%y)            ->     %w = wide(%y)
+    %n = narrow(%w)                 %n = narrow(%w)
+    %r = add(%a, %n)                %b = exp(%x)
+                                    %r = add(%b, %n)
+
+Legal iff the value is made element by element (rule 1 of `analysis.recomputing`); done where memory is to be gained (rules 2
+and 3). The bytes of the decision are those that are written once more. Goes in front of `hotdesk-choose-destinations`; MLIR's
+`cse` behind it would undo it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.recomputing import Again, clones, find_again
+from hotdesk.analysis.splitting import StraightLine
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import defined_functions
+from hotdesk.passes.base import Pass
+
+
+@dataclass(frozen=True, slots=True)
+class Recompute(Pass):
+    """Makes values again in front of their later readers (rules in `analysis.recomputing`).
+
+    Attributes:
+        least_bytes: values of fewer bytes are kept.
+        only: the number of one operation of each function, counted from 0: only its result is made again. -1 stands for all.
+        assumed_size: what a size that is not known counts as, in elements.
+        across: the number of an operation during which it is not to be kept. -1 stands for one in the longest stretch between two
+            reads.
+    """
+
+    name: ClassVar[str] = "hotdesk-recompute"
+
+    least_bytes: int = 1 << 20
+    only: int = -1
+    across: int = -1
+    assumed_size: int = 256
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        decisions: list[Decision] = []
+        for function in defined_functions(module):
+            if len(function.regions[0].blocks) == 1:
+                decisions.extend(self._function(function))
+        return tuple(decisions)
+
+    def _function(self, function: ir.Operation) -> list[Decision]:
+        line = StraightLine(function, self.assumed_size)
+        found: list[Again] = []
+        for number in range(len(line.ops)):
+            if self.only in (-1, number):
+                again = find_again(line, number, None if self.across < 0 else self.across)
+                if again is not None and again.bytes >= self.least_bytes:
+                    found.append(again)
+        for again in found:
+            make_again(line, again)
+        return [_decision(line, again) for again in found]
+
+
+def make_again(line: StraightLine, again: Again) -> None:
+    """Does the operation again, and lets what reads its result later read that."""
+    before = line.ops[again.before]
+    made: dict[ir.Value, ir.Value] = {}
+    for op in clones(line, again):
+        clone = op.clone(ir.InsertionPoint(before))
+        for i, value in enumerate(op.operands):
+            if value in made:
+                clone.operands[i] = made[value]
+        made.update(zip(op.results, clone.results, strict=True))
+    for reader, operand in again.uses:
+        op = line.ops[reader]
+        op.operands[operand] = made[op.operands[operand]]
+
+
+def _decision(line: StraightLine, again: Again) -> Decision:
+    op, reader = again.operation, line.ops[again.before]
+    sources = (Source(op.name, python_line(op.location)), Source(reader.name, python_line(reader.location)))
+    return Decision(f"result of {op.name}", Outcome.RECOMPUTED, Reason.NOT_KEPT_AT_PEAK, sources, again.bytes)

@@ -1,0 +1,117 @@
+"""What a module on tensors needs once it is bufferized and planned: tried on a copy, nothing of which is kept.
+
+Results lend their memory, as they will when the program runs. Operations are numbered, so that who makes the buffers at the peak
+is known on tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.buffers import BufferUse, find_buffers
+from hotdesk.explain import evaluate, symbols_of
+from hotdesk.ir.walking import entry_block, main_function, top_level_ops
+from hotdesk.passes.bufferize.one_shot import RESULT
+from hotdesk.passes.tensor.destinations import ChooseDestinations
+from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
+from hotdesk.pipeline import Log, bufferize
+from hotdesk.planning import Buffer, Pool, Problem, plan
+
+_NUMBER = "hotdesk.number"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Bytes that a program needs for some sizes.
+
+    Attributes:
+        arena: of its plan; `bound`: no plan of it needs fewer; `outputs`: its results.
+        peak_op: the operation of `@main`, by number, at the step that the bound is about; -1 if it is none of them.
+        at_peak: the operations that write the buffers in the arena there, and the bytes of each, the largest first.
+    """
+
+    arena: int
+    bound: int
+    outputs: int
+    peak_op: int
+    at_peak: tuple[tuple[int, int], ...]
+
+    @property
+    def peak(self) -> int:
+        return self.arena + self.outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Bufferized:
+    """The buffers of `@main`, with the number of the operation at each step; -1 for those that the tensor program had not."""
+
+    buffers: tuple[BufferUse, ...]
+    results: frozenset[int]
+    numbers: tuple[int, ...]
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(sorted({name for buffer in self.buffers for name in symbols_of(buffer.bytes)}))
+
+    def trial(self, symbols: Mapping[str, int], enough: int | None = None) -> Trial:
+        """Plans it for values of the symbols. A search beyond first answers only runs if they need more than `enough` bytes."""
+        sizes = [max(0, evaluate(buffer.bytes, symbols)) for buffer in self.buffers]
+        problem = self._problem(sizes)
+        outputs = sum(sizes[place] for place in self.results)
+        made = plan(problem, effort=0)
+        if not made.proven_optimal and (enough is None or made.bound.bytes + outputs <= enough < made.arena + outputs):
+            made = plan(problem)
+        step = made.bound.step
+        live = [
+            (self._writer(buffer, step), sizes[place])
+            for place, buffer in enumerate(self.buffers)
+            if buffer.kind == "alloc" and buffer.lower <= step < buffer.upper and sizes[place]
+        ]
+        found = sorted((size, number) for number, size in live if number >= 0)
+        at_peak = tuple((number, size) for size, number in reversed(found))
+        number = self.numbers[step] if step < len(self.numbers) else -1
+        return Trial(made.arena, made.bound.bytes, outputs, number, at_peak)
+
+    def _problem(self, sizes: list[int]) -> Problem:
+        buffers = tuple(
+            Buffer(place, buffer.lower, buffer.upper, sizes[place])
+            for place, buffer in enumerate(self.buffers)
+            if buffer.kind == "alloc" and buffer.lower < buffer.upper
+        )
+        pools = tuple(
+            Pool(place, sizes[place], ((0, self.buffers[place].lower),))
+            for place in sorted(self.results)
+            if self.buffers[place].lower > 0 and sizes[place]
+        )
+        return Problem(buffers, pools)
+
+    def _writer(self, buffer: BufferUse, step: int) -> int:
+        """The operation that first uses a buffer; the later one whose value it is at a step cannot be told from that."""
+        return next((self.numbers[user] for user in buffer.users if user <= step and self.numbers[user] >= 0), -1)
+
+
+def bufferized(module: ir.Module, *, inserted: bool = False) -> Bufferized:
+    """Bufferizes a copy of a module on tensors, before destinations are chosen. Must be called inside its context.
+
+    `inserted` says that insertions were added, for which values are to be computed where they belong first.
+    """
+    copy: Any = cast(Any, module.operation).clone()
+    for number, op in enumerate(top_level_ops(main_function(copy))):
+        if not op.name.startswith(("arith.", "func.", "cf.")):
+            op.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+    if inserted:
+        EliminateEmptyTensors().run(copy)
+    ChooseDestinations(reload_scalars=True).run(copy)
+    bufferize(copy, Log())
+    function = main_function(copy)
+    buffers = find_buffers(function)
+    given = list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
+    lent = {a for a, attributes in zip(entry_block(function).arguments, given, strict=False) if RESULT in attributes}
+    numbers = tuple(
+        int(cast(Any, op.attributes[_NUMBER]).value) if _NUMBER in op.attributes else -1
+        for op in top_level_ops(function)
+    )
+    return Bufferized(buffers, frozenset(i for i, buffer in enumerate(buffers) if buffer.base in lent), numbers)

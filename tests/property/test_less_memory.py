@@ -1,0 +1,83 @@
+"""Programs in parts and with values made again: both passes change no value, and what they make compiles."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
+from hotdesk.passes.tensor.recompute import Recompute
+from hotdesk.passes.tensor.split_rows import SplitRows
+from tests import reference
+from tests.harness import check_module
+from tests.programs import Program as StraightProgram
+from tests.programs import programs
+from tests.running.examples import EXAMPLES, inputs_of
+from tests.running.executable import main_of
+from tests.structured import Program, structured_programs
+from tests.unit.parsing import parse, run
+
+_QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+_PASSES = st.sampled_from(
+    [
+        (SplitRows(parts=2, least_bytes=1),),
+        (SplitRows(parts=3, least_bytes=1, large=1 << 30), EliminateEmptyTensors()),
+        (SplitRows(parts=100, least_bytes=1, large=0), SplitRows(parts=2, least_bytes=1)),
+        (Recompute(least_bytes=1),),
+        (Recompute(least_bytes=1), SplitRows(parts=2, least_bytes=1, large=1), Recompute(least_bytes=1)),
+    ]
+)
+
+
+def assert_same_values(before: str, after: str, inputs: list[object]) -> None:
+    first, second = parse(before), parse(after)
+    with first.context:
+        wanted = reference.expected(main_of(first), inputs)
+    with second.context:
+        got = reference.expected(main_of(second), inputs)
+    for a, b in zip(wanted, got, strict=True):
+        assert (a.defined <= b.defined).all()
+        assert a.values[a.defined].tobytes() == b.values[a.defined].tobytes()
+
+
+@pytest.mark.parametrize("name", [*EXAMPLES][::12])
+def test_some_examples(name: str) -> None:
+    text = EXAMPLES[name].read_text(encoding="utf-8")
+    assert_same_values(text, run(parse(text), SplitRows(parts=2, least_bytes=1)), inputs_of(text))
+    assert_same_values(text, run(parse(text), Recompute(least_bytes=1)), inputs_of(text))
+
+
+@settings(max_examples=12, derandomize=True, deadline=None, suppress_health_check=_QUIET)
+@given(programs(), _PASSES)
+def test_straight_programs(program: StraightProgram, passes: tuple[SplitRows | Recompute, ...]) -> None:
+    note(program.text)
+    assert_same_values(program.text, run(parse(program.text), *passes), list(program.inputs((4, 3), seed=0)))
+
+
+@settings(max_examples=6, derandomize=True, deadline=None, suppress_health_check=_QUIET)
+@given(structured_programs(), _PASSES)
+def test_control_flow(program: Program, passes: tuple[SplitRows | Recompute, ...]) -> None:
+    note(program.text)
+    assert_same_values(program.text, run(parse(program.text), *passes), program.inputs(0))
+
+
+@settings(max_examples=3, derandomize=True, deadline=None, suppress_health_check=_QUIET)
+@given(programs(), _PASSES)
+def test_compiled(program: StraightProgram, passes: tuple[SplitRows | Recompute, ...]) -> None:
+    note(program.text)
+    check_module(run(parse(program.text), *passes), *program.inputs((4, 3), seed=0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_all_examples(name: str) -> None:
+    test_some_examples(name)
+
+
+@pytest.mark.slow
+@settings(max_examples=300, derandomize=True, deadline=None, suppress_health_check=_QUIET)
+@given(programs(), _PASSES)
+def test_many_straight_programs(program: StraightProgram, passes: tuple[SplitRows | Recompute, ...]) -> None:
+    note(program.text)
+    assert_same_values(program.text, run(parse(program.text), *passes), list(program.inputs((4, 3), seed=0)))
