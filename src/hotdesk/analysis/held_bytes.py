@@ -32,7 +32,7 @@ class HeldBytes:
 
     def __init__(self, function: ir.Operation) -> None:
         self._function = function
-        self._tasks: dict[ir.Operation, int] | None = None
+        self._tasks: dict[ir.Value, int] | None = None  # by first results: the hash of an op depends on its operands
         self._steps: list[_Step] = []
         self._peak = 0
 
@@ -41,16 +41,17 @@ class HeldBytes:
         if not _several_die(chain):
             return False
         tasks = self._read()
-        if any(op not in tasks for op in (*chain.links, chain.insertion)):
+        made_by = [op.results[0] for op in (*chain.links, chain.insertion) if len(op.results)]
+        if len(made_by) <= len(chain.links) or any(value not in tasks for value in made_by):
             return False
-        steps = [self._steps[tasks[link]] for link in chain.links]
+        *steps, insertion = (self._steps[tasks[value]] for value in made_by)
         made = {value for step in steps for value in step.made}
         if not any(operand not in made for operand in steps[0].over.values()):
             return False
         dying = sum(size for step in steps for value, size in step.dying.items() if value not in made)
-        return self._steps[tasks[chain.insertion]].held - sum(steps[-1].made.values()) + dying > self._peak
+        return insertion.held - sum(steps[-1].made.values()) + dying > self._peak
 
-    def _read(self) -> dict[ir.Operation, int]:
+    def _read(self) -> dict[ir.Value, int]:
         if self._tasks is None:
             self._tasks = {}
             try:
@@ -60,7 +61,8 @@ class HeldBytes:
                 return self._tasks
             elsewhere = used_in_other_blocks(record)
             stretch = read_stretch(record, record.blocks[0], {}, elsewhere, ASSUMED, returned=False)
-            self._tasks = {stretch.operations[position]: task for task, position in enumerate(stretch.tasks)}
+            tasks = [(stretch.operations[position], task) for task, position in enumerate(stretch.tasks)]
+            self._tasks = {op.results[0]: task for op, task in tasks if len(op.results)}
             self._steps = _steps(stretch.problem)
             self._peak = max(step.held for step in self._steps)
         return self._tasks

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
+from hotdesk.passes.bufferize.scf_partial import ScfBufferize
 from tests.running import MLIR, OURS, RefusedError, check, compiled
 from tests.unit.parsing import parse, run
 
@@ -168,6 +170,20 @@ def test_loops_of_tensors_are_loops(name: str) -> None:
     text = run(parse(PROGRAMS[name]), OneShotBufferize())
     assert "scf.for" in text
     assert "scf.parallel" not in text
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "scalars alone"])
+def test_loops_alone_become_buffers(name: str) -> None:
+    partial = ScfBufferize()
+    text = run(parse(PROGRAMS[name]), partial)
+    assert "scf.parallel" not in text
+    assert re.findall(r"linalg\.\w+ .*memref<", text) == []  # those inside keep their tensors
+    assert "hotdesk." not in text.replace("hotdesk.donated", "")
+    loops = re.findall(r"scf\.for .* -> \(([^)]*)\)", text)
+    assert loops
+    assert all("tensor" not in kinds for kinds in loops)
+    finished = "hotdesk-scf-bufferize,hotdesk-one-shot-bufferize"
+    check(PROGRAMS[name], _inputs(PROGRAMS[name], 3), replace(OURS, pipeline=f"builtin.module({finished})"))
 
 
 def test_the_peer_takes_none_of_them() -> None:

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import defining_op
+from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of
+
+_GIVEN = "hotdesk.given"
+"""On ops that were there before others were expanded."""
 
 
 def expand_ops(function: ir.Operation) -> None:
@@ -23,6 +26,26 @@ def expand_ops(function: ir.Operation) -> None:
             _refuse(function, list(block.arguments))
             for view in list(block.operations):
                 _visit(view.operation)
+
+
+def expand_among(function: ir.Operation, ops: Sequence[ir.Operation]) -> list[tuple[ir.Operation, bool]]:
+    """Replaces those of some ops whose models have an `expand`; all ops of the function then, and whether each was made so.
+
+    Ops are told apart by a mark: what an op hashes to depends on its operands, which change.
+    """
+    expanding = [op for op in ops if (model := model_of(op.name)) is not None and model.expand is not None]
+    given = nested_ops(function)
+    if not expanding:
+        return [(op, False) for op in given]
+    for op in given:
+        op.attributes[_GIVEN] = ir.UnitAttr.get()
+    for op in reversed(expanding):  # those inside of others first, which would take them along
+        expand(op, model_of(op.name))
+    found = [(op, _GIVEN not in op.attributes) for op in nested_ops(function)]
+    for op, made in found:
+        if not made:
+            del op.attributes[_GIVEN]
+    return found
 
 
 def expand(op: ir.Operation, model: OpModel | None) -> bool:

@@ -20,7 +20,7 @@ from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, nested_ops, segment_sizes, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
-from hotdesk.passes.bufferize.expanding import expand
+from hotdesk.passes.bufferize.expanding import expand_among
 
 TO_BUFFER = "bufferization.to_buffer"
 TO_TENSOR = "bufferization.to_tensor"
@@ -41,14 +41,8 @@ def bufferize_ops(module: ir.Module, wanted: Callable[[str], bool]) -> tuple[Dec
 
 def _expanded(function: ir.Operation, wanted: Callable[[str], bool]) -> list[ir.Operation]:
     """The ops that are wanted, and those of any dialect that their models made of some of them."""
-    others = set(nested_ops(function))
-    for op in [
-        op for op in nested_ops(function) if wanted(op.name) and _has_tensors(op) and _outside_payloads(op) == op
-    ]:
-        others.discard(op)
-        if not expand(op, model_of(op.name)):
-            others.add(op)
-    return [op for op in nested_ops(function) if wanted(op.name) or op not in others]
+    ops = [op for op in nested_ops(function) if wanted(op.name) and _has_tensors(op) and _outside_payloads(op) == op]
+    return [op for op, made in expand_among(function, ops) if made or wanted(op.name)]
 
 
 def to_buffer(value: ir.Value, before: ir.Operation) -> ir.Value:
