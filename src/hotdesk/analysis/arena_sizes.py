@@ -20,7 +20,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_uses import bytes_of_element
 from hotdesk.analysis.hoisting import is_not_negative
-from hotdesk.analysis.peak import is_at_least
+from hotdesk.analysis.size_bounds import is_at_least
 from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.sizes import Size, is_opaque, product
 from hotdesk.ir.types import shape_of

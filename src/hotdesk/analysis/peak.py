@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import sympy
 
-from hotdesk.ir.sizes import Size, expand
+from hotdesk.analysis.size_bounds import is_product
+from hotdesk.ir.sizes import Size
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _MOST_MONOMIALS = 16
@@ -122,52 +123,6 @@ def terms(size: Size, negative: Callable[[Any], bool] = lambda _: False) -> list
     found = [term.as_coeff_Mul() for term in _algebra.Add.make_args(_algebra.expand(size))]
     if not all(number.is_Integer and int(number) >= 0 for number, _ in found):
         return [(size, 1)]
-    if len(found) == 1 or all(_is_product(monomial, negative) for _, monomial in found):
+    if len(found) == 1 or all(is_product(monomial, negative) for _, monomial in found):
         return [(monomial, int(number)) for number, monomial in found]
     return [(size, 1)]
-
-
-def is_at_least(a: Size, b: Size, negative: Callable[[Any], bool] = lambda _: False) -> bool:
-    """Whether one size is at least another one, whatever numbers the symbols in them are.
-
-    Args:
-        a: the one that may be larger.
-        b: the other one.
-        negative: whether a symbol may be negative.
-    """
-    rest = expand(_algebra.sympify(a) - _algebra.sympify(b))
-    if isinstance(rest, int):
-        return rest >= 0
-    found: list[tuple[Any, Any]] = [term.as_coeff_Mul() for term in _algebra.Add.make_args(rest)]
-    return all(bool(number >= 0) and _is_product(other, negative) for number, other in found)
-
-
-def upper_bound(size: Size) -> int | None:
-    """A number that a size never exceeds: it is one, or a sum of numbers times minima that have a number as a part."""
-    if isinstance(size, int):
-        return size
-    total = 0
-    for term in _algebra.Add.make_args(_algebra.expand(size)):
-        pair: tuple[Any, Any] = term.as_coeff_Mul()
-        number, rest = pair
-        most = 1 if rest == 1 else _least_number(rest)
-        if number < 0 or most is None:
-            return None
-        total += int(number) * most
-    return total
-
-
-def _least_number(factor: Any) -> int | None:
-    """The least of the numbers in a minimum, if none is negative; None for anything else."""
-    parts: list[Any] = list(factor.args) if isinstance(factor, sympy.Min) else []
-    numbers = [int(part) for part in parts if part.is_Integer]
-    return min(numbers) if numbers and min(numbers) >= 0 else None
-
-
-def _is_product(term: Any, negative: Callable[[Any], bool]) -> bool:
-    """Whether a term is a product of symbols that are not negative."""
-    powers: list[tuple[Any, Any]] = [factor.as_base_exp() for factor in _algebra.Mul.make_args(term) if factor != 1]
-    return all(
-        isinstance(base, sympy.Symbol) and exponent.is_Integer and exponent > 0 and not negative(base)
-        for base, exponent in powers
-    )

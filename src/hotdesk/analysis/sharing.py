@@ -6,7 +6,7 @@ those before it, the *desk*, iff
 1. the live range of all that use the desk ends before the taker's begins. In the order of the text a branch ends before the other
    one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops;
 2. the desk has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
-   a number (sizes are not negative, other index values may be);
+   a number, or symbols whose range is declared (`ir.declared_bounds`; sizes are not negative, other index values may be);
 3. both are contiguous `memref.alloc`s in the same memory space, with elements of a known size;
 4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the
    same time, and no region of which nothing is known;
@@ -24,7 +24,6 @@ from __future__ import annotations
 import heapq
 import sys
 from bisect import bisect_left, insort
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -32,35 +31,15 @@ from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded, live_range
 from hotdesk.analysis.allocation_types import is_contiguous, may_allocate
 from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.buffer_program import FUNCTION
+from hotdesk.analysis.desks import Desk, is_held_to_the_end, may_be_held, single_desk
 from hotdesk.analysis.hoisting import is_not_negative, runs_in_parallel
-from hotdesk.analysis.peak import Change, Profile, is_at_least, upper_bound
+from hotdesk.analysis.peak import Change, Profile
+from hotdesk.analysis.size_bounds import is_at_least, upper_bound
 from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.declared_bounds import declared_bounds
 from hotdesk.ir.sizes import Size
 
 _TRIED = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """Memory and who uses it.
-
-    Attributes:
-        users: in the order of their live ranges; the first one has the most bytes.
-        block: the block around all of them.
-        first: the op of the block that is, or has inside, the first of their allocations.
-        last: the op of the block that is, or has inside, the last of their deallocations; -1 if there are none.
-        bytes: the size.
-        upper: the end of the last live range.
-        held: the ops from which to which the memory is allocated, half open.
-    """
-
-    users: tuple[Allocation, ...]
-    block: int
-    first: int
-    last: int
-    bytes: Size
-    upper: int
-    held: tuple[int, int]
 
 
 class Sharing:
@@ -68,6 +47,7 @@ class Sharing:
 
     def __init__(self, function: ir.Operation) -> None:
         self.allocations = Allocations(function)
+        self._ranges = declared_bounds(function)
         self.decisions: list[Decision] = []
         self.desks: list[Desk] = []
         self._program, self._dominance = self.allocations.program, self.allocations.dominance
@@ -79,11 +59,11 @@ class Sharing:
             if isinstance(live, Unbounded):
                 self._say(allocation, Outcome.ALLOCATED, live.reason, live.op)
             if isinstance(live, LiveRange) and live.lower < live.upper:
-                found.append((self._alone(allocation, live), live))
-            elif self._is_held_to_the_end(allocation):
+                found.append((single_desk(self.allocations, allocation, live), live))
+            elif is_held_to_the_end(self.allocations, allocation):
                 returned.append(Change(allocation.op, len(self._program.ops), self.allocations.bytes(allocation)))
             elif self.allocations.op(allocation).name != "memref.alloca":
-                vague.append(self._about(allocation))
+                vague.append(may_be_held(self.allocations, allocation))
         found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
         held = [*returned, *(Change(*desk.held, desk.bytes) for desk, _ in found)]
         self._profile = Profile(len(self._program.ops) + 1, held, vague, self._is_signed)
@@ -106,36 +86,6 @@ class Sharing:
             return Unbounded(Reason.FREED_ELSEWHERE, allocation.frees[0])
         return live_range(self.allocations, allocation)
 
-    def _alone(self, allocation: Allocation, live: LiveRange) -> Desk:
-        """An allocation as it is: held until it is freed, or as long as it is touched if nothing frees it yet."""
-        last = allocation.frees[-1] if allocation.frees else -1
-        held = (allocation.op, max(last + 1, live.upper))
-        home = self._program.ops[allocation.op].block
-        return Desk((allocation,), home, allocation.op, last, self.allocations.bytes(allocation), live.upper, held)
-
-    def _is_held_to_the_end(self, allocation: Allocation) -> bool:
-        """Whether it is made once, on all paths, and nobody frees or keeps it before the function returns it."""
-        program, origins = self._program, self.allocations.origins
-        home = program.blocks[program.ops[allocation.op].block]
-        alone = home.parent == FUNCTION and len(self.allocations.region_of(home.number)) == 1
-        passed_on = alone and home.last in allocation.users and not allocation.frees and not allocation.keepers
-        is_sized = bool(bytes_of_element(self.allocations.value(allocation).type))
-        return (
-            passed_on
-            and is_sized
-            and all(set(origins.of[alias]) == {allocation.buffer} for alias in allocation.aliases)
-        )
-
-    def _about(self, allocation: Allocation) -> tuple[int, int]:
-        """The ops during which an allocation may be held of which no more is known, half open."""
-        everything = (0, len(self._program.ops))
-        entry = self._program.ops[-1].block if self._program.ops else 0
-        top = self._dominance.within(allocation.op, entry)
-        ends = [self._dominance.within(user, entry) for user in allocation.users]
-        if top is None or None in ends or allocation.keepers or not allocation.frees:
-            return everything
-        return top, max(self._program.ops[end].end for end in (top, *ends) if end is not None)
-
     def _is_signed(self, symbol: object) -> bool:
         return self.allocations.sizes.may_be_negative(symbol)
 
@@ -149,10 +99,10 @@ class Sharing:
             else:
                 self._symbolic.setdefault(size, []).append(number)
 
-    def _seat(self, alone: Desk, live: LiveRange) -> None:
-        taker, refusal = alone.users[0], (Reason.LIVE_AT_THE_SAME_TIME, alone.users[0].op)
-        for rank, number in enumerate(self._candidates(alone)):
-            joined = self._join(self.desks[number], alone, live)
+    def _seat(self, taken: Desk, live: LiveRange) -> None:
+        taker, refusal = taken.users[0], (Reason.LIVE_AT_THE_SAME_TIME, taken.users[0].op)
+        for rank, number in enumerate(self._candidates(taken)):
+            joined = self._join(self.desks[number], taken, live)
             first = self.desks[number].users[0].op
             if isinstance(joined, Desk):
                 self.desks[number] = joined
@@ -161,14 +111,14 @@ class Sharing:
                 self._say(taker, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, first)
                 return
             refusal = (joined, first) if rank == 0 else refusal
-        self.desks.append(alone)
+        self.desks.append(taken)
         heapq.heappush(self._busy, (live.upper, len(self.desks) - 1))
         self._say(taker, Outcome.ALLOCATED, *refusal)
 
     def _candidates(self, alone: Desk) -> list[int]:
         """Some free desks that are large enough (rule 2), the best ones first."""
         kind = self._type(alone)
-        size, most = alone.bytes, upper_bound(alone.bytes)
+        size, most = alone.bytes, upper_bound(alone.bytes, self._ranges)
         equal = sorted(self._symbolic.get(size, ())[-_TRIED:], key=lambda n: self._type(self.desks[n]) != kind)
         numbers: list[int] = []
         if most is not None:
@@ -186,7 +136,7 @@ class Sharing:
         question = (alone.bytes, desk.bytes, dims)
         if question not in self._fits:
             self._fits[question] = is_at_least(
-                desk.bytes, alone.bytes, lambda symbol: symbol not in dims and self._is_signed(symbol)
+                desk.bytes, alone.bytes, lambda symbol: symbol not in dims and self._is_signed(symbol), self._ranges
             )
         return self._fits[question]
 

@@ -365,3 +365,52 @@ func.func @most(%n: index, %z: f32) {
   memref.dealloc %b : memref<?xf32>
   return
 }
+
+// -----
+
+// Rule 2: a declared range says how many elements there are at most, or at least.
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
+// CHECK:       decision: allocation: shared: live-range-ended, 4*s0 bytes
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*s0 bytes
+// CHECK:       decision: allocation: shared: live-range-ended, 32 bytes
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
+// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*s0 bytes
+// CHECK-LABEL: func.func @at_most(
+// CHECK:         [[M:%.*]] = memref.alloc() {alignment = 4 : i64} : memref<64xi8>
+// CHECK:         memref.view [[M]][{{%.*}}][{{%.*}}] : memref<64xi8> to memref<?xf32>
+// CHECK-LABEL: func.func @at_least(
+// CHECK:         [[L:%.*]] = memref.alloc({{%.*}}) {alignment = 4 : i64} : memref<?xi8>
+// CHECK:         memref.view [[L]][{{%.*}}][] : memref<?xi8> to memref<8xf32>
+func.func @at_most(%x: memref<?xf32> {hotdesk.shape = ["s0"]}, %z: f32) attributes {hotdesk.bounds = {s0 = [1, 16]}} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %a = memref.alloc() : memref<16xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<16xf32>)
+  memref.dealloc %a : memref<16xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}
+func.func @at_least(%x: memref<?xf32> {hotdesk.shape = ["s0"]}, %z: f32) attributes {hotdesk.bounds = {s0 = [8]}} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %a = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<?xf32>)
+  memref.dealloc %a : memref<?xf32>
+  %b = memref.alloc() : memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<8xf32>)
+  memref.dealloc %b : memref<8xf32>
+  return
+}
+func.func @not_enough(%x: memref<?xf32> {hotdesk.shape = ["s0"]}, %z: f32) attributes {hotdesk.bounds = {s0 = [1, 17]}} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %a = memref.alloc() : memref<16xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<16xf32>)
+  memref.dealloc %a : memref<16xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%z : f32) outs(%b : memref<?xf32>)
+  memref.dealloc %b : memref<?xf32>
+  return
+}

@@ -25,7 +25,8 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_types import ALIGNMENT, alignment_of
 from hotdesk.analysis.allocation_uses import Allocations, bytes_of_element
-from hotdesk.analysis.sharing import Desk, Sharing
+from hotdesk.analysis.desks import Desk
+from hotdesk.analysis.sharing import Sharing
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant, integers
 from hotdesk.ir.sizes import product

@@ -9,7 +9,9 @@ import pytest
 import sympy
 from torch_mlir import ir
 
-from hotdesk.analysis.peak import Change, Profile, is_at_least, upper_bound
+from hotdesk.analysis.peak import Change, Profile
+from hotdesk.analysis.size_bounds import is_at_least, upper_bound
+from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.merge import MergeAllocations
@@ -209,3 +211,71 @@ def test_what_an_unknown_region_hands_out_is_kept() -> None:
     with entered(module.operation):
         decisions = ShareBuffers().run(module)
     assert [decision.reason for decision in decisions] == [Reason.KEPT_BY_UNKNOWN, Reason.LIVE_AT_THE_SAME_TIME]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ranges", "wanted"),
+    [
+        (2048, 4 * N, {N: (0, 512)}, True),
+        (2047, 4 * N, {N: (0, 512)}, False),
+        (4 * N, 64, {N: (16, None)}, True),
+        (4 * N, 64, {N: (15, None)}, False),
+        (N * N, N, {N: (1, None)}, True),
+        (8 * N, 4 * N + 4 * M, {N: (8, None), M: (0, 8)}, True),
+        (4 * N, 4 * M, {N: (8, 16), M: (0, 9)}, False),
+        (4 * N * M, 4 * N, {M: (1, None)}, True),
+        (N, M, {N: (3, 4)}, False),
+    ],
+    ids=str,
+)
+def test_declared_ranges(a: Any, b: Any, ranges: Any, wanted: bool) -> None:
+    assert is_at_least(a, b, ranges=ranges) is wanted
+
+
+@pytest.mark.parametrize(
+    ("size", "most"),
+    [
+        (4 * N, 40),
+        (4 * N * N + 8, 408),
+        (N * M, None),
+        (4 * N * ALGEBRA.Min(M, 8), 320),
+        (ALGEBRA.Min(M, 2 * N), None),
+        (ALGEBRA.Min(M, 3) * ALGEBRA.Min(M, 8), None),
+    ],
+    ids=str,
+)
+def test_upper_bound_of_declared_ranges(size: Any, most: int | None) -> None:
+    assert upper_bound(size, {N: (0, 10)}) == most
+
+
+@pytest.mark.parametrize("length", [1, 5, 8])
+def test_bounded_sizes_share_and_run(length: int) -> None:
+    text = """
+func.func @main(%x: memref<?xf32> {hotdesk.shape = ["s0"]}, %o: memref<?xf32> {bufferize.result = 0})
+    attributes {hotdesk.bounds = {s0 = [1, 8]}} {
+  %i0 = arith.constant 0 : index
+  %n = memref.dim %x, %i0 : memref<?xf32>
+  %a = memref.alloc() : memref<8xf32>
+  %e = memref.load %x[%i0] : memref<?xf32>
+  linalg.fill ins(%e : f32) outs(%a : memref<8xf32>)
+  %f = memref.load %a[%i0] : memref<8xf32>
+  memref.dealloc %a : memref<8xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%f : f32) outs(%b : memref<?xf32>)
+  memref.copy %b, %o : memref<?xf32> to memref<?xf32>
+  memref.dealloc %b : memref<?xf32>
+  return
+}"""
+    changed, _ = same(text, [ShareBuffers()], [DRAWN.random(length, np.float32)], [(length,)])
+    assert changed.count("memref.alloc(") == 1
+    unbounded, _ = same(
+        text.replace("[1, 8]", "[1]"), [ShareBuffers()], [DRAWN.random(length, np.float32)], [(length,)]
+    )
+    assert unbounded.count("memref.alloc(") == 2
+
+
+@pytest.mark.parametrize("bounds", ["[1, 8]", "{s0 = [8, 1]}", "{s0 = [-1, 8]}", "{s0 = 8 : i64}", "{s0 = [1, 2, 3]}"])
+def test_bounds_are_checked(bounds: str) -> None:
+    module = parse(f"func.func @f() attributes {{hotdesk.bounds = {bounds}}} {{ return }}")
+    with entered(module.operation), pytest.raises(InvalidIRError, match="hotdesk.bounds"):
+        ShareBuffers().run(module)

@@ -1,0 +1,62 @@
+"""Memory that allocations may share, and from when to when each is held as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk.analysis.allocation_ranges import LiveRange
+from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
+from hotdesk.analysis.buffer_program import FUNCTION
+from hotdesk.ir.sizes import Size
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Memory and who uses it.
+
+    Attributes:
+        users: in the order of their live ranges; the first one has the most bytes.
+        block: the block around all of them.
+        first: the op of the block that is, or has inside, the first of their allocations.
+        last: the op of the block that is, or has inside, the last of their deallocations; -1 if there are none.
+        bytes: the size.
+        upper: the end of the last live range.
+        held: the ops from which to which the memory is allocated, half open.
+    """
+
+    users: tuple[Allocation, ...]
+    block: int
+    first: int
+    last: int
+    bytes: Size
+    upper: int
+    held: tuple[int, int]
+
+
+def single_desk(allocations: Allocations, allocation: Allocation, live: LiveRange) -> Desk:
+    """An allocation as it is: held until it is freed, or as long as it is touched if nothing frees it yet."""
+    last = allocation.frees[-1] if allocation.frees else -1
+    held = (allocation.op, max(last + 1, live.upper))
+    home = allocations.program.ops[allocation.op].block
+    return Desk((allocation,), home, allocation.op, last, allocations.bytes(allocation), live.upper, held)
+
+
+def is_held_to_the_end(allocations: Allocations, allocation: Allocation) -> bool:
+    """Whether it is made once, on all paths, and nobody frees or keeps it before the function returns it."""
+    program, origins = allocations.program, allocations.origins
+    home = program.blocks[program.ops[allocation.op].block]
+    alone = home.parent == FUNCTION and len(allocations.region_of(home.number)) == 1
+    passed_on = alone and home.last in allocation.users and not allocation.frees and not allocation.keepers
+    is_sized = bool(bytes_of_element(allocations.value(allocation).type))
+    return passed_on and is_sized and all(set(origins.of[alias]) == {allocation.buffer} for alias in allocation.aliases)
+
+
+def may_be_held(allocations: Allocations, allocation: Allocation) -> tuple[int, int]:
+    """The ops during which an allocation may be held of which no more is known, half open."""
+    everything = (0, len(allocations.program.ops))
+    entry = allocations.program.ops[-1].block if allocations.program.ops else 0
+    top = allocations.dominance.within(allocation.op, entry)
+    ends = [allocations.dominance.within(user, entry) for user in allocation.users]
+    if top is None or None in ends or allocation.keepers or not allocation.frees:
+        return everything
+    return top, max(allocations.program.ops[end].end for end in (top, *ends) if end is not None)
