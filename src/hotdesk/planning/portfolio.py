@@ -19,6 +19,7 @@ from hotdesk.planning.decompose import solve_parts
 from hotdesk.planning.exact import QUICK, THOROUGH, WHOLE, Rung, improve
 from hotdesk.planning.greedy import GREEDY_ORDERS, greedy_below
 from hotdesk.planning.instance import Instance, Layout, Prover
+from hotdesk.planning.layers import plan_layers
 from hotdesk.planning.online import online
 from hotdesk.planning.search import search
 from hotdesk.planning.skyline import SKYLINE_ORDERS, find_neighbours, skyline
@@ -76,6 +77,8 @@ def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> I
     for name, order in SKYLINE_ORDERS.items():
         yield skyline(instance, around, order(instance), name)
     yield from _greedy_layouts(instance, request, found)
+    if layout := plan_layers(instance, lambda part: _portfolio(part, request)):
+        yield layout
     if request.effort:
         yield search(instance, around, request.seed, request.effort, found, request.deadline)
 
