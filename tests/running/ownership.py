@@ -32,6 +32,23 @@ def runtime_checks(module: ir.Module) -> int:
     return found
 
 
+def helper_comparisons(module: ir.Module) -> int:
+    """How many comparisons calls of MLIR's `@dealloc_helper` make beside the one that each call counts as: of each memref with
+    those that are kept, and with those in front of it."""
+    found = 0
+
+    def visit(view: Any) -> ir.WalkResult:
+        nonlocal found
+        op = view.operation
+        if op.name == "func.call" and op.attributes["callee"].value.startswith("dealloc_helper"):
+            freed, kept = (value.owner.operation.operands[0].type.shape[0] for value in list(op.operands)[:2])
+            found += max(freed * kept + freed * (freed - 1) // 2 - 1, 0)
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit)
+    return found
+
+
 def mark_given(module: ir.Module) -> None:
     """Marks the conditions that a program has of its own."""
 

@@ -101,13 +101,14 @@ class Ownership:
     @property
     def asked(self) -> int:
         """How much is left to run time: flags, and three times the pairs of memrefs whose addresses are compared."""
-        compared = (
-            owner != self._program.root(h.source)
-            for h in self.handovers.values()
-            for owner in (*h.moved, *(owner for owner, _ in h.claimed))
-            if len(h.candidates) > 1
-        )
-        return len(self.dynamic) + 3 * sum(compared)
+        return len(self.dynamic) + 3 * sum(self.compared(handover) for handover in self.handovers.values())
+
+    def compared(self, handover: Handover) -> int:
+        """How many owners an operand is compared with by address."""
+        if len(handover.candidates) < 2:
+            return 0
+        owners = (*handover.moved, *(owner for owner, _ in handover.claimed))
+        return sum(owner != self._program.root(handover.source) for owner in owners)
 
     def owner_slot(self, buffer: int) -> Slot | None:
         """The slot of a memref if it owns."""

@@ -72,20 +72,20 @@ func.func @argument_on_one_way(%p: i1, %x: memref<2xf32>) -> memref<2xf32> {
 
 // -----
 
-// The argument is written in between: it is copied where it is returned, unless a flag says that it is not the argument.
+// The argument is written in between, on each way now: so each way returns what it means.
 // CHECK-LABEL: func.func @written_in_between(
 // CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<2xf32>)
-// CHECK:         [[R:%.*]]:2 = scf.if [[P]] -> (memref<2xf32>, i1) {
-// CHECK:         } else {
-// CHECK-NEXT:      [[FALSE:%.*]] = arith.constant false
-// CHECK-NEXT:      scf.yield [[X]], [[FALSE]]
-// CHECK-NEXT:    }
-// CHECK:         linalg.fill {{.*}} outs([[X]]
-// CHECK-NEXT:    scf.if [[R]]#1
-// CHECK-NEXT:      scf.yield [[R]]#0
+// CHECK:         [[R:%.*]] = scf.if [[P]] -> (memref<2xf32>) {
+// CHECK:           memref.copy [[X]], [[A:%[a-z0-9_]+]] :
+// CHECK-NEXT:      linalg.fill {{.*}} outs([[X]]
+// CHECK-NEXT:      scf.yield [[A]]
 // CHECK-NEXT:    } else {
+// CHECK-NEXT:      linalg.fill {{.*}} outs([[X]]
 // CHECK-NEXT:      [[C:%.*]] = memref.alloc()
-// CHECK-NEXT:      memref.copy [[R]]#0, [[C]]
+// CHECK-NEXT:      memref.copy [[X]], [[C]]
+// CHECK-NEXT:      scf.yield [[C]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return [[R]]
 func.func @written_in_between(%p: i1, %x: memref<2xf32>) -> memref<2xf32> {
   %zero = arith.constant 0.0 : f32
   %r = scf.if %p -> memref<2xf32> {
@@ -96,6 +96,88 @@ func.func @written_in_between(%p: i1, %x: memref<2xf32>) -> memref<2xf32> {
     scf.yield %x : memref<2xf32>
   }
   linalg.fill ins(%zero : f32) outs(%x : memref<2xf32>)
+  return %r : memref<2xf32>
+}
+
+// -----
+
+// A loop in between stays where it is: the result is copied behind it, unless a flag says that it is not the argument.
+// CHECK-LABEL: func.func @written_in_a_loop_in_between(
+// CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[N:%[a-z0-9]+]]: index, [[X:%[a-z0-9]+]]: memref<2xf32>)
+// CHECK:         [[R:%.*]]:2 = scf.if [[P]] -> (memref<2xf32>, i1) {
+// CHECK:         } else {
+// CHECK-NEXT:      [[FALSE:%.*]] = arith.constant false
+// CHECK-NEXT:      scf.yield [[X]], [[FALSE]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    scf.for
+// CHECK:         scf.if [[R]]#1
+// CHECK-NEXT:      scf.yield [[R]]#0
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      [[C:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy [[R]]#0, [[C]]
+func.func @written_in_a_loop_in_between(%p: i1, %n: index, %x: memref<2xf32>) -> memref<2xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.if %p -> memref<2xf32> {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    scf.yield %a : memref<2xf32>
+  } else {
+    scf.yield %x : memref<2xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    linalg.fill ins(%zero : f32) outs(%x : memref<2xf32>)
+  }
+  return %r : memref<2xf32>
+}
+
+// -----
+
+// What nobody uses is not passed on: the loop hands over nothing, and the way on which nothing is made needs no flag.
+// CHECK-LABEL: func.func @unused(
+// CHECK:         scf.for
+// CHECK-NOT:     iter_args
+// CHECK-NEXT:      [[A:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy {{.*}}, [[A]]
+// CHECK-NEXT:      memref.dealloc [[A]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return
+func.func @unused(%n: index, %x: memref<2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%u = %x, %v = %x) -> (memref<2xf32>, memref<2xf32>) {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    scf.yield %a, %u : memref<2xf32>, memref<2xf32>
+  }
+  %view = memref.subview %r#1[0] [1] [1] : memref<2xf32> to memref<1xf32, strided<[1]>>
+  return
+}
+
+// -----
+
+// An allocation that lives in any case and an argument: which of them it is nobody asks, it is copied.
+// CHECK-LABEL: func.func @one_of_two_that_live(
+// CHECK:         [[A:%.*]] = memref.alloc()
+// CHECK-NOT:     memref.extract
+// CHECK:         [[C:%.*]] = memref.alloc()
+// CHECK-NEXT:    memref.copy {{.*}}, [[C]]
+// CHECK-NEXT:    memref.dealloc [[A]]
+// CHECK-NEXT:    return [[C]]
+func.func @one_of_two_that_live(%n: index, %p: i1, %x: memref<2xf32>) -> memref<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<2xf32>
+  memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+  %r = scf.if %p -> memref<2xf32> {
+    scf.yield %a : memref<2xf32>
+  } else {
+    scf.yield %x : memref<2xf32>
+  }
+  scf.for %i = %c0 to %n step %c1 {
+    memref.copy %a, %x : memref<2xf32> to memref<2xf32>
+  }
   return %r : memref<2xf32>
 }
 
@@ -148,7 +230,7 @@ func.func @used_behind(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
 
 // -----
 
-// In `case 0` it becomes both results, by default only the first one, which nobody wants: the choice is behind the switch.
+// In `case 0` it becomes both results, by default only the first one, which is only read: the choice is behind the switch.
 // CHECK-LABEL: func.func @shown_on_one_way(
 // CHECK:         [[A:%.*]] = memref.alloc()
 // CHECK:         [[S:%.*]]:2 = scf.index_switch
@@ -176,6 +258,7 @@ func.func @shown_on_one_way(%k: index, %p: i1, %x: memref<2xf32>, %out: memref<2
     default {
       scf.yield %a, %x : memref<2xf32>, memref<2xf32>
     }
+    memref.copy %s#0, %out : memref<2xf32> to memref<2xf32>
     scf.yield %s#1 : memref<2xf32>
   }
   memref.copy %r, %out : memref<2xf32> to memref<2xf32>

@@ -121,8 +121,9 @@ func.func @swap_and_return(%n: index, %x: memref<2xf32>) -> memref<2xf32> {
 // CHECK:         [[B:%.*]] = memref.alloc()
 // CHECK:         scf.while
 // CHECK-NOT:     i1
-// CHECK:         memref.dealloc [[A]]
-// CHECK-NEXT:    memref.copy [[R:%.*]]#1
+// CHECK:         memref.copy [[R:%.*]]#2
+// CHECK-NEXT:    memref.dealloc [[A]]
+// CHECK-NEXT:    memref.copy [[R]]#1
 // CHECK-NEXT:    memref.dealloc [[B]]
 // CHECK-NEXT:    return
 func.func @while_swap(%n: index, %x: memref<2xf32>, %out: memref<2xf32>) {
@@ -140,6 +141,7 @@ func.func @while_swap(%n: index, %x: memref<2xf32>, %out: memref<2xf32>) {
     %j = arith.addi %i, %c1 : index
     scf.yield %j, %v, %u : index, memref<2xf32>, memref<2xf32>
   }
+  memref.copy %r#2, %out : memref<2xf32> to memref<2xf32>
   memref.copy %r#1, %out : memref<2xf32> to memref<2xf32>
   return
 }

@@ -10,7 +10,7 @@
                                                                                            scf.yield %c }
 
    legal iff nothing but the return uses what comes out of the branch, and nothing between the two can write memory: so the copy
-   holds what it would hold there.
+   holds what it would hold there. A few ops between the two go into each way of the branch first (`ownership_tails`).
 
 3. A branch without `else` gets one if a buffer is used for the last time in front of an allocation in it: so it can be freed
    there, and where the branch is not taken. What stays empty is taken away again.
@@ -28,6 +28,7 @@ from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.analysis.region_graph import ENTRY, EXIT
 from hotdesk.ir.building import create, replace
+from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
 
 _BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region")
 Point = tuple[int, int]
@@ -63,16 +64,22 @@ def choice_of(branch: ir.Operation) -> None:
     replace(branch, create("arith.select", operands, [branch.results[0].type], before=branch))
 
 
-def foreign_points(program: BufferProgram, ownership: Ownership) -> list[tuple[Handover, list[Point]]]:
-    """The results that are copied on their paths, and where these pass on memory of somebody else (2)."""
+def foreign_points(
+    program: BufferProgram, ownership: Ownership
+) -> tuple[list[tuple[Handover, list[Point]]], Tail | None]:
+    """The results that are copied on their paths, and where these pass on memory of somebody else (2); or what has to go into
+    the ways of a branch first."""
     found: list[tuple[Handover, list[Point]]] = []
     for handover in ownership.handovers.values():
         if handover.slot.returned < 0 or handover.certain or len(handover.slot.keys) != 1:
             continue
-        points = _Paths(program, ownership).behind(handover.source, handover.key[0])
+        paths = _Paths(program, ownership)
+        points = paths.behind(handover.source, handover.key[0])
+        if points and paths.tails:
+            return [], paths.tails[0]
         if points:
             found.append((handover, points))
-    return found
+    return found, None
 
 
 class _Paths:
@@ -80,26 +87,34 @@ class _Paths:
 
     def __init__(self, program: BufferProgram, ownership: Ownership) -> None:
         self._program, self._ownership = program, ownership
+        self.tails: list[Tail] = []
 
     def behind(self, value: int, user: int) -> list[Point]:
         """Where somebody else's memory becomes `value`, which op `user` passes on; nothing if not all of it can be told."""
         points: list[Point] = []
         return points if self._collect(value, user, points) else []
 
-    def _collect(self, value: int, user: int, points: list[Point]) -> bool:
+    def _collect(self, value: int, user: int, points: list[Point], alone: bool = True) -> bool:
+        """As `behind`; `alone` is whether nothing else uses the memrefs between `value` and what the op passes on."""
         program = self._program
         record = program.buffers[value]
-        if len(program.users[value]) != 1 or program.ops[program.users[value][0]].operands.count(value) != 1:
+        alone = alone and len(program.users[value]) == 1
+        if any(program.ops[op].operands.count(value) != 1 for op in program.users[value] if alone or op == user):
             return False
         if record.kind is Kind.VIEW:
-            return self._collect(record.sources[0], user, points)
+            return self._collect(record.sources[0], user, points, alone)
         if record.kind is not Kind.PASSED or record.block != program.ops[user].block:
             return False
         if record.producer < 0:
-            return self._arguments(value, user, points)
+            return alone and self._arguments(value, user, points)
         op = program.ops[record.producer]
-        if op.name not in _BRANCHES or not self._is_quiet(range(op.end, user)):
+        if op.name not in _BRANCHES:
             return False
+        if not (alone and self._is_quiet(range(op.end, user))):
+            tail = Tail(op.number, user)
+            if not may_follow(program, tail):
+                return False
+            self.tails.append(tail)
         leaving = [edge for edge in op.edges if edge.end == EXIT]
         if any(edge.start == ENTRY for edge in leaving):
             return False

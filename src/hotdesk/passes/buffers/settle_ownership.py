@@ -28,7 +28,9 @@ from hotdesk.passes.buffers.ownership_paths import (
     open_branch,
     opened,
 )
+from hotdesk.passes.buffers.ownership_tails import follow_paths
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy
+from hotdesk.passes.buffers.unused_values import drop_unused
 
 
 class Options(Protocol):
@@ -69,15 +71,19 @@ class _Settling:
         self._copied: list[ReturnedCopy] = []
 
     def run(self) -> Settled:
+        program = read_buffers(self._function, self._options.reload_scalars)
+        while drop_unused(program):
+            program = read_buffers(self._function, self._options.reload_scalars)
         if self._options.mode == "copies":
             copy_critical_aliases(self._function)
             self._read()
             self._copy_results()
         else:
-            self._read()
+            self._read(program)
             self._decide_choices()
             if not self._lends:
                 self._copy_on_paths()
+                self._copy_compared()
         branches = opened(self._program, self._ownership) if self._options.placement == "last-use" else []
         for branch in branches:
             open_branch(branch)
@@ -85,9 +91,10 @@ class _Settling:
             self._read()
         return Settled(self._program, self._ownership, tuple(self._copied), tuple(branches))
 
-    def _read(self) -> None:
+    def _read(self, program: BufferProgram | None = None) -> None:
+        """Solves the function, as it has been read or is read now."""
         while True:
-            program = read_buffers(self._function, self._options.reload_scalars)
+            program = program or read_buffers(self._function, self._options.reload_scalars)
             _refuse_conditional(program)
             ownership = solve(program, flagged_results(program, self._flagged))
             unclear = _unclear_edges(program, ownership)
@@ -97,6 +104,7 @@ class _Settling:
                 branch = program.ops[number].operation
                 for edge in sorted(edges):
                     branch, _ = split_edge(branch, edge)
+            program = None
         self._program, self._ownership = program, ownership
 
     def _decide_choices(self) -> None:
@@ -123,7 +131,14 @@ class _Settling:
 
     def _copy_on_paths(self) -> None:
         """Copies what is returned on the paths on which it belongs to somebody else."""
-        while points := foreign_points(self._program, self._ownership):
+        while True:
+            points, tail = foreign_points(self._program, self._ownership)
+            if tail is not None:
+                follow_paths(self._program, tail)
+                self._read()
+                continue
+            if not points:
+                return
             for handover, passed in points:
                 end = self._program.ops[handover.key[0]].operation
                 value = end.operands[handover.key[1]]
@@ -131,6 +146,17 @@ class _Settling:
                 for number, operand in passed:
                     op = self._program.ops[number].operation
                     op.operands[operand] = copy_of(op.operands[operand], op)
+            self._read()
+
+    def _copy_compared(self) -> None:
+        """Copies what is returned where addresses would have to tell what it is."""
+        found = [h for h in self._ownership.handovers.values() if h.slot.returned >= 0 and self._ownership.compared(h)]
+        for handover in found:
+            end = self._program.ops[handover.key[0]].operation
+            value = end.operands[handover.key[1]]
+            self._copied.append(ReturnedCopy.of(value, bool(handover.claimed), end, self._function))
+            end.operands[handover.key[1]] = copy_of(value, end)
+        if found:
             self._read()
 
 

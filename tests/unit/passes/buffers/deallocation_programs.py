@@ -135,6 +135,12 @@ PROGRAMS = {
         f"""{D}%r = scf.if %p -> {M} {{ scf.yield %d : {M} }} else {{ scf.yield %u : {M} }}
   {copy("%d", "%u")}"""
     ),
+    "returned from one of two ways, the argument is written in a loop before": picked(
+        f"""{D}%r = scf.if %p -> {M} {{ scf.yield %d : {M} }} else {{ scf.yield %u : {M} }}
+  scf.for %i = %c0 to %n step %c1 {{
+    {copy("%d", "%u")}
+  }}"""
+    ),
     "returned from one of two ways, the other one is read before": picked(
         f"""{D}%r = scf.if %p -> {M} {{ scf.yield %d : {M} }} else {{ scf.yield %u : {M} }}
   %k = memref.load %d[%c0] : {M}"""
@@ -250,6 +256,7 @@ def switched(passed: str, other: str = "%x", before: str = "") -> str:
     default {{
       scf.yield {passed}, {other} : {M}, {M}
     }}
+    {copy("%s#0", "%out")}
     scf.yield %s#1 : {M}
   }}
   {copy("%m", "%out")}"""

@@ -12,6 +12,7 @@ from hotdesk.analysis import ownership, releases
 from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.releases import Releases
 from hotdesk.passes.buffers import handed_flags, ownership_paths, returned_copies, settle_ownership
+from hotdesk.passes.buffers.handed_flags import HandedFlags
 from tests.unit.passes.buffers.deallocation_programs import PROGRAMS
 from tests.unit.passes.buffers.test_deallocation import OWNERSHIP, check_runs
 
@@ -50,7 +51,8 @@ def one_buffer_handed_over_twice(patch: Patch) -> None:
 
 
 def results_not_copied(patch: Patch) -> None:
-    patch.setattr(returned_copies, "copy_of", lambda value, before: value)
+    for module in (returned_copies, settle_ownership):
+        patch.setattr(module, "copy_of", lambda value, before: value)
 
 
 def written_in_between(patch: Patch) -> None:
@@ -71,6 +73,19 @@ def the_chosen_one_is_lost(patch: Patch) -> None:
     patch.setattr(settle_ownership, "read_buffers", partial)
 
 
+def addresses_are(equal: bool) -> Callable[[Patch], None]:
+    """Every comparison of addresses says the same."""
+
+    def apply(patch: Patch) -> None:
+        def answered(self: HandedFlags, how: str, a: int, b: int, before: Any) -> Any:
+            del self, a, b
+            return handed_flags.bit((how == "eq") is equal, before)
+
+        patch.setattr(HandedFlags, "_compared", answered)
+
+    return apply
+
+
 def freed_at_the_first_use(patch: Patch) -> None:
     find = Releases.find
     patch.setattr(Releases, "find", lambda self, owner, uses, moves: find(self, owner, uses[:1], moves))
@@ -81,9 +96,14 @@ FAULTS: dict[str, tuple[Callable[[Patch], None], str]] = {
     "handovers in regions are not seen": (freed_behind_branches_alone, "s2_8 loop, new sometimes"),
     "flags turned round": (flags_turned_round, "loop, new each time"),
     "one buffer handed over twice": (one_buffer_handed_over_twice, "one twice"),
-    "results are not copied": (results_not_copied, "returned from one of two ways, the argument is written before"),
+    "results are not copied": (
+        results_not_copied,
+        "returned from one of two ways, the argument is written in a loop before",
+    ),
     "written in between": (written_in_between, "returned from one of two ways, the argument is written before"),
     "the chosen one is lost": (the_chosen_one_is_lost, "selected"),
+    "addresses never equal": (addresses_are(False), "taken over on one way of a switch, only shown on another"),
+    "addresses always equal": (addresses_are(True), "taken over on one way of a switch, only shown on another"),
     "freed at the first use": (freed_at_the_first_use, "swap"),
 }
 

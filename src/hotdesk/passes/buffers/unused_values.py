@@ -1,0 +1,151 @@
+"""Takes away the memrefs that control passes on and nobody uses, so that nobody has to own them.
+
+    %r:2 = scf.if %p -> (memref<8xf32>, f32) { … yield %a, %s }      ->      %r = scf.if %p -> (f32) { … yield %s }
+
+1. Unused are block arguments and results that get their memrefs from the same operands (`analysis.handovers`), if no op has one
+   as an operand other than to pass it on to unused ones, around a loop too.
+2. All ops that pass them on are of `scf` or branches of `cf`: of another op's operands and results it is not known how they go
+   together.
+3. Views and choices of which nothing is used go first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
+from hotdesk.analysis.handovers import Handovers, Key, Slot
+from hotdesk.ir.building import create
+from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
+
+_AROUND = ("scf.if", "scf.for", "scf.while", "scf.index_switch", "scf.execute_region")
+_PASSING = (*_AROUND, "scf.yield", "scf.condition")
+_BRANCHES = ("cf.br", "cf.cond_br", "cf.switch")
+
+
+def drop_unused(program: BufferProgram) -> bool:
+    """Takes away what is passed on and not used in a function that was just read; whether there was any."""
+    gone = _unused_views(program)
+    unused = _unused(program, Handovers(program), gone)
+    for number in sorted(gone, reverse=True):
+        if not unused:
+            program.ops[number].operation.erase()
+    if unused:
+        _Narrowing(program, unused, gone).run()
+    return bool(unused or gone)
+
+
+def _unused_views(program: BufferProgram) -> set[int]:
+    """Ops that do nothing but show memory to nobody (3)."""
+    gone: set[int] = set()
+    for buffer in reversed(program.buffers):
+        if buffer.kind not in (Kind.VIEW, Kind.CHOICE) or not gone.issuperset(program.users[buffer.number]):
+            continue
+        op = program.ops[buffer.producer]
+        if op.name.split(".")[0] in ("memref", "arith") and all(
+            next(iter(result.uses), None) is None or number == buffer.number
+            for number, result in zip(op.results, op.operation.results, strict=True)
+        ):
+            gone.add(op.number)
+    return gone
+
+
+def _unused(program: BufferProgram, handovers: Handovers, gone: set[int]) -> list[Slot]:
+    """The slots of which nothing is used (1, 2): all that do not show a use, less those that pass on to others."""
+    unused = {slot.number: slot for slot in handovers.slots if slot.returned < 0 and _is_plain(program, slot)}
+    waiting = list(unused.values())
+    while waiting:
+        slot = waiting.pop()
+        if slot.number in unused and not _is_unused(program, handovers, slot, unused, gone):
+            del unused[slot.number]
+            sources = (handovers.of_target.get(handovers.source[key]) for key in slot.keys)
+            waiting += (source for source in sources if source is not None)
+    return list(unused.values())
+
+
+def _is_plain(program: BufferProgram, slot: Slot) -> bool:
+    return all(_is_passing(program, program.ops[op]) for op, _ in slot.keys) and all(
+        program.buffers[target].kind is Kind.PASSED for target in slot.targets
+    )
+
+
+def _is_passing(program: BufferProgram, op: BufferOp) -> bool:
+    if program.blocks[op.block].last == op.number and program.blocks[op.block].branches:
+        return op.name in _BRANCHES
+    parent = program.blocks[op.block].parent
+    return op.name in _AROUND or (op.name in _PASSING and parent >= 0 and program.ops[parent].name in _AROUND)
+
+
+def _is_unused(
+    program: BufferProgram, handovers: Handovers, slot: Slot, unused: dict[int, Slot], gone: set[int]
+) -> bool:
+    for target in slot.targets:
+        for user in program.users[target]:
+            if user in gone:
+                continue
+            places = [i for i, value in enumerate(program.ops[user].operands) if value == target]
+            keys: list[Key] = [(user, i) for i in places]
+            slots = [handovers.of_key.get(key) for key in keys]
+            if not keys or any(each is None or each.number not in unused for each in slots):
+                return False
+    return True
+
+
+class _Narrowing:
+    """Makes ops again without some operands and results; from the last op, so that what goes has no uses left."""
+
+    def __init__(self, program: BufferProgram, unused: Sequence[Slot], gone: set[int]) -> None:
+        self._program, self._gone = program, gone
+        self._operands: dict[int, set[int]] = {}
+        self._results: dict[int, set[int]] = {}
+        self._arguments: dict[int, set[int]] = {}
+        for slot in unused:
+            for op, operand in slot.keys:
+                self._operands.setdefault(op, set()).add(operand)
+            for buffer in (program.buffers[target] for target in slot.targets):
+                if buffer.producer >= 0:
+                    self._results.setdefault(buffer.producer, set()).add(buffer.index)
+                else:
+                    self._arguments.setdefault(buffer.block, set()).add(buffer.index)
+
+    def run(self) -> None:
+        blocks = {number: self._block(number) for number in self._arguments}
+        for number in sorted({*self._operands, *self._results, *self._gone}, reverse=True):
+            op = self._program.ops[number]
+            if number in self._gone:
+                op.operation.erase()
+            elif op.name in _BRANCHES:
+                self._branch(op.operation, self._operands[number])
+            else:
+                self._narrow(op.operation, self._operands.get(number, set()), self._results.get(number, set()))
+        for number, arguments in self._arguments.items():
+            for index in sorted(arguments, reverse=True):
+                cast(Any, blocks[number]).erase_argument(index)
+
+    def _block(self, number: int) -> ir.Block:
+        argument = next(value for value in self._program.blocks[number].arguments if value >= 0)
+        return cast(ir.Block, self._program.buffers[argument].value.owner)
+
+    def _branch(self, old: ir.Operation, dropped: set[int]) -> None:
+        deciding, parts = operand_parts(old)
+        at = len(deciding)
+        rest: list[list[ir.Value]] = []
+        for part in parts:
+            rest.append([value for i, value in enumerate(part, at) if i not in dropped])
+            at += len(part)
+        remade_branch(old, rest)
+        old.erase()
+
+    def _narrow(self, old: ir.Operation, operands: set[int], results: set[int]) -> None:
+        kept = [result for i, result in enumerate(old.results) if i not in results]
+        passed = [value for i, value in enumerate(old.operands) if i not in operands]
+        attributes = {name: old.attributes[name] for name in old.attributes}
+        new = create(old.name, passed, [r.type for r in kept], attributes, regions=len(old.regions), before=old)
+        for old_region, new_region in zip(old.regions, new.regions, strict=True):
+            for block in list(old_region.blocks):
+                block.append_to(new_region)
+        for before, after in zip(kept, new.results, strict=True):
+            before.replace_all_uses_with(after)
+        old.erase()
