@@ -20,6 +20,7 @@ from hotdesk.planning import portfolio
 from hotdesk.report import Memory
 from hotdesk.runtime import planner
 from hotdesk.runtime.program import Program
+from hotdesk.runtime.sizes import Sizes
 from tests.e2e.checking import Transformer, close, integers, random, seeded
 
 FIGURES = tuple(field.name for field in fields(Memory) if field.name != "copies")
@@ -181,7 +182,7 @@ def test_a_size_without_a_greatest_value_is_named() -> None:
 def test_what_plans_take_is_not_underestimated() -> None:
     _, program = transformer()
     executable: Any = program._executable  # pyright: ignore[reportPrivateUsage]
-    solve = program._sizes.solve  # pyright: ignore[reportPrivateUsage]
+    solve = Sizes(program.inputs, executable.constraints).solve
     executable._main.layout(solve([(1, 3)]))
     tracemalloc.start()
     layouts = [executable._main.layout(solve([(2, length)])) for length in range(4, 20)]

@@ -1,52 +1,31 @@
 """A compiled program, called like the function it was compiled from.
 
-A call is checked completely before anything runs. What a check finds out depends on element types and sizes alone, so it
-is remembered for each signature; the plan for each value of the symbols is remembered too. A call seen before costs a
-look at each tensor, the memory of the results and the run.
+A call is checked completely before anything runs (`admission.py`); the plan for each value of the symbols is remembered. A call
+seen before costs a look at each tensor, the memory of the results and the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from hotdesk.errors import ArgumentCountError, DtypeError, OptionError
+from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.report import BufferLine, Memory, Report, WorstCase, render, summarize
+from hotdesk.runtime.admission import Admission, Admitted
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
 from hotdesk.runtime.limits import is_bounds, limits
 from hotdesk.runtime.outputs import Extents, admit
 from hotdesk.runtime.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
-from hotdesk.runtime.sizes import Sizes
-from hotdesk.runtime.tensors import TensorView, address, contiguous, describe, empty, glance, written
+from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, written
 
 if TYPE_CHECKING:
     from hotdesk.runtime.checking.report import CheckReport
     from hotdesk.runtime.tensors import Kind
-
-
-@dataclass(frozen=True, slots=True)
-class _Admitted:
-    """A checked call: contiguous inputs at `addresses`.
-
-    If any is a copy, `views` are the caller's tensors and `copies` keeps the memory while the program runs.
-    """
-
-    signature: Signature
-    addresses: Sequence[int]
-    views: Sequence[TensorView] = ()
-    copies: Sequence[TensorView] = ()
-
-    def extents(self) -> list[tuple[int, int]]:
-        """Where the caller's tensors lie."""
-        if self.views:
-            return [view.extent for view in self.views]
-        ends = zip(self.addresses, self.signature.bytes, strict=True)
-        return [(start, start + count) for start, count in ends]
 
 
 class Program:
@@ -85,7 +64,6 @@ class Program:
         self._calling = calling or Positional([spec.name for spec in executable.inputs])
         self._inputs = executable.inputs
         self._results = executable.results
-        self._sizes = Sizes(executable.inputs, executable.constraints)
         self._static = all(isinstance(dim, int) for spec in executable.inputs for dim in spec.shape)
         self._weights = Extents(weights)
         self._kind: Kind = kind
@@ -95,10 +73,11 @@ class Program:
         self._names = dict(symbols or {})
         self._remembered = Remembered(plans, plan_bytes)
         self._lock = Lock()
+        self._admission = Admission(executable.inputs, executable.constraints, kind, self._remembered, self._lock)
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""
-        call = self._admit(self._calling.flatten(args, kwargs))
+        call = self._admission.admit(self._calling.flatten(args, kwargs))
         with self._lock:
             binding = self._bind(call.signature)
             results = self._allocate(call, binding) if out is None else self._lend(out, call, binding)
@@ -191,63 +170,17 @@ class Program:
         """
         if self._checker is None:
             raise OptionError("check", expected="a program that `hotdesk.compile` made", got="another one")
-        signature, views = self._check(self._calling.flatten(args, kwargs))
+        signature, views = self._admission.check(self._calling.flatten(args, kwargs))
         with self._lock:
             binding = self._bind(signature)
         held = [contiguous(view) for view in views]
         return self._checker(binding.symbols, [(view.pointer, view.shape) for view in held], binding.result_shapes)
 
-    def _admit(self, leaves: Sequence[object]) -> _Admitted:
-        """The fast path: every tensor is usable as it lies and the signature has been seen."""
-        seen = [glance(leaf) for leaf in leaves]
-        plain = [found for found in seen if found is not None]
-        key = tuple([found[0] for found in plain]) if len(plain) == len(seen) else None
-        signature = self._remembered.signature(key) if key is not None else None
-        if signature is None:
-            return self._admit_new(leaves, key)
-        return _Admitted(signature, [found[1] for found in plain])
-
-    def _admit_new(self, leaves: Sequence[object], key: Hashable | None) -> _Admitted:
-        signature, views = self._check(leaves)
-        if key is not None:
-            self._remember(key, signature)
-        copies = [contiguous(view) for view in views]
-        return _Admitted(signature, [copy.pointer for copy in copies], views, copies)
-
-    def _check(self, leaves: Sequence[object]) -> tuple[Signature, tuple[TensorView, ...]]:
-        if len(leaves) != len(self._inputs):
-            names = ", ".join(spec.name for spec in self._inputs)
-            raise ArgumentCountError("arguments", expected=f"{len(self._inputs)} ({names})", got=str(len(leaves)))
-        pairs = zip(leaves, self._inputs, strict=True)
-        views = tuple(describe(leaf, f"argument '{spec.name}'") for leaf, spec in pairs)
-        for view, spec in zip(views, self._inputs, strict=True):
-            if view.dtype != spec.dtype:
-                hint = f"Convert it, or compile the program for {view.dtype}."
-                where = spec.location or None
-                what = f"argument '{spec.name}'"
-                raise DtypeError(what, expected=spec.dtype, got=view.dtype, where=where, hint=hint)
-        key = tuple((view.kind, view.shape) for view in views)
-        signature = self._remembered.signature(key)
-        if signature is None:
-            signature = self._sign(views)
-            self._remember(key, signature)
-        return signature, views
-
-    def _sign(self, views: Sequence[TensorView]) -> Signature:
-        symbols = self._sizes.solve([view.shape for view in views])
-        kinds = {view.kind for view in views}
-        kind: Kind = self._kind if not kinds else "torch" if "torch" in kinds else "numpy"
-        return Signature(symbols, tuple(symbols.values()), kind, tuple(view.bytes for view in views))
-
-    def _remember(self, key: Hashable, signature: Signature) -> None:
-        with self._lock:
-            self._remembered.sign(key, signature)
-
     def _plan(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Binding, tuple[TensorView, ...]]:
         if self._static and not args and not kwargs:
             signature, views = Signature({}, (), self._kind, ()), ()
         else:
-            signature, views = self._check(self._calling.flatten(args, kwargs))
+            signature, views = self._admission.check(self._calling.flatten(args, kwargs))
         with self._lock:
             return self._bind(signature), views
 
@@ -268,11 +201,11 @@ class Program:
             self._remembered.add(signature.values, binding)
         return binding
 
-    def _allocate(self, call: _Admitted, binding: Binding) -> list[object]:
+    def _allocate(self, call: Admitted, binding: Binding) -> list[object]:
         kind, pairs = call.signature.kind, zip(self._results, binding.result_shapes, strict=True)
         return [empty(kind, spec.dtype, shape) for spec, shape in pairs]
 
-    def _lend(self, out: object, call: _Admitted, binding: Binding) -> list[object]:
+    def _lend(self, out: object, call: Admitted, binding: Binding) -> list[object]:
         names = (f"argument '{spec.name}'" for spec in self._inputs)
         inputs = zip(names, call.extents(), strict=True)
         views = admit(out, self._results, binding.result_shapes, inputs, self._weights)
