@@ -4,6 +4,7 @@ from tests.running.executable import Executable, Run
 from tests.running.heap import Traffic
 from tests.running.subjects import (
     MLIR,
+    MLIR_AT_CALLERS,
     MLIR_UNFREED,
     OURS,
     RefusedError,
@@ -17,6 +18,7 @@ from tests.running.subjects import (
 
 __all__ = [
     "MLIR",
+    "MLIR_AT_CALLERS",
     "MLIR_UNFREED",
     "OURS",
     "Executable",

@@ -1,0 +1,61 @@
+"""Random programs: Hotdesk's bufferization copies no more bytes and takes no more memory than MLIR's, where MLIR's takes them.
+
+Both get the same program, cleaned up by MLIR's `canonicalize` and `cse`, and hand out results in the same way: in memory of the
+caller's. A program of which MLIR's makes something else than the reference is left out.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, assume, given, note, seed, settings
+from torch_mlir import ir
+from torch_mlir.passmanager import PassManager
+
+from hotdesk.ir.context import make_context
+from tests.running import MLIR_AT_CALLERS, OURS, RefusedError, Subject, assert_no_more, check, wanted
+from tests.structured import Program, structured_programs
+
+DISPLACING = Subject(
+    "Hotdesk's, with destinations chosen", "builtin.module(hotdesk-choose-destinations,hotdesk-one-shot-bufferize)"
+)
+_CHOSEN = re.compile(
+    r"scf\.if [^\n]*-> \(tensor|scf\.index_switch [^\n]*-> tensor|arith\.select [^\n]*: tensor|cf\.(cond_)?br"
+)
+"""What is one of several tensors, as a result of the program, is copied at the end; MLIR's computes some of them in place."""
+_QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example, HealthCheck.filter_too_much]
+
+
+def _cleaned_up(text: str) -> str:
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        PassManager.parse("builtin.module(canonicalize,cse)").run(module.operation)
+        return str(module)
+
+
+def _check(program: Program) -> None:
+    text, inputs = _cleaned_up(program.text), program.inputs(0)
+    assume(_CHOSEN.search(text) is None)
+    note(text)
+    expected = wanted(text, inputs)
+    try:
+        theirs = check(text, inputs, MLIR_AT_CALLERS, expected)
+    except (RefusedError, AssertionError, ir.MLIRError):
+        return
+    for subject in (OURS, DISPLACING):
+        assert_no_more(check(text, inputs, subject, expected), theirs)
+
+
+@settings(max_examples=25, derandomize=True, deadline=None, database=None, suppress_health_check=_QUIET)
+@given(structured_programs())
+def test_programs(program: Program) -> None:
+    _check(program)
+
+
+@pytest.mark.slow
+@seed(20261)
+@settings(max_examples=150, deadline=None, database=None, suppress_health_check=_QUIET)
+@given(structured_programs())
+def test_many_programs(program: Program) -> None:
+    _check(program)
