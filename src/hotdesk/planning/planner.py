@@ -140,6 +140,8 @@ class _Planner:
         names = (self.strategy,) if self.strategy in ORDERS else tuple(ORDERS)
         effort = 0 if self.strategy in ORDERS else min(self.request.effort, DEFAULT_EFFORT)
         best = place_rigid(asked, names, self.request.seed, effort, self.request.deadline)
+        if best is None:
+            return unshared
         if self.strategy in ("exact", "cp-sat"):
             proven = improve_rigid(asked, best, self.request.effort / NODES_PER_EFFORT, self.request.deadline)
             best, least = proven.best, max(least, proven.cost)

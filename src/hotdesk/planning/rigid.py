@@ -17,7 +17,7 @@ import numpy as np
 from hotdesk.planning.bodies import Body
 from hotdesk.planning.borrow import Loan
 from hotdesk.planning.bounds import hosting_pools
-from hotdesk.planning.deadline import Deadline
+from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.greedy import GREEDY_ORDERS
 from hotdesk.planning.instance import Instance, assemble
 from hotdesk.planning.problem import Problem
@@ -28,6 +28,12 @@ ORDERS = {**GREEDY_ORDERS, **SKYLINE_ORDERS}
 
 _PATIENCE = 50
 """Moves without progress before the search starts from another order."""
+
+_MOST_LOOKS = 3_200_000_000
+"""Looks of one body at another that all orders together may take: half a minute."""
+
+_STRETCH = 200
+"""Bodies put down between two looks at the clock."""
 
 _CHARGE = 8
 """Effort that one placement takes, beside one for each rectangle: an array is searched."""
@@ -107,8 +113,13 @@ def hulls(bodies: Sequence[Body]) -> Instance:
     )
 
 
-def put_down(asked: RigidProblem, order: Sequence[int], name: str, best: Rigid | None = None) -> Rigid | None:
-    """Bodies put down in `order`; None as soon as that takes more than `best`. Pinned ones are there from the start."""
+def put_down(
+    asked: RigidProblem, order: Sequence[int], name: str, best: Rigid | None = None, deadline: Deadline = NO_DEADLINE
+) -> Rigid | None:
+    """Bodies put down in `order`; None as soon as that takes more than `best`, and at the deadline.
+
+    Pinned ones are there from the start.
+    """
     room = sum(len(body.rectangles) for body in asked.bodies)
     racks: dict[int | None, Rack] = {None: Rack(room)}
     places: list[tuple[int | None, int]] = [(None, body.phase) for body in asked.bodies]
@@ -119,7 +130,9 @@ def put_down(asked: RigidProblem, order: Sequence[int], name: str, best: Rigid |
             places[k] = (None, body.pinned)
             racks[None].insert(body, body.pinned)
             arena = max(arena, body.pinned + body.top if body.rectangles else 0)
-    for k in order:
+    for rank, k in enumerate(order):
+        if rank % _STRETCH == 0 and deadline.passed():
+            return None
         body = asked.bodies[k]
         pool, offset = _place(asked, k, racks, room)
         racks[pool].insert(body, offset)
@@ -145,21 +158,25 @@ def _place(asked: RigidProblem, k: int, racks: dict[int | None, Rack], room: int
     return None, in_arena
 
 
-def place_rigid(asked: RigidProblem, names: Sequence[str], seed: int, effort: int, deadline: Deadline) -> Rigid:
-    """The best of the orders `names`, then of what the search comes across with what is left of `effort`."""
+def place_rigid(asked: RigidProblem, names: Sequence[str], seed: int, effort: int, deadline: Deadline) -> Rigid | None:
+    """The best of the orders `names`, then of what the search comes across with what is left of `effort`.
+
+    Only the first orders are tried where there are many bodies. None where there was no time for a single one.
+    """
     instance = hulls(asked.bodies)
-    orders = {name: [instance.origin[i] for i in ORDERS[name](instance)] for name in names}
+    affordable = max(_MOST_LOOKS // len(instance) ** 2, 1)
+    orders = {name: [instance.origin[i] for i in ORDERS[name](instance)] for name in names[:affordable]}
     found: dict[str, Rigid] = {}
     best: Rigid | None = None
     for name, order in orders.items():
-        made = put_down(asked, order, name)
-        assert made is not None, "without a best one every order leads somewhere"
+        made = put_down(asked, order, name, None, deadline)
+        if made is None:
+            return best
         found[name] = made
         best = made if best is None or made.score(asked) < best.score(asked) else best
-        if best.suffices(asked) or deadline.passed():
+        if best.suffices(asked):
             return best
-    assert best is not None, "there is an order at least"
-    return _search(asked, orders, found, best, Random(seed), effort, deadline)
+    return None if best is None else _search(asked, orders, found, best, Random(seed), effort, deadline)
 
 
 def _search(
@@ -182,7 +199,7 @@ def _search(
             order, state, turn, stale = orders[name], found[name], turn + 1, 0
         moved = _moved(asked, state, order, random)
         effort -= charge
-        rival = put_down(asked, moved, "search", state)
+        rival = put_down(asked, moved, "search", state, deadline)
         if rival is None:
             stale += 1
             continue

@@ -40,7 +40,7 @@ def improve_rigid(asked: RigidProblem, best: Rigid, effort: float, deadline: Dea
     if best.suffices(asked) or not available() or sum(len(b.rectangles) for b in asked.bodies) > LARGEST:
         return proven
     if asked.capacity is not None:
-        answer = _Model(asked, asked.capacity).solve(min(effort, 2 * _EFFORT), deadline, best)
+        answer = _Model(asked, asked.capacity).solve(min(effort, 2 * _EFFORT), deadline)
         found = answer.found if answer.found is not None else best
         better = min(best, found, key=lambda each: each.score(asked))
         if answer.complete and answer.found is None:
@@ -52,7 +52,7 @@ def improve_rigid(asked: RigidProblem, best: Rigid, effort: float, deadline: Dea
 def _bisect(asked: RigidProblem, best: Rigid, effort: float, deadline: Deadline) -> Proven:
     refused, proven, capacity = asked.floor - 1, 0, asked.floor
     while effort > 0 and refused + 1 < best.arena and not deadline.passed():
-        answer = _Model(asked, capacity).solve(min(effort, _EFFORT), deadline, None)
+        answer = _Model(asked, capacity).solve(min(effort, _EFFORT), deadline)
         effort -= answer.effort
         if answer.found is not None:
             best = min(best, answer.found, key=lambda each: each.arena)
@@ -119,9 +119,8 @@ class _Model:
             if price := self._asked.price(k, pool):
                 self._costs.append(price * chosen)
 
-    def solve(self, effort: float, deadline: Deadline, known: Rigid | None) -> _Answer:
+    def solve(self, effort: float, deadline: Deadline) -> _Answer:
         """A placement, the cheapest where `complete`; or none, where `complete` because there is none."""
-        del known
         solver: Any = self._cp.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.max_deterministic_time = effort

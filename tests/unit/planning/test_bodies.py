@@ -141,3 +141,12 @@ def test_costs_of_parts_that_never_meet_add_up() -> None:
     problem = Problem(buffers, (Pool("p", 64, ((0, 99),), cost=2),))
     assert costs.least_cost(problem, bodies_of(buffers, ()), 0) == 5 * 128
     assert plan(problem, capacity=0).cost == 5 * 128
+
+
+def test_where_time_is_out_no_two_bodies_share_a_byte() -> None:
+    buffers = tuple(Buffer(i, i, i + 9, 64, 1, None, ((i + 2, i + 5),)) for i in range(300))
+    problem = Problem(buffers)
+    result = plan(problem, time_limit=0)
+    assert (result.strategy, result.arena) == ("no-reuse", 300 * 64)
+    assert check(problem, result) == ()
+    assert plan(problem).arena < 10 * 64
