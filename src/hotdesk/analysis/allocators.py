@@ -1,7 +1,7 @@
 """Which op frees what an owner has: that of the op that allocated it, of a call's result `memref.dealloc`.
 
-A slot has one such op for all that it owns: `memref.dealloc` if any memory that is handed over to it is freed so, or if it is
-returned, because a caller frees what it gets by `memref.dealloc`; else the first of the names.
+A slot has one such op for all that it owns: `memref.dealloc` if any memory that is handed over to it is freed so, else the first
+of the names. A caller frees what it gets by `memref.dealloc`, so what another op frees is copied before it is returned.
 """
 
 from __future__ import annotations
@@ -11,8 +11,27 @@ from collections.abc import Collection, Sequence
 from hotdesk.analysis.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers, Key, Slot
 from hotdesk.analysis.memory_effects import DEALLOC, freeing_op
+from hotdesk.analysis.ownership_candidates import Candidates
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
+
+
+def returned_elsewhere(program: BufferProgram) -> list[Key]:
+    """The operands of returns that may be memory which another op frees than the caller would."""
+    own = _freed_otherwise(program)
+    if not own:
+        return []
+    handovers = Handovers(program)
+    found = Candidates(program, handovers, frozenset()).find((), (), ())
+    returned = (key for slot in handovers.slots if slot.returned >= 0 for key in slot.keys)
+    return [key for key in returned if not found[handovers.source[key]].isdisjoint(own)]
+
+
+def _freed_otherwise(program: BufferProgram) -> dict[int, str]:
+    """The allocations that another op frees than `memref.dealloc`, with its name."""
+    made = (b for b in program.buffers if b.kind is Kind.ALLOCATION)
+    named = ((b.number, freeing_op(program.ops[b.producer].operation)) for b in made)
+    return {number: name for number, name in named if name != DEALLOC}
 
 
 class Allocators:
@@ -20,9 +39,7 @@ class Allocators:
 
     def __init__(self, program: BufferProgram, slots: Handovers) -> None:
         self._program, self._handovers = program, slots
-        made = (b for b in program.buffers if b.kind is Kind.ALLOCATION)
-        named = ((b.number, freeing_op(program.ops[b.producer].operation)) for b in made)
-        self._own = {number: name for number, name in named if name != DEALLOC}
+        self._own = _freed_otherwise(program)
         self._passed: dict[int, str] = {}
 
     def of(self, owner: int) -> str:

@@ -11,8 +11,8 @@ are aliases of buffers that others own. It *owns* where it must:
    the callee says by a flag whether it is; if not, it is memory that the callee got or that is nobody's.
 4. If one op hands a buffer over to two slots, the one with fewer candidates gets it, or the first, and outlives the other.
 
-5. What a slot owns is freed by one op (`memory_effects.freeing_op`): `memref.dealloc` if any operand's memory is, or it is
-   returned. Memory that another op frees is not handed over, and its owner has to outlive the slot's values.
+5. What a slot owns is freed by one op (`analysis.allocators`). Memory that another op frees is not handed over, and its owner has
+   to outlive the slot's values.
 
 A slot whose operands hand over all of their candidates (`analysis.ownership_candidates`) owns *statically*. Any other owning slot
 carries a flag at run time. The least solution is found by repetition: slots only come to own, handovers are only taken back.

@@ -131,6 +131,10 @@ class Reason(str, Enum):
     RETURNED_INPUT = "returned-input", "The result is an argument as it came, and a result has memory of its own."
     RETURNED_WEIGHT = "returned-weight", "The result is a weight, and a result has memory of its own."
     RETURNED_TWICE = "returned-twice", "The value is returned more than once, and each result has memory of its own."
+    RETURNED_FREED_OTHERWISE = (
+        "returned-freed-otherwise",
+        "The result is memory that another op frees than the caller would.",
+    )
     RETURNED_VIEW = "returned-view", "The result is a view of a value that is returned as well or used differently."
     PARTIAL_VIEW_RETURNED = (
         "partial-view-returned",

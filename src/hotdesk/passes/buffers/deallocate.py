@@ -137,8 +137,7 @@ class _Deallocation:
         return Decision("allocation", Outcome.FREED, Reason.LIVE_RANGE_ENDED, (source,), size)
 
     def _copied(self, copied: ReturnedCopy) -> Decision:
-        reason = Reason.RETURNED_TWICE if copied.twice else Reason.RETURNED_INPUT
-        return Decision("result", Outcome.COPIED, reason, (Source("func.return", copied.location),), copied.size)
+        return Decision("result", Outcome.COPIED, copied.reason, (Source("func.return", copied.location),), copied.size)
 
 
 class _Points:

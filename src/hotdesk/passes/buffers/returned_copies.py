@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.ownership import Handover
+from hotdesk.explain import Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, product
@@ -21,17 +22,22 @@ from hotdesk.passes.buffers.remaking import erase_unused, is_false
 
 @dataclass(frozen=True, slots=True)
 class ReturnedCopy:
-    """A result of `size` bytes that is copied, at least on some paths; `twice` if another result may be the same buffer."""
+    """A result of `size` bytes that is copied, at least on some paths, and why."""
 
     size: Size
-    twice: bool
+    reason: Reason
     location: str
 
     @classmethod
-    def of(cls, value: ir.Value, twice: bool, end: ir.Operation, function: ir.Operation) -> ReturnedCopy:
+    def of(cls, value: ir.Value, reason: Reason, end: ir.Operation, function: ir.Operation) -> ReturnedCopy:
         """The copy of what `end` returns."""
         size = product([*SymbolicSizes(function).shape(value), element_bytes(element_of(value.type))])
-        return cls(size, twice, python_line(end.location))
+        return cls(size, reason, python_line(end.location))
+
+
+def reason_of(handover: Handover) -> Reason:
+    """Why what is not handed over for certain is copied: it is another result's too, or somebody else's."""
+    return Reason.RETURNED_TWICE if handover.claimed else Reason.RETURNED_INPUT
 
 
 def copy_results(
@@ -42,7 +48,7 @@ def copy_results(
     for operand, handover in open_.items():
         value, flag = end.operands[operand], flags[operand]
         never = not (handover.moved or handover.claimed) or is_false(flag)
-        copied.append(ReturnedCopy.of(value, bool(handover.claimed), end, function))
+        copied.append(ReturnedCopy.of(value, reason_of(handover), end, function))
         if never:
             erase_unused(flag)
             end.operands[operand] = copy_of(value, end)

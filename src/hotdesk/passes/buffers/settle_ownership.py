@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocators import returned_elsewhere
 from hotdesk.analysis.buffer_program import BufferProgram
 from hotdesk.analysis.buffer_reading import read_buffers
+from hotdesk.analysis.handovers import Key
 from hotdesk.analysis.ownership import Ownership
 from hotdesk.analysis.ownership_solving import solve
 from hotdesk.errors import BufferizationError
+from hotdesk.explain import Reason
 from hotdesk.ir.locations import python_line
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_of, copy_open_results
@@ -29,7 +32,7 @@ from hotdesk.passes.buffers.ownership_paths import (
     opened,
 )
 from hotdesk.passes.buffers.ownership_tails import follow_paths
-from hotdesk.passes.buffers.returned_copies import ReturnedCopy
+from hotdesk.passes.buffers.returned_copies import ReturnedCopy, reason_of
 from hotdesk.passes.buffers.unused_values import drop_unused
 
 
@@ -73,6 +76,9 @@ class _Settling:
     def run(self) -> Settled:
         program = read_buffers(self._function, self._options.reload_scalars)
         while drop_unused(program):
+            program = read_buffers(self._function, self._options.reload_scalars)
+        if elsewhere := returned_elsewhere(program):
+            self._copy_returned(program, dict.fromkeys(elsewhere, Reason.RETURNED_FREED_OTHERWISE))
             program = read_buffers(self._function, self._options.reload_scalars)
         if self._options.mode == "copies":
             copy_critical_aliases(self._function)
@@ -124,8 +130,8 @@ class _Settling:
         ends = {op.number: op.operation for op in self._program.ops if op.name == "func.return"}
         values = {(n, i): value for n, end in ends.items() for i, value in enumerate(end.operands)}
         for handover in copy_open_results(self._program, self._ownership):
-            twice, end = bool(handover.claimed), ends[handover.key[0]]
-            self._copied.append(ReturnedCopy.of(values[handover.key], twice, end, self._function))
+            end = ends[handover.key[0]]
+            self._copied.append(ReturnedCopy.of(values[handover.key], reason_of(handover), end, self._function))
         if self._copied:
             self._read()
 
@@ -142,7 +148,7 @@ class _Settling:
             for handover, passed in points:
                 end = self._program.ops[handover.key[0]].operation
                 value = end.operands[handover.key[1]]
-                self._copied.append(ReturnedCopy.of(value, False, end, self._function))
+                self._copied.append(ReturnedCopy.of(value, Reason.RETURNED_INPUT, end, self._function))
                 for number, operand in passed:
                     op = self._program.ops[number].operation
                     op.operands[operand] = copy_of(op.operands[operand], op)
@@ -150,14 +156,19 @@ class _Settling:
 
     def _copy_compared(self) -> None:
         """Copies what is returned where addresses would have to tell what it is."""
-        found = [h for h in self._ownership.handovers.values() if h.slot.returned >= 0 and self._ownership.compared(h)]
-        for handover in found:
-            end = self._program.ops[handover.key[0]].operation
-            value = end.operands[handover.key[1]]
-            self._copied.append(ReturnedCopy.of(value, bool(handover.claimed), end, self._function))
-            end.operands[handover.key[1]] = copy_of(value, end)
+        handovers = self._ownership.handovers.values()
+        found = {h.key: reason_of(h) for h in handovers if h.slot.returned >= 0 and self._ownership.compared(h)}
         if found:
+            self._copy_returned(self._program, found)
             self._read()
+
+    def _copy_returned(self, program: BufferProgram, reasons: Mapping[Key, Reason]) -> None:
+        """Copies these operands of returns."""
+        for (op, operand), reason in reasons.items():
+            end = program.ops[op].operation
+            value = end.operands[operand]
+            self._copied.append(ReturnedCopy.of(value, reason, end, self._function))
+            end.operands[operand] = copy_of(value, end)
 
 
 def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, set[int]]:
