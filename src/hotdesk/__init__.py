@@ -13,5 +13,17 @@ from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
 from hotdesk.report.records import Memory
 from hotdesk.runtime.program import Program
 
-__all__ = ["Buffer", "HotdeskError", "Memory", "Options", "Plan", "Pool", "Problem", "Program", "Tie", "compile", "plan"]
+__all__ = [
+    "Buffer",
+    "HotdeskError",
+    "Memory",
+    "Options",
+    "Plan",
+    "Pool",
+    "Problem",
+    "Program",
+    "Tie",
+    "compile",
+    "plan",
+]
 __version__ = "0.1.0"
