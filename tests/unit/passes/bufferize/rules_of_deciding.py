@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.passes.bufferize.upstream_programs import H, T, binary, fill, main, square
+from tests.unit.passes.bufferize.upstream_programs import H, T, binary, branches, fill, loop, main, square
 
 _MAP = "affine_map<(d0) -> (d0)>"
 _D = "{hotdesk.donated}"
@@ -34,12 +34,7 @@ RULES = {
     "R4 a region that writes": main(
         "%b: i1",
         f"""{fill("%f")}
-        %r = scf.if %b -> ({T}) {{
-          %g = {square("%f", "%f")}
-          scf.yield %g : {T}
-        }} else {{
-          scf.yield %f : {T}
-        }}""",
+        {branches("%r", ["%g", f"%g = {square('%f', '%f')}"], ["%f"])}""",
         [("%r", T)],
         given="1",
     ),
@@ -93,10 +88,7 @@ RULES = {
     "R11 what a loop yields": main(
         "",
         f"""{fill("%f")}
-        %r = scf.for %i = %c0 to %c6 step %c1 iter_args(%p = %f) -> ({T}) {{
-          %s = {binary("addf", "%p", "%p", "%p")}
-          scf.yield %s : {T}
-        }}""",
+        {loop("%r", "%f", "%s", f"%s = {binary('addf', '%p', '%p', '%p')}")}""",
         [("%r", T)],
     ),
     "R12 two writes of which one can be in place": main(
@@ -147,11 +139,7 @@ RULES = {
     "R22 what a region hands out first": main(
         f"%x: {T}",
         f"""{fill("%f")}
-        %r = scf.for %i = %c0 to %c6 step %c1 iter_args(%p = %f) -> ({T}) {{
-          %a = {binary("addf", "%p", "%x", "%p")}
-          %b = {binary("mulf", "%p", "%a", "%p")}
-          scf.yield %b : {T}
-        }}""",
+        {loop("%r", "%f", "%b", f"%a = {binary('addf', '%p', '%x', '%p')}", f"%b = {binary('mulf', '%p', '%a', '%p')}")}""",
         [("%r", T)],
     ),
     "R23 a read before the write": main(
@@ -165,21 +153,14 @@ RULES = {
     "R24 a read in a loop, a write behind it": main(
         f"%x: {T}",
         f"""{fill("%f")}
-        %r = scf.for %i = %c0 to %c6 step %c1 iter_args(%p = %x) -> ({T}) {{
-          %a = {binary("addf", "%f", "%p", "%p")}
-          scf.yield %a : {T}
-        }}
+        {loop("%r", "%x", "%a", f"%a = {binary('addf', '%f', '%p', '%p')}")}
         %s = {square("%f", "%f")}""",
         [("%r", T), ("%s", T)],
     ),
     "R24 a read and a write in a loop": main(
         f"%x: {T}",
         f"""{fill("%f")}
-        %r = scf.for %i = %c0 to %c6 step %c1 iter_args(%p = %x) -> ({T}) {{
-          %b = {binary("subf", "%f", "%p", "%p")}
-          %a = {binary("addf", "%f", "%b", "%f")}
-          scf.yield %a : {T}
-        }}""",
+        {loop("%r", "%x", "%a", f"%b = {binary('subf', '%f', '%p', '%p')}", f"%a = {binary('addf', '%f', '%b', '%f')}")}""",
         [("%r", T)],
     ),
     "R25 blocks": main(
@@ -197,13 +178,7 @@ RULES = {
     "R26 branches of which one runs": main(
         "%b: i1",
         f"""{fill("%f")}
-        %r = scf.if %b -> ({T}) {{
-          %g = {square("%f", "%f")}
-          scf.yield %g : {T}
-        }} else {{
-          %h = {binary("addf", "%f", "%f", "%f")}
-          scf.yield %h : {T}
-        }}""",
+        {branches("%r", ["%g", f"%g = {square('%f', '%f')}"], ["%h", f"%h = {binary('addf', '%f', '%f', '%f')}"])}""",
         [("%r", T)],
         given="0",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.passes.bufferize.upstream_programs import H, T, binary, fill, main, square
+from tests.unit.passes.bufferize.upstream_programs import H, T, binary, branches, fill, loop, main, square
 
 _ONE = "tensor<1xf32>"
 _D = "{hotdesk.donated}"
@@ -11,6 +11,16 @@ _READS = (
     f"func.func private @g(%x: {T}) -> {T} {{ %e = tensor.empty() : {T} %r = {square('%x', '%e')} return %r : {T} }}"
 )
 _SAME = f"func.func private @g(%x: {T}) -> {T} {{ return %x : {T} }}"
+_IN_A_BRANCH = branches(
+    "%r",
+    [
+        "%c",
+        f"%e = tensor.empty() : {T}",
+        f"%a = {square('%f', '%e')}",
+        f"%c = {binary('addf', '%f', '%a', '%a')}",
+    ],
+    ["%f"],
+)
 RULES = {
     "R28 only the other part is read": main(
         f"%x: {T} {_D}",
@@ -108,10 +118,7 @@ RULES = {
     "R36 a loop yields what is outside": main(
         f"%x: {T}",
         f"""{fill("%f")}
-        %r = scf.for %i = %c0 to %c6 step %c1 iter_args(%p = %f) -> ({T}) {{
-          %a = {square("%p", "%p")}
-          scf.yield %x : {T}
-        }}""",
+        {loop("%r", "%f", "%x", f"%a = {square('%p', '%p')}")}""",
         [("%r", T)],
     ),
     "R36 a loop with a condition": main(
@@ -164,14 +171,7 @@ RULES = {
     "R39 where memory is allocated": main(
         "%b: i1",
         f"""{fill("%f")}
-        %r = scf.if %b -> ({T}) {{
-          %e = tensor.empty() : {T}
-          %a = {square("%f", "%e")}
-          %c = {binary("addf", "%f", "%a", "%a")}
-          scf.yield %c : {T}
-        }} else {{
-          scf.yield %f : {T}
-        }}""",
+        {_IN_A_BRANCH}""",
         [("%r", T)],
         given="1",
     ),

@@ -36,6 +36,18 @@ def fill(name: str, value: str = "%one", kind: str = T) -> str:
     return f"{empty}{name} = linalg.fill ins({value} : f32) outs({name}_empty : {kind}) -> {kind}"
 
 
+def loop(made: str, init: str, yielded: str, *body: str) -> str:
+    """A loop that runs six times; its argument is `%p`."""
+    head = f"{made} = scf.for %i = %c0 to %c6 step %c1 iter_args(%p = {init}) -> ({T}) {{"
+    return "\n".join((head, *body, f"scf.yield {yielded} : {T}", "}"))
+
+
+def branches(made: str, first: Sequence[str], second: Sequence[str]) -> str:
+    """One of two branches, as `%b` says; of each what it yields, and its ops."""
+    one, other = ("\n".join((*body, f"scf.yield {yielded} : {T}")) for yielded, *body in (first, second))
+    return f"{made} = scf.if %b -> ({T}) {{\n{one}\n}} else {{\n{other}\n}}"
+
+
 def main(arguments: str, body: str, results: Sequence[tuple[str, str]], before: str = "", *, given: str = "") -> str:
     """A program whose `@main` returns the `results`, each a name and a type; `given` are its scalars."""
     names, types = ", ".join(name for name, _ in results), ", ".join(kind for _, kind in results)
