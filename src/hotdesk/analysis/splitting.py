@@ -5,7 +5,7 @@ Beginning with a value and a dimension of it:
 1. The operation that makes it and all that read it, directly or through views, are done in parts. Each has to run a loop over the
    dimension that can be cut (`analysis.axes`), and each view has to hand the cut on.
 2. What they read besides is taken in slices, or as a whole where the loop does not run over it. What makes it joins in if it is
-   large as well, or is the destination of one of them alone.
+   large as well, or is the destination of one of them alone. Destinations without contents are made anew.
 3. What they make for others is put together by insertions. If it is large, and all that read it can be cut, they join in.
 4. What is put together is smaller than the value, each of it; else it could lie where the value does, and nothing were gained.
 5. None of this depends on itself by way of an operation that does not join in: all parts run where the last of them stood.
@@ -76,6 +76,11 @@ class StraightLine:
             self._loops[number] = None if inside else read_loops(op)
         return self._loops[number]
 
+    def is_given(self, value: ir.Value) -> bool:
+        """Whether a tensor is an argument, or a destination without contents, of which each part has its own."""
+        maker = self.makers.get(value)
+        return maker is None or self.ops[maker].name == "tensor.empty"
+
     def bytes(self, value: ir.Value) -> int:
         """The bytes of a tensor."""
         return as_number(product([*self._sizes.shape(value), element_bytes(element_of(value.type))]), self._assumed)
@@ -96,9 +101,10 @@ def find_split(line: StraightLine, value: ir.Value, dim: int, large: int) -> Spl
     for unit in (each for each in range(1, size // 2 + 1) if size % each == 0):
         growth = _Growth(line, size // unit, large)
         if growth.begin(value, Axis(dim, unit)):
+            alone = growth.split()
             growth.grow()
-            found = growth.split()
-            return found if all(line.bytes(output) < line.bytes(value) for output in found.outputs) else None
+            fits = (s for s in (growth.split(), alone) if all(line.bytes(o) < line.bytes(value) for o in s.outputs))
+            return next(fits, None)
         if not growth.too_fine:
             return None
     return None
@@ -134,7 +140,7 @@ class _Growth:
             SplitOp(
                 number,
                 op,
-                tuple(self._operand_axis(number, v) for v in op.operands),
+                tuple(self._operand_axis(number, i) for i in range(len(op.operands))),
                 tuple(self._axes[r] for r in op.results),
             )
             for number, op in ((number, self._line.ops[number]) for number in sorted(self._ops))
@@ -145,18 +151,20 @@ class _Growth:
 
     def _stays_inside(self, value: ir.Value) -> bool:
         """Whether all that read a value are done in parts, and need no more than its parts."""
-        readers = self._line.readers.get(value, ())
-        return all(reader in self._ops and self._operand_axis(reader, value) is not None for reader in readers)
+        return all(r in self._ops and self._needs_parts(r, value) for r in self._line.readers.get(value, ()))
 
-    def _operand_axis(self, number: int, value: ir.Value) -> Axis | None:
-        """The axis of an operand, if this operation needs it in parts: one value may be needed in parts and as a whole."""
-        axis = self._axes.get(value)
+    def _needs_parts(self, number: int, value: ir.Value) -> bool:
+        """Whether an operation that is cut needs a value in parts, wherever it reads it."""
+        operands = self._line.ops[number].operands
+        return all(self._operand_axis(number, i) is not None for i, operand in enumerate(operands) if operand == value)
+
+    def _operand_axis(self, number: int, operand: int) -> Axis | None:
+        """The axis of an operand, if the operation needs it in parts: it may need one value in parts and as a whole."""
+        axis = self._axes.get(self._line.ops[number].operands[operand])
         loops = self._line.loops(number)
         if axis is None or loops is None:
             return axis
-        operands = list(self._line.ops[number].operands)
-        loop = self._loop(number, loops)
-        return axis if loops.operands[operands.index(value)][axis.dim] == loop else None
+        return axis if loops.operands[operand][axis.dim] == self._loop(number, loops) else None
 
     def _loop(self, number: int, loops: Loops) -> int:
         """The loop of an operation that is cut."""
@@ -168,7 +176,7 @@ class _Growth:
         for number in sorted(self._ops):
             op, loops = self._line.ops[number], self._line.loops(number)
             for i, value in enumerate(op.operands):
-                if value not in self._axes or value in self._inner or value not in self._line.makers:
+                if value not in self._axes or value in self._inner or self._line.is_given(value):
                     continue
                 alone = loops is not None and i in loops.inits and len(self._line.readers[value]) == 1
                 if alone or self._is_large(value):
@@ -183,7 +191,7 @@ class _Growth:
         self._inner.add(value)
         readers = self._line.readers.get(value, ())
         joined = all(self._join(number) for number in (self._line.makers[value], *readers))
-        return joined and all(self._operand_axis(number, value) is not None for number in readers)
+        return joined and all(self._needs_parts(number, value) for number in readers)
 
     def _join(self, number: int) -> bool:
         """Cuts an operation, one of whose tensors has an axis."""
@@ -193,8 +201,6 @@ class _Growth:
             return False
         op, loops = self._line.ops[number], self._line.loops(number)
         self._ops.add(number)
-        if op.name == "tensor.empty":
-            return op.results[0] in self._axes
         if op.name in VIEWS:
             return self._join_view(op)
         if loops is None:

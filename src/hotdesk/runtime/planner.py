@@ -4,8 +4,8 @@
 2. Sizes with symbols: plans for some samples, the greatest sizes in range among them. Where what lies below what in one of them
    is proven to be good for all sizes in range (`planning.all_sizes`), that is the plan, and sizes are only laid out by it.
 3. Else each of the samples' stackings is laid out for the sizes that come, with all its loans and with those that fit for all
-   sizes, and buffers are packed anew beside what pools hold in the best of them; the smallest arena counts. That takes
-   milliseconds. Only where it ends more than a twentieth above the bound does the portfolio run again.
+   sizes, and the smallest arena counts. Where it is more than a hundredth above the bound, buffers are packed anew beside what
+   pools hold. That takes milliseconds. Only where more than a twentieth is left does the portfolio run again.
 
 What a plan is depends on the program and the sizes, not on the calls before. Every plan is checked by code that did not make it.
 """
@@ -18,7 +18,7 @@ from functools import cached_property
 from hotdesk.errors import PlanError
 from hotdesk.ir.polynomials import Polynomials
 from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.planning import Buffer, Plan, Pool, PoolId, Problem, check, lower_bound, plan
+from hotdesk.planning import Bound, Buffer, Placement, Plan, Pool, PoolId, Problem, check, lower_bound, plan
 from hotdesk.planning.all_sizes import good_for_all, sure_loans
 from hotdesk.planning.polynomials import Polynomial, greatest
 from hotdesk.planning.repacking import borrowing_less, repacked
@@ -29,7 +29,11 @@ from hotdesk.runtime.layout import ALIGNMENT
 SAMPLES = (512, 64, 8)
 """What each symbol is taken to be, beside its greatest value."""
 
-_CLOSE = 1.05
+_CLOSE = 1.01
+"""How far above its bound the arena of a stacking may be without another packing being tried."""
+
+_TOLERATED = 1.05
+"""How far above its bound an arena may be without a search."""
 
 Bounds = Mapping[str, tuple[int, "int | None"]]
 
@@ -70,7 +74,9 @@ class Planner:
         if not self._symbols:
             return checked(problem, plan(problem))
         if self._for_all is not None:
-            return checked(problem, _laid_out(problem, self._for_all, "for-all-sizes") or plan(problem))
+            found = lay_out(self._for_all, problem)
+            made = None if found is None else _as_plan(problem, found, lower_bound(problem), "for-all-sizes")
+            return checked(problem, made or plan(problem))
         return checked(problem, self._quick(problem))
 
     @property
@@ -163,19 +169,20 @@ class Planner:
         return tuple(dict.fromkeys(found))
 
     def _quick(self, problem: Problem) -> Plan:
-        best: Plan | None = None
+        bound, best = lower_bound(problem), None
         for stacking in self._stackings:
-            found = _laid_out(problem, stacking, "as-sampled")
-            if found is not None and (best is None or found.arena < best.arena):
+            found = lay_out(stacking, problem)
+            if found is not None and (best is None or found[1] < best[1]):
                 best = found
-            if best is not None and best.proven_optimal:
-                return best
-        if best is not None:
-            best = repacked(problem, best)
-        if best is not None and best.arena <= _CLOSE * best.bound.bytes:
-            return best
+            if best is not None and best[1] == bound.bytes:
+                break
+        made = None if best is None else _as_plan(problem, best, bound, "as-sampled")
+        if made is not None and made.arena > _CLOSE * bound.bytes:
+            made = repacked(problem, made)
+        if made is not None and made.arena <= _TOLERATED * bound.bytes:
+            return made
         again = plan(problem, effort=0)
-        return again if best is None or again.arena < best.arena else best
+        return again if made is None or again.arena < made.arena else made
 
 
 def problem_of(lowered: LoweredFunction, sizes: Sequence[int]) -> Problem:
@@ -193,14 +200,11 @@ def problem_of(lowered: LoweredFunction, sizes: Sequence[int]) -> Problem:
     return Problem(tuple(buffers), tuple(pools))
 
 
-def _laid_out(problem: Problem, stacking: Stacking, strategy: str) -> Plan | None:
-    """A stacking for the sizes of a problem; None where a buffer does not fit its pool, or more is needed than without reuse."""
-    found = lay_out(stacking, problem)
-    no_reuse = sum(buffer.footprint for buffer in problem.buffers)
-    if found is None or found[1] > no_reuse:
-        return None
+def _as_plan(problem: Problem, found: tuple[tuple[Placement, ...], int], bound: Bound, strategy: str) -> Plan | None:
+    """Placements and their arena as a plan; None if that is more than is needed without reuse."""
     placements, arena = found
-    return Plan(placements, arena, lower_bound(problem), strategy, no_reuse)
+    no_reuse = sum(buffer.footprint for buffer in problem.buffers)
+    return Plan(placements, arena, bound, strategy, no_reuse) if arena <= no_reuse else None
 
 
 def _within(sample: int | None, low: int, high: int | None) -> int:

@@ -76,6 +76,9 @@ class SplitRows(Pass):
                     line.gone.update(each.number for each in split.ops)
                     apply_split(split, self.parts)
                     break
+        for number, op in enumerate(line.ops):
+            if number not in line.gone and op.name == "tensor.empty" and next(iter(op.results[0].uses), None) is None:
+                op.erase()
         return decisions
 
     def _find(self, line: StraightLine, value: ir.Value, size: int) -> Split | None:
@@ -183,6 +186,9 @@ def _part_type(value: ir.Value, axis: Axis, first: int, end: int) -> ir.RankedTe
 
 def _slice(value: ir.Value, axis: Axis, first: int, end: int, before: ir.Operation) -> ir.Value:
     kind = _part_type(value, axis, first, end)
+    maker = defining_op(value)
+    if maker is not None and maker.name == "tensor.empty":
+        return create("tensor.empty", list(maker.operands), [kind], before=before).results[0]
     dynamic = dynamic_dims(value, before)
     attributes = _window(shape_of(kind), axis, first, [1, 0, len(dynamic), 0])
     return create("tensor.extract_slice", [value, *dynamic], [kind], attributes, before=before).results[0]

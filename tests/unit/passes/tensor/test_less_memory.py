@@ -188,6 +188,30 @@ def test_a_value_that_is_returned_or_read_whole_is_not_split() -> None:
     assert decide(square, SplitRows(least_bytes=1)) == ()
 
 
+def test_a_value_read_in_parts_and_as_a_whole_by_one_operation() -> None:
+    """Each element of `%a` less the first one: `%a` is there as a whole, and parts of it are read beside."""
+    text = """
+    #first = affine_map<(a, b) -> (0, 0)>
+    #id = affine_map<(a, b) -> (a, b)>
+    func.func @main(%x: tensor<6x8xf32>, %f: tensor<6xf32>) -> tensor<6xf32> {
+      %e = tensor.empty() : tensor<6x8xf32>
+      %a = linalg.map { math.exp } ins(%x : tensor<6x8xf32>) outs(%e : tensor<6x8xf32>)
+      %b = linalg.generic {indexing_maps = [#first, #id, #id], iterator_types = ["parallel", "parallel"]}
+          ins(%a, %a : tensor<6x8xf32>, tensor<6x8xf32>) outs(%e : tensor<6x8xf32>) {
+        ^bb0(%p: f32, %q: f32, %o: f32):
+          %s = arith.subf %q, %p : f32
+          linalg.yield %s : f32
+      } -> tensor<6x8xf32>
+      %r = linalg.reduce { arith.addf } ins(%b : tensor<6x8xf32>) outs(%f : tensor<6xf32>) dimensions = [1]
+      return %r : tensor<6xf32>
+    }"""
+    split = run(parse(text), SplitRows(parts=2, least_bytes=100))
+    assert split.count("tensor<6x8xf32>) -> tensor<3x8xf32>") == 0
+    assert split.count("linalg.generic") == 2
+    x, f = floats(6, 8), floats(6)
+    np.testing.assert_allclose(run_module(split, x, f)[0], run_module(text, x, f)[0], rtol=1e-5)
+
+
 def test_what_needs_a_result_in_between_stays() -> None:
     """`%s` reads a result that would be there only after the last part, and the last operation reads `%s`."""
     text = """
