@@ -99,16 +99,29 @@ def _function(module: ir.Module, name: str) -> ir.Operation:
     return next(op for op in defined_functions(module) if symbol_name(op) == name)
 
 
+def _is_declared(function: ir.Operation, size: int) -> bool:
+    """Whether a size is in every range that a function states for its symbols."""
+    if "hotdesk.bounds" not in function.attributes:
+        return True
+    stated: Any = function.attributes["hotdesk.bounds"]
+    ranges: list[list[int]] = [[int(end.value) for end in each.attr] for each in stated]
+    return all(low <= size and all(size <= high for high in rest) for low, *rest in ranges)
+
+
 def draws(text: str, module: ir.Module, function: str) -> Iterator[list[Any]]:
     """Arguments for a function of a module with this text: each size with each setting of the flags."""
-    header = re.search(rf"func\.func @{function}\((.*?)\)(?: -> .*)? \{{$", text, re.MULTILINE | re.DOTALL)
+    header = re.search(
+        rf"func\.func @{function}\((.*?)\)(?: ->[^\n]*| attributes[^\n]*)? \{{$", text, re.MULTILINE | re.DOTALL
+    )
     assert header is not None
     names = re.findall(r"%(\w+): ", header[1])
+    op = _function(module, function)
     with module.context:
-        found = parameters(_function(module, function), False)
+        found = parameters(op, False)
         kinds = [(p.is_memref, dtype_of(p.type), p.shape if p.is_memref else ()) for p in found]
     flags = [i for i, (is_memref, dtype, _) in enumerate(kinds) if not is_memref and dtype.kind == "b"]
-    for size, setting in itertools.product(SIZES, itertools.product((False, True), repeat=len(flags))):
+    sizes = [size for size in SIZES if _is_declared(op, size)]
+    for size, setting in itertools.product(sizes, itertools.product((False, True), repeat=len(flags))):
         generator = np.random.default_rng(size)
         values: list[Any] = []
         for i, (name, (is_memref, dtype, shape)) in enumerate(zip(names, kinds, strict=True)):
