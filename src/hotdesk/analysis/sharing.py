@@ -165,8 +165,7 @@ class Sharing:
         if isinstance(block, Reason):
             return block
         firsts = [self._dominance.within(op, block) for op in (desk.first, alone.first)]
-        frees = [free for user in (*desk.users, *alone.users) for free in user.frees]
-        lasts = [self._dominance.within(free, block) for free in frees]
+        lasts = [self._dominance.within(free, block) for each in (desk, alone) for free in _frees(each)]
         if None in firsts or None in lasts:
             return Reason.FREED_ELSEWHERE
         first = min(cast("list[int]", firsts))
@@ -234,3 +233,8 @@ class Sharing:
     def _say(self, allocation: Allocation, outcome: Outcome, reason: Reason, because: int) -> None:
         sources = tuple(map(self.allocations.source, dict.fromkeys((allocation.op, because))))
         self.decisions.append(Decision("allocation", outcome, reason, sources, self.allocations.bytes(allocation)))
+
+
+def _frees(desk: Desk) -> tuple[int, ...]:
+    """The deallocations, or of those that are known to be in the desk's block the last one."""
+    return desk.users[0].frees if len(desk.users) == 1 else (desk.last,) if desk.last >= 0 else ()
