@@ -48,6 +48,21 @@ def test_what_is_remembered_is_bounded() -> None:
     assert program._remembered.signatures <= 12
 
 
+def test_plans_are_bounded_by_bytes() -> None:
+    """Each plan of the fake says that it takes 1000 bytes. The one used last is kept, however large."""
+    fake = stacking()
+    program = Program(fake, plan_bytes=2500)
+    for rows in (1, 2, 3, 2, 1):
+        program(torch.ones(rows, 3), torch.ones(2 * rows, 3))
+    assert [bound["s0"] for bound in fake.bound] == [1, 2, 3, 1]
+    assert (program.plans.kept, program.plans.bytes, program.plans.reused) == (2, 2000, 1)
+    small = Program(stacking(), plan_bytes=1)
+    small(torch.ones(1, 3), torch.ones(2, 3))
+    assert (small.plans.kept, small.plans.bytes) == (1, 1000)
+    with pytest.raises(OptionError, match="plan_bytes: expected at least 1, got 0"):
+        Program(stacking(), plan_bytes=0)
+
+
 def test_plans_must_be_kept() -> None:
     with pytest.raises(OptionError, match="plans: expected at least 1, got 0"):
         Program(adding(), plans=0)
