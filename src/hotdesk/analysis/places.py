@@ -16,15 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hotdesk.analysis.extents import WHOLE, Extent, within
+from hotdesk.analysis.extents import WHOLE
 from hotdesk.analysis.interference import Clash, Conflict, Interference
+from hotdesk.analysis.locations import JoinedPlaces, Location, Locations, only
 from hotdesk.analysis.occupants import Occupant, first_occupant, inserted, moved, needs_contents, writers_of
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
+from hotdesk.analysis.separation import Separation
 from hotdesk.explain import Reason
-
-Location = tuple[int, Extent]
-Locations = tuple[Location, ...]
 
 
 class Places:
@@ -41,13 +40,9 @@ class Places:
         self._function = function
         self._readers = readers
         self._interference = Interference(function, readers)
-        count = len(function.values)
-        self._parent = list(range(count))
-        self._links: dict[int, Locations] = {}
+        self._joined = JoinedPlaces(len(function.values))
         self._occupants: dict[int, list[Occupant]] = {}
-        self._at_once: dict[int, set[int]] = {}  # ops that fill several places at a time, this one among them
-        self._coming: dict[int, set[int]] = {}  # when loops begin, or began, whose values lie in a place
-        self._settled: set[int] = set()
+        self._separation = Separation(self._interference, self._occupants)
         self.read_only: dict[int, Reason] = {}
         self.undecided: set[int] = set()
         self.moving: set[int] = set()
@@ -85,7 +80,7 @@ class Places:
     def _take_as(self, op: OpRecord, group: int, *, in_place: bool) -> None:
         """Says of the occupants that a result is whether its op writes in place: then an insertion writes its part alone."""
         part = op.facts.part
-        for place, _ in self._resolved(group, WHOLE):
+        for place, _ in self._joined.resolved(group, WHOLE):
             for occupant in self._occupants[place]:
                 if occupant.filled == group:
                     occupant.written = None if in_place else WHOLE
@@ -104,27 +99,16 @@ class Places:
     # Where values lie
 
     def find(self, place: int) -> int:
-        while self._parent[place] != place:
-            self._parent[place] = self._parent[self._parent[place]]
-            place = self._parent[place]
-        return place
+        """The place that a place is part of by now."""
+        return self._joined.find(place)
 
     def locations(self, value: int) -> Locations:
         """The places a value may lie in, each with the part of it."""
-        return self._resolved(self._readers.root[value], self._readers.extent[value])
-
-    def _resolved(self, place: int, extent: Extent) -> Locations:
-        root = self.find(place)
-        if root not in self._links:
-            return ((root, extent),)
-        found: dict[Location, None] = {}
-        for target, outer in self._links[root]:
-            found.update(dict.fromkeys(self._resolved(target, within(outer, extent))))
-        return tuple(found)
+        return self._joined.resolved(self._readers.root[value], self._readers.extent[value])
 
     def place_of(self, value: int) -> int | None:
         """The one place that a value takes entirely, or None."""
-        return _only(self.locations(value))
+        return only(self.locations(value))
 
     def stay(self, place: int) -> bool:
         """Whether all that lies in a place is in one buffer, from beginning to end."""
@@ -145,15 +129,15 @@ class Places:
         if operand in op.facts.contiguous and self.place_of(value) is None:
             return Conflict(Reason.PARTIAL_VIEW)
         locations = self.locations(value)
-        mine = self._resolved(group, WHOLE)
+        mine = self._joined.resolved(group, WHOLE)
         if len(mine) == 1 and mine == locations:
             self._take_as(op, group, in_place=True)
             return None
-        place = _only(mine)
+        place = only(mine)
         if place is None:
             return Conflict(Reason.DIFFERENT_LAYOUT)
         self._take_as(op, group, in_place=True)
-        found = self._kept_apart(place, locations) or self._clash(place, locations, value, op)
+        found = self._separation.conflict(place, locations) or self._clash(place, locations, value, op)
         if found is not None:
             self._take_as(op, group, in_place=False)
         return found
@@ -162,7 +146,7 @@ class Places:
         """Puts `target`, a group's root, and everything that lies with it where `value` lies."""
         mine = self.find(self._readers.root[target])
         locations = self.locations(value)
-        place = _only(locations)
+        place = only(locations)
         if place is not None:
             self._unite(mine, place)
         elif all(place != mine for place, _ in locations):
@@ -171,10 +155,10 @@ class Places:
     def may_join(self, value: int, target: int) -> Conflict | None:
         """Why `target` cannot lie where `value` lies, or None if it can; for values that control flow passes on."""
         locations = self.locations(value)
-        mine = self._resolved(self._readers.root[target], WHOLE)
+        mine = self._joined.resolved(self._readers.root[target], WHOLE)
         if mine == locations:
             return None
-        own = _only(mine)
+        own = only(mine)
         if own is None or any(place == own for place, _ in locations):
             return Conflict(Reason.DIFFERENT_LAYOUT)
         writes = any(occupant.written is not None for occupant in self._occupants[own])
@@ -186,7 +170,7 @@ class Places:
         owned = self.read_only.get(own)
         if owned is not None:
             return Conflict(owned)
-        return self._kept_apart(own, locations) or self._clash(own, locations, value, None)
+        return self._separation.conflict(own, locations) or self._clash(own, locations, value, None)
 
     def choose(self, values: Sequence[int], target: int, *, merge: bool = True) -> None:
         """Lets `target` lie wherever one of `values` does; it must have a place of its own that nothing is written to.
@@ -199,7 +183,7 @@ class Places:
         found: dict[Location, None] = {}
         for value in values:
             found.update(dict.fromkeys(self.locations(value)))
-        place = _only(tuple(found))
+        place = only(tuple(found))
         if place is not None:
             self._unite(mine, place)
             return
@@ -256,7 +240,7 @@ class Places:
         first, second = self.place_of(a), self.place_of(b)
         if first is None or second is None:
             return False
-        if self._kept_apart(first, ((second, WHOLE),)) is not None:
+        if self._separation.conflict(first, ((second, WHOLE),)) is not None:
             return False
         return self._interference.between(self._occupants[first], self._occupants[second], a, None) is None
 
@@ -296,7 +280,7 @@ class Places:
                 return found
         return None
 
-    # What must lie apart although no value tells
+    # Changing
 
     def come_round(self, value: int, begin: int) -> None:
         """Says that a value comes round a loop that begins at `begin`, in order: it may be copied there in every iteration.
@@ -304,46 +288,11 @@ class Places:
         Until the loop is settled, nothing that was there before lies with it.
         """
         self.undecided.add(value)
-        self._coming.setdefault(self.find(self._readers.root[value]), set()).add(begin)
+        self._separation.come_round(self.find(self._readers.root[value]), begin)
 
     def settle(self, begin: int) -> None:
         """Says that what comes round the loop that begins at `begin` is decided from now on."""
-        self._settled.add(begin)
-
-    def _too_early(self, a: int, b: int) -> int | None:
-        """The beginning of a loop that is not settled, with a value in one place, while the other one was in use before."""
-        for place, other in ((a, b), (b, a)):
-            first = min((occupant.order for occupant in self._occupants[other][:1]), default=None)
-            for begin in sorted(self._coming.get(place, set[int]()) - self._settled):
-                if first is not None and first < begin:
-                    return begin
-        return None
-
-    def _kept_apart(self, place: int, locations: Locations) -> Conflict | None:
-        """Whether one op fills `place` and a location at a time, one of them comes round a loop and the other one was there
-        before, or memory from outside a parallel loop is written."""
-        filled = self._at_once.get(place, set[int]())
-        both = next((op for root, _ in locations for op in sorted(filled & self._at_once.get(root, set()))), None)
-        if both is not None:
-            return Conflict(Reason.ALREADY_OVERWRITTEN, both)
-        begin = next((begin for root, _ in locations if (begin := self._too_early(place, root)) is not None), None)
-        if begin is not None:
-            return Conflict(Reason.READ_LATER, begin // 2)
-        raced = self._raced(place, locations)
-        return None if raced is None else Conflict(Reason.RUNS_IN_PARALLEL, raced)
-
-    def _raced(self, place: int, locations: Locations) -> int | None:
-        """A parallel loop in which memory from outside would be written if what is in `place` came to lie at `locations`."""
-        if not self._interference.has_parallel_loops:
-            return None
-        for root, extent in locations:
-            there = [moved(occupant, extent) for occupant in self._occupants[place]]
-            found = self._interference.race([*there, *self._occupants[root]])
-            if found is not None:
-                return found
-        return None
-
-    # Changing
+        self._separation.settle(begin)
 
     def _unite(self, a: int, b: int) -> None:
         """Makes one place of two; `a`'s memory is `b`'s."""
@@ -353,8 +302,8 @@ class Places:
         reason = self.read_only.get(a) or self.read_only.get(b)
         if len(self._occupants[a]) > len(self._occupants[b]):
             a, b = b, a
-        self._parent[a] = b
-        self._coming.setdefault(b, set()).update(self._coming.pop(a, ()))
+        self._joined.unite(a, b)
+        self._separation.unite(a, b)
         for occupant in self._occupants.pop(a):
             self._insert(b, occupant)
         if reason is not None:
@@ -362,23 +311,12 @@ class Places:
 
     def _spread(self, place: int, locations: Locations) -> None:
         """Lets what lies in a place lie in all of these."""
-        self._links[place] = locations
-        coming = self._coming.pop(place, set[int]())
-        for root, _ in locations:
-            self._coming.setdefault(root, set()).update(coming)
+        self._joined.spread(place, locations)
+        self._separation.spread(place, locations)
         for occupant in self._occupants.pop(place):
             for root, extent in locations:
                 self._insert(root, moved(occupant, extent))
 
     def _insert(self, place: int, occupant: Occupant) -> None:
-        if occupant.passed or occupant.filled is not None:
-            self._at_once.setdefault(place, set()).add(occupant.order // 2)
+        self._separation.occupy(place, occupant)
         self._interference.insert(self._occupants[place], occupant)
-
-
-def _only(locations: Locations) -> int | None:
-    """The one place of these locations, if they take it entirely."""
-    if len(locations) != 1:
-        return None
-    ((place, extent),) = locations
-    return place if extent is WHOLE else None

@@ -34,8 +34,18 @@ NOT_RUN = {
     "dynamic_rows": "its sizes have no names",
     "memory": "it is on memrefs",
     "in_another_block": "it has branches",
+    "one_of_two": "it has scalar arguments",
 }
-OTHERS = ("eliminate-empty", "empty-tensor-to", "reorder-for-peak", "s4-", "s5-", "one-shot-control-flow")
+OTHERS = (
+    "eliminate-empty",
+    "empty-tensor-to",
+    "reorder-for-peak",
+    "s4-",
+    "s5-",
+    "one-shot-control-flow",
+    "one-shot-loop-sizes",
+    "one-shot-parallel-reductions",
+)
 """What has tests of its own."""
 DYNAMIC_SIZE = 5
 

@@ -1,0 +1,82 @@
+"""What must lie apart although no contents would be lost: because of ops that fill several places at a time, loops that are not
+decided yet, and parallel loops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hotdesk.analysis.interference import Conflict, Interference
+from hotdesk.analysis.locations import Locations
+from hotdesk.analysis.occupants import Occupant, moved
+from hotdesk.explain import Reason
+
+
+class Separation:
+    """Which places must not be joined, besides those that `interference` keeps apart.
+
+    Args:
+        occupants: those of each place, in the order of the text; read whenever a question is asked.
+    """
+
+    def __init__(self, interference: Interference, occupants: Mapping[int, Sequence[Occupant]]) -> None:
+        self._interference = interference
+        self._occupants = occupants
+        self._at_once: dict[int, set[int]] = {}  # ops that fill several places at a time, this one among them
+        self._coming: dict[int, set[int]] = {}  # when loops begin, or began, whose values lie in a place
+        self._settled: set[int] = set()
+
+    def occupy(self, place: int, occupant: Occupant) -> None:
+        """Takes note of a new occupant of a place."""
+        if occupant.passed or occupant.filled is not None:
+            self._at_once.setdefault(place, set()).add(occupant.order // 2)
+
+    def come_round(self, place: int, begin: int) -> None:
+        """Says that what lies in a place comes round a loop that begins at `begin`, which is not settled yet."""
+        self._coming.setdefault(place, set()).add(begin)
+
+    def settle(self, begin: int) -> None:
+        """Says that what comes round the loop that begins at `begin` is decided from now on."""
+        self._settled.add(begin)
+
+    def unite(self, a: int, b: int) -> None:
+        """Says that place `a` is part of `b` now; its occupants are to be announced by `occupy`."""
+        self._coming.setdefault(b, set()).update(self._coming.pop(a, ()))
+
+    def spread(self, place: int, locations: Locations) -> None:
+        """Says that what lies in a place lies in all of these now."""
+        coming = self._coming.pop(place, set[int]())
+        for root, _ in locations:
+            self._coming.setdefault(root, set()).update(coming)
+
+    def _too_early(self, a: int, b: int) -> int | None:
+        """The beginning of a loop that is not settled, with a value in one place, while the other one was in use before."""
+        for place, other in ((a, b), (b, a)):
+            first = min((occupant.order for occupant in self._occupants[other][:1]), default=None)
+            for begin in sorted(self._coming.get(place, set[int]()) - self._settled):
+                if first is not None and first < begin:
+                    return begin
+        return None
+
+    def conflict(self, place: int, locations: Locations) -> Conflict | None:
+        """Whether one op fills `place` and a location at a time, one of them comes round a loop and the other one was there
+        before, or memory from outside a parallel loop is written."""
+        filled = self._at_once.get(place, set[int]())
+        both = next((op for root, _ in locations for op in sorted(filled & self._at_once.get(root, set()))), None)
+        if both is not None:
+            return Conflict(Reason.ALREADY_OVERWRITTEN, both)
+        begin = next((begin for root, _ in locations if (begin := self._too_early(place, root)) is not None), None)
+        if begin is not None:
+            return Conflict(Reason.READ_LATER, begin // 2)
+        raced = self._raced(place, locations)
+        return None if raced is None else Conflict(Reason.RUNS_IN_PARALLEL, raced)
+
+    def _raced(self, place: int, locations: Locations) -> int | None:
+        """A parallel loop in which memory from outside would be written if what is in `place` came to lie at `locations`."""
+        if not self._interference.has_parallel_loops:
+            return None
+        for root, extent in locations:
+            there = [moved(occupant, extent) for occupant in self._occupants[place]]
+            found = self._interference.race([*there, *self._occupants[root]])
+            if found is not None:
+                return found
+        return None
