@@ -16,6 +16,7 @@ with it. In the new block it stands as late as possible.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
@@ -27,6 +28,13 @@ from hotdesk.ir.walking import constant_of, defining_op
 
 _PARALLEL = ("scf.parallel", "scf.forall", "affine.parallel", "gpu.launch")
 _LOOPS = ("affine.for",)  # of which no model tells
+_COMBINING: Mapping[str, Callable[[Iterable[bool]], bool]] = {
+    "arith.maxsi": any,
+    **dict.fromkeys(
+        ("arith.addi", "arith.muli", "arith.minsi", "arith.divsi", "arith.floordivsi", "arith.ceildivsi"), all
+    ),
+}
+"""Ops whose result is not negative if any, or all, of their operands are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,16 +197,29 @@ def runs_in_parallel(op: BufferOp) -> bool:
 
 
 def is_not_negative(value: ir.Value) -> bool:
-    """Whether an index is known to be at least 0: constants, sizes and ranks, and their sums, products and the like."""
-    op = defining_op(value)
-    if op is None:
-        return False
-    if op.name in ("memref.dim", "tensor.dim", "memref.rank", "tensor.rank"):
-        return True
+    """Whether an index is known to be at least 0: constants, sizes and ranks, and their sums, products and the like.
+
+    Looks at each op behind it once.
+    """
+    known: dict[ir.Value, bool] = {}
+    waiting = [value]
+    while waiting:
+        last = waiting[-1]
+        op = None if last in known else defining_op(last)
+        rest = [] if op is None or op.name not in _COMBINING else [v for v in op.operands if v not in known]
+        if rest:
+            waiting.extend(rest)
+            continue
+        if last not in known:
+            known[last] = op is not None and _is_not_negative(op, known)
+        waiting.pop()
+    return known[value]
+
+
+def _is_not_negative(op: ir.Operation, known: Mapping[ir.Value, bool]) -> bool:
+    """Whether the result of an op is, if it is known of the operands."""
     if op.name == "arith.constant":
-        return (constant_of(value) or 0) >= 0
-    if op.name == "arith.maxsi":
-        return any(map(is_not_negative, op.operands))
-    if op.name in ("arith.addi", "arith.muli", "arith.minsi", "arith.divsi", "arith.floordivsi", "arith.ceildivsi"):
-        return all(map(is_not_negative, op.operands))
-    return False
+        return (constant_of(op.results[0]) or 0) >= 0
+    if op.name in _COMBINING:
+        return _COMBINING[op.name](known[operand] for operand in op.operands)
+    return op.name in ("memref.dim", "tensor.dim", "memref.rank", "tensor.rank")
