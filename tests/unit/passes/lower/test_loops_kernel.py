@@ -27,7 +27,7 @@ def kernel(arguments: str, text: str) -> tuple[LoopKernel, str]:
     sizes = SymbolicSizes(found)
     with entered(module.operation):
         target = ir.Module.create()
-        made = build_loop_kernel(top_level_ops(found)[-2], target, Places(sizes), sizes, lambda check: 7)
+        made = build_loop_kernel(top_level_ops(found)[-2], target, Places(found, sizes), sizes, lambda check: 7)
         target.operation.verify()
     return made, str(target)
 
