@@ -5,7 +5,7 @@
                              %r0 = narrow(%h0)                    %r1 = narrow(%h1)
                              %s0 = insert_slice %r0 into %e[0]    %r = insert_slice %r1 into %s0[2]
 
-Legal iff `analysis.splitting` finds what can be done in parts, by its rules 1 to 4. No element is computed twice: each operation
+Legal iff `analysis.splitting` finds what can be done in parts, by its rules 1 to 5. No element is computed twice: each operation
 does the same work in several goes. `hotdesk-eliminate-empty-tensors` goes behind it, so that parts of results are computed where
 they belong; parts of what is read are views.
 """
