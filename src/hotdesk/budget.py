@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.splitting import cut_dims
+from hotdesk.analysis.axes import cut_dims
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered, verify

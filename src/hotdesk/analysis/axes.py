@@ -46,6 +46,12 @@ class Loops:
     free: frozenset[int]
 
 
+def cut_dims(value: ir.Value) -> list[int]:
+    """The dimensions that a value can be cut along at best, outermost first: a part should be one stretch of memory."""
+    shape = shape_of(value.type)
+    return [dim for dim, size in enumerate(shape) if size is not None and size > 1]
+
+
 def read_loops(op: ir.Operation) -> Loops | None:
     """The loops of an operation in destination-passing style; None for any other."""
     if not len(op.results):

@@ -245,9 +245,3 @@ class _Growth:
         made = (result for number in self._ops for result in self._line.ops[number].results)
         readers = (reader for result in made for reader in self._line.readers.get(result, ()))
         return all(reader > last for reader in readers if reader not in self._ops)
-
-
-def cut_dims(value: ir.Value) -> list[int]:
-    """The dimensions that a value can be cut along at best, outermost first: a part should be one stretch of memory."""
-    shape = shape_of(value.type)
-    return [dim for dim, size in enumerate(shape) if size is not None and size > 1]

@@ -8,23 +8,15 @@ codes beside the usual: 3 where the plan needs more than the capacity that was a
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from hotdesk.errors import PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, Pool, check, plan, read_csv, write_csv
+from hotdesk.planning.amounts import parse_bytes
 
 DOES_NOT_FIT = 3
-
-_PREFIXES = ("k", "m", "g", "t")
-_UNITS = {
-    "": 1,
-    "b": 1,
-    **{f"{prefix}b": 1000**power for power, prefix in enumerate(_PREFIXES, 1)},
-    **{f"{prefix}ib": 1024**power for power, prefix in enumerate(_PREFIXES, 1)},
-}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -71,11 +63,10 @@ def _refusal(made: Plan, capacity: int) -> str:
 
 
 def _bytes(text: str) -> int:
-    """A number of bytes with an optional unit: `4096`, `24MiB`, `1.5 GB`."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text.strip().lower())
-    if found is None or found[2] not in _UNITS:
-        raise argparse.ArgumentTypeError(f"expected a size such as 4096, 24MiB or 1.5GB, got {text!r}")
-    return int(float(found[1]) * _UNITS[found[2]]) if "." in found[1] else int(found[1]) * _UNITS[found[2]]
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _pool(text: str) -> Pool:

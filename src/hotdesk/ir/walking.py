@@ -22,6 +22,11 @@ def defined_functions(module: ir.Module) -> list[ir.Operation]:
     return [function for function in functions if len(function.regions[0].blocks)]
 
 
+def straight_functions(module: ir.Module) -> list[ir.Operation]:
+    """The functions of one block, in the order of the text."""
+    return [function for function in defined_functions(module) if len(function.regions[0].blocks) == 1]
+
+
 def is_declaration(operation: ir.Operation) -> bool:
     """Whether it is a function without a body."""
     return operation.name in ("func.func", "llvm.func") and not len(operation.regions[0].blocks)

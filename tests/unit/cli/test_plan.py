@@ -65,7 +65,7 @@ def test_a_time_limit_of_nothing_still_gives_a_plan(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--capacity", "many"], "expected a size such as 4096, 24MiB or 1.5GB, got 'many'"),
+        (["--capacity", "many"], "expected bytes such as 4096, '24 MiB' or '1.5GB', got 'many'"),
         (["--capacity", "-1"], "expected"),
         (["--time-limit", "soon"], "expected a number of seconds, 0 or more, got 'soon'"),
         (["--time-limit", "nan"], "expected a number of seconds, 0 or more, got 'nan'"),

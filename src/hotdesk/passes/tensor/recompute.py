@@ -22,7 +22,7 @@ from hotdesk.analysis.recomputing import Again, clones, find_again
 from hotdesk.analysis.splitting import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.walking import straight_functions
 from hotdesk.passes.base import Pass
 
 
@@ -47,9 +47,8 @@ class Recompute(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
-            if len(function.regions[0].blocks) == 1:
-                decisions.extend(self._function(function))
+        for function in straight_functions(module):
+            decisions.extend(self._function(function))
         return tuple(decisions)
 
     def _function(self, function: ir.Operation) -> list[Decision]:

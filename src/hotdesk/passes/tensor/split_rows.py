@@ -18,14 +18,14 @@ from itertools import pairwise
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.axes import Axis, read_loops
-from hotdesk.analysis.splitting import Split, SplitOp, StraightLine, cut_dims, find_split
+from hotdesk.analysis.axes import Axis, cut_dims, read_loops
+from hotdesk.analysis.splitting import Split, SplitOp, StraightLine, find_split
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, dynamic_dims, integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import defined_functions, defining_op, int_array
+from hotdesk.ir.walking import defining_op, int_array, straight_functions
 from hotdesk.passes.base import Pass
 
 _SIZES = {"tensor.expand_shape": "static_output_shape", "tensor.extract_slice": "static_sizes"}
@@ -57,9 +57,8 @@ class SplitRows(Pass):
         if self.parts < 2:
             raise OptionError(f"option 'parts' of pass '{self.name}'", expected="2 or more", got=str(self.parts))
         decisions: list[Decision] = []
-        for function in defined_functions(module):
-            if len(function.regions[0].blocks) == 1:
-                decisions.extend(self._function(function))
+        for function in straight_functions(module):
+            decisions.extend(self._function(function))
         return tuple(decisions)
 
     def _function(self, function: ir.Operation) -> list[Decision]:

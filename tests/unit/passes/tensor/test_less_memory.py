@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hotdesk.analysis.axes import Axis, above_view, below_view, read_loops
+from hotdesk.analysis.axes import Axis, above_view, below_view, cut_dims, read_loops
 from hotdesk.analysis.recomputing import find_again
-from hotdesk.analysis.splitting import StraightLine, cut_dims, find_split
+from hotdesk.analysis.splitting import StraightLine, find_split
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered
