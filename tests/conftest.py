@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import memory_checks
+from tests import memory_checks, memory_coverage
 
 GOLDEN = Path(__file__).parent / "golden"
+_coverage = memory_coverage.Coverage()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -18,14 +19,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    memory_checks.install(config.getoption(memory_checks.OPTION))
+    memory_checks.install(memory_checks.mode_of(config))
+    memory_coverage.install()
 
 
 @pytest.fixture(autouse=True)
 def checked_memory(request: pytest.FixtureRequest) -> Generator[None]:
     """What the test compiled runs under the memory checker when the test is done."""
     yield
-    memory_checks.check_pending(request.config.getoption(memory_checks.OPTION))
+    try:
+        memory_checks.check_pending(memory_checks.mode_of(request.config))
+    finally:
+        memory_coverage.note(request.node)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _coverage.read(report)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where all is to be checked, a file of which nothing was fails the session."""
+    if memory_checks.is_all(session.config) and _coverage.unchecked():
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if memory_checks.is_all(config):
+        terminalreporter.section("under the memory checker")
+        for line in _coverage.lines():
+            terminalreporter.line(line)
 
 
 @pytest.fixture

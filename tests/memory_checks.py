@@ -38,6 +38,16 @@ def install(mode: str) -> None:
         checked.install()
 
 
+def mode_of(config: pytest.Config) -> str:
+    """What was asked for."""
+    return str(config.getoption(OPTION))
+
+
+def is_all(config: pytest.Config) -> bool:
+    """Whether each program is to run under the checker; not while a part of the tests is picked by name."""
+    return mode_of(config) == "all" and not config.getoption("keyword")
+
+
 def _noted(compile_model: Callable[..., hotdesk.Program]) -> Callable[..., hotdesk.Program]:
     """Compiles, and keeps the program and its arguments until its test is done."""
 
