@@ -163,7 +163,7 @@ def _merged(problem: Problem, bodies: Sequence[Body]) -> Problem | None:
         if only is None:
             buffers.append(Buffer(k, first.lower, first.upper, 0, body.alignment, body.pinned))
             continue
-        if len(body.rectangles) > 1 or body.phase:
+        if len(body.rectangles) > 1 or only.bottom or body.phase:
             return None
         buffer = Buffer(k, only.lower, only.upper, body.end, body.alignment, body.pinned)
         if buffer.footprint != only.top or eligible_pools(buffer, problem.pools) != hosting_pools(problem, body):

@@ -210,12 +210,12 @@ def _search(
 
 
 def _moved(asked: RigidProblem, state: Rigid, order: Sequence[int], random: Random) -> list[int]:
-    """`order` with a body that is in the way, and up to two others, moved to earlier ranks."""
-    in_the_way = [
-        k
-        for k, (pool, offset) in enumerate(state.places)
-        if (pool is None and offset + asked.bodies[k].top == state.arena) or asked.price(k, pool)
-    ]
+    """`order`, which is without pinned bodies, with one that is in the way, and up to two others, moved to earlier ranks."""
+    in_the_way: list[int] = []
+    for k in order:
+        pool, offset = state.places[k]
+        if (pool is None and offset + asked.bodies[k].top == state.arena) or asked.price(k, pool):
+            in_the_way.append(k)
     changed = list(order)
     for turn in range(1 + random.randrange(3)):
         k = random.choice(in_the_way) if in_the_way and not turn else changed[random.randrange(len(changed))]

@@ -136,6 +136,25 @@ def test_only_what_does_not_fit_goes_where_it_costs() -> None:
     assert plan(problem, capacity=0, strategy="exact").cost == 128 + 5 * (128 + 192)
 
 
+def test_bytes_below_a_body_that_nobody_needs_are_free_to_others() -> None:
+    """An empty view one byte before a buffer keeps it off the ground; the bound counts no byte there."""
+    buffers = (Buffer("a", 0, 1, 1, 1), Buffer("b", 0, 1, 1, 1), Buffer("empty", 0, 1, 0, 1))
+    problem = Problem(buffers, (), (Tie("empty", "a", -1),))
+    result = plan(problem)
+    assert check(problem, result) == ()
+    assert (result.bound.bytes, result.arena) == (2, 2)
+    assert [p.offset for p in result.placements] == [1, 0, 0]
+
+
+def test_the_search_leaves_pinned_bodies_where_they_are() -> None:
+    """A pinned body reaches the top of the arena, so it is in the way, but it is none of those that move."""
+    buffers = (Buffer(0, 0, 1, 2, 1, 0), Buffer(1, 0, 1, 0, 1), Buffer(2, 0, 1, 2, 1), Buffer(3, 0, 1, 1, 2))
+    problem = Problem(buffers, (Pool("p", 3, ((0, 8),), cost=1),), (Tie(1, 0, 2),))
+    result = plan(problem, capacity=3)
+    assert check(problem, result) == ()
+    assert (result.arena, result.placements[0]) == (2, Placement(0, None, 0))
+
+
 def test_costs_of_parts_that_never_meet_add_up() -> None:
     buffers = tuple(Buffer(i, 2 * i, 2 * i + 2, 64) for i in range(5))
     problem = Problem(buffers, (Pool("p", 64, ((0, 99),), cost=2),))
