@@ -6,12 +6,13 @@ with one.
 
 from hotdesk.planning.bounds import Bound, lower_bound, max_live
 from hotdesk.planning.buffers import Buffer, BufferId, Pool, PoolId, Tie, adjacent
-from hotdesk.planning.check import Violation, ViolationCode, check
+from hotdesk.planning.check import check
 from hotdesk.planning.csvform import read_csv, read_csv_plan, write_csv
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.planner import plan
 from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, STRATEGIES
 from hotdesk.planning.problem import Problem
+from hotdesk.planning.violations import Violation, ViolationCode
 
 __all__ = [
     "DEFAULT_EFFORT",

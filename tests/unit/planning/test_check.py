@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from hotdesk.planning import Buffer, Placement, Plan, Pool, Problem, check, plan
+from hotdesk.planning import Buffer, Placement, Plan, Pool, Problem, check, check_overlaps, plan
 
 PROBLEM = Problem(
     (
@@ -88,3 +88,48 @@ def test_an_overlap_with_a_wide_buffer_is_found_past_a_narrow_one() -> None:
     places = (Placement("wide", None, 0), Placement("gone", None, 640), Placement("late", None, 512))
     faulty = replace(RIGHT, placements=places, arena=704)
     assert [v.buffer_ids for v in check(problem, faulty)] == [("wide", "late")]
+
+
+@pytest.mark.parametrize("few", [check_overlaps.FEW, -1])
+def test_what_is_compared_and_what_is_swept_are_the_same_rule(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_overlaps, "FEW", few)
+    assert check(PROBLEM, RIGHT) == ()
+    (violation,) = check(PROBLEM, move("b", None, 64))
+    assert violation.message == "'a' and 'b' overlap in the arena at step 1"
+    assert [v.code for v in check(PROBLEM, move("a", "p", 0))] == ["overlap"]
+
+
+def test_many_at_one_step_are_swept_and_few_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pairs that are compared stay below a number, however many there are."""
+    compared: list[int] = []
+    original = check_overlaps.__dict__["_compared"]
+
+    def spy(pieces: object, later: object) -> object:
+        compared.append(len(pieces[0]))  # type: ignore[index]
+        return original(pieces, later)
+
+    monkeypatch.setattr(check_overlaps, "_compared", spy)
+    for count, expected in ((500, [500]), (600, [])):
+        compared.clear()
+        problem = Problem(tuple(Buffer(i, 0, 9, 64) for i in range(count)))
+        made = plan(problem, strategy="skyline/area")
+        assert check(problem, made) == ()
+        assert compared == expected
+        placements = (replace(made.placements[0], offset=made.placements[1].offset), *made.placements[1:])
+        assert {v.code for v in check(problem, replace(made, placements=placements))} == {"overlap"}
+
+
+def test_numbers_of_any_size_are_checked() -> None:
+    """Sums do not leave 64 bits, whatever a plan says and wherever on the time line its buffers are."""
+    huge = 1 << 80
+    assert codes(move("b", None, (1 << 63) - 64)) == ["arena"]
+    assert codes(move("lent", "p", (1 << 63) - 64)) == ["capacity"]
+    assert codes(move("b", None, huge)) == ["arena"]
+    far = Problem(
+        (Buffer("a", huge, huge + 2, 64), Buffer("b", huge + 1, huge + 3, 64)), (Pool("p", huge, ((0, huge),)),)
+    )
+    places = (Placement("a", None, 0), Placement("b", None, 0))
+    faulty = replace(RIGHT, placements=places, arena=128)
+    assert [v.message for v in check(far, faulty)] == [f"'a' and 'b' overlap in the arena at step {huge + 1}"]
+    assert check(far, replace(faulty, placements=(places[0], Placement("b", None, 64)))) == ()
+    assert [v.code for v in check(far, replace(faulty, placements=(places[0], Placement("b", "p", 0))))] == ["window"]

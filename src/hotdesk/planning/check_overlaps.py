@@ -1,0 +1,119 @@
+"""The part of the check that compares buffers: no two in one memory may have a byte at one step, but where ties connect them.
+
+What a buffer, or several that are tied, have of a memory are pieces: some bytes during some steps. In order of their first steps,
+each meets those behind it that start before it ends. Where that makes few pairs, they are compared all at once. Else the steps
+are swept: bytes are inserted where they are needed from and
+removed where they no longer are, and among bytes that lie apart, a newcomer can only collide with the neighbours of its
+place. A newcomer that collides is reported and left out, so there one fault may hide another of the same step, never all of
+them.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotdesk.planning.buffers import BufferId
+from hotdesk.planning.check_places import Column, Table, column
+from hotdesk.planning.violations import Violation
+
+FEW = 1 << 17
+"""Pairs in one memory, of pieces that are needed at one step, up to which each is compared."""
+
+_Piece = tuple[int, int, int, int, int]
+"""Steps `[lower, upper)` and bytes `[bottom, top)` that a buffer has, or several that are tied have together; and its row."""
+
+
+def check_overlaps(table: Table, groups: Mapping[BufferId, BufferId]) -> list[Violation]:
+    """The buffers that overlap. `groups` has one name for all that ties connect."""
+    faults: list[Violation] = []
+    for space, rows in table.spaces.items():
+        where = "the arena" if space is None else f"pool {space!r}"
+        pieces = _pieces(table, rows, groups)
+        later = np.searchsorted(pieces[0], pieces[1]) - np.arange(1, len(pieces[0]) + 1)
+        pairs = _compared(pieces, later) if later.sum() <= FEW else _swept(pieces)
+        for first, second, step in pairs:
+            names = table.buffers[first].id, table.buffers[second].id
+            message = f"{names[0]!r} and {names[1]!r} overlap in {where} at step {step}"
+            faults.append(Violation("overlap", names, message))
+    return faults
+
+
+def _pieces(table: Table, rows: Sequence[int], groups: Mapping[BufferId, BufferId]) -> Sequence[Column]:
+    """The columns of `_Piece`, in order of the first step."""
+    if groups:
+        alone = [i for i in rows if table.buffers[i].id not in groups]
+        tied: dict[BufferId, list[int]] = {}
+        for i in rows:
+            if table.buffers[i].id in groups:
+                tied.setdefault(groups[table.buffers[i].id], []).append(i)
+    else:
+        alone, tied = rows, {}
+    mine = np.flatnonzero((table.among(alone) & (table.size > 0))[table.row])
+    row = table.row[mine]
+    bottom = table.offset[row]
+    columns = [table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row]
+    united = [piece for members in tied.values() for piece in _united(table, members)]
+    if united:
+        columns = [
+            np.concatenate((own, column(others)))
+            for own, others in zip(columns, zip(*united, strict=True), strict=True)
+        ]
+    order = np.argsort(columns[0], kind="stable")
+    return [each[order] for each in columns]
+
+
+def _united(table: Table, members: Sequence[int]) -> Iterator[_Piece]:
+    """What buffers that are tied have at each step: bytes that several of them have come once."""
+    mine = np.flatnonzero((table.among(members) & (table.size > 0))[table.row])
+    row = table.row[mine]
+    bottom = table.offset[row]
+    columns = (table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row)
+    needed: list[_Piece] = list(zip(*(each.tolist() for each in columns), strict=True))
+    steps = sorted({step for since, until, *_ in needed for step in (since, until)})
+    waiting = sorted(needed, key=lambda piece: -piece[0])
+    there: list[_Piece] = []
+    for step, following in pairwise(steps):
+        there = [piece for piece in there if piece[1] > step]
+        while waiting and waiting[-1][0] == step:
+            there.append(waiting.pop())
+        reached: int | None = None
+        for _, _, at, top, i in sorted(there, key=lambda piece: piece[2]):
+            if reached is None or top > reached:
+                yield step, following, at if reached is None else max(at, reached), top, i
+                reached = top
+
+
+def _compared(pieces: Sequence[Column], later: NDArray[np.intp]) -> Iterator[tuple[int, int, int]]:
+    """Rows that overlap, the one that is there first before the other, and the step at which they meet."""
+    lower, _, bottom, top, row = pieces
+    first = np.repeat(np.arange(len(later)), later)
+    second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)
+    hit = np.flatnonzero((bottom[first] < top[second]) & (bottom[second] < top[first]))
+    for i, j in zip(first[hit], second[hit], strict=True):
+        yield int(row[i]), int(row[j]), int(lower[j])
+
+
+def _swept(pieces: Sequence[Column]) -> Iterator[tuple[int, int, int]]:
+    """As `_compared`; ends before starts, as live ranges are half open."""
+    lower, upper, bottom, top, row = (each.tolist() for each in pieces)
+    events = [(step, 1, k) for k, step in enumerate(lower)]
+    events += [(step, 0, k) for k, step in enumerate(upper)]
+    inside: list[tuple[int, int, int]] = []
+    for step, starts, k in sorted(events):
+        entry = (bottom[k], top[k], k)
+        at = bisect_left(inside, entry)
+        if not starts:
+            if at < len(inside) and inside[at] == entry:
+                del inside[at]
+            continue
+        beside = [inside[n] for n in (at - 1, at) if 0 <= n < len(inside)]
+        hit = [other for other in beside if other[0] < entry[1] and entry[0] < other[1]]
+        for other in hit:
+            yield row[other[2]], row[k], step
+        if not hit:
+            insort(inside, entry)

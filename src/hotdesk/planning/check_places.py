@@ -1,0 +1,142 @@
+"""The part of the check that concerns each buffer alone, and the columns that it and `check_overlaps.py` read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotdesk.planning.buffers import Buffer, Pool, PoolId
+from hotdesk.planning.plan import Placement
+from hotdesk.planning.violations import Violation
+
+Column = NDArray[Any]
+"""64-bit integers, or Python's where numbers are too large for those."""
+
+_SMALL = 1 << 61
+"""Sums of two numbers below this fit into 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is placed, a row for each buffer, and the stretches in which it is needed, one or more for each.
+
+    `occupied` is the size with padding, in bytes. `row` tells the buffer of each stretch, which is needed from the step
+    `since` on, before the step `until`. `spaces` has the rows that lie in each pool, and those of the arena under None.
+    """
+
+    buffers: Sequence[Buffer]
+    placements: Sequence[Placement]
+    size: Column
+    occupied: Column
+    offset: Column
+    alignment: Column
+    row: NDArray[np.intp]
+    since: Column
+    until: Column
+    spaces: dict[PoolId | None, list[int]]
+
+    @classmethod
+    def of(cls, buffers: Sequence[Buffer], placements: Sequence[Placement]) -> Table:
+        """The columns of buffers and of their placements, in the same order."""
+        size = column([buffer.size for buffer in buffers])
+        alignment = column([buffer.alignment for buffer in buffers])
+        spaces: dict[PoolId | None, list[int]] = {}
+        for i, placement in enumerate(placements):
+            spaces.setdefault(placement.pool, []).append(i)
+        stretches = [(i, *each) for i, buffer in enumerate(buffers) if buffer.gaps for each in _stretches(buffer)]
+        whole = [i for i, buffer in enumerate(buffers) if not buffer.gaps]
+        return cls(
+            buffers=buffers,
+            placements=placements,
+            size=size,
+            occupied=size + -size % alignment,
+            offset=column([placement.offset for placement in placements]),
+            alignment=alignment,
+            row=np.array([*whole, *(i for i, _, _ in stretches)], dtype=np.intp),
+            since=column([*(buffers[i].lower for i in whole), *(since for _, since, _ in stretches)]),
+            until=column([*(buffers[i].upper for i in whole), *(until for _, _, until in stretches)]),
+            spaces=spaces,
+        )
+
+    def where(self, condition: Column) -> Iterator[tuple[Buffer, Placement]]:
+        """The buffers of the rows that fulfil a condition, with their placements."""
+        rows: list[int] = np.flatnonzero(condition).tolist()
+        return ((self.buffers[i], self.placements[i]) for i in rows)
+
+    def among(self, rows: Sequence[int]) -> NDArray[np.bool_]:
+        """For each row whether it is one of these."""
+        found = np.zeros(len(self.buffers), dtype=np.bool_)
+        found[np.array(rows, dtype=np.intp)] = True
+        return found
+
+
+def column(numbers: Sequence[int]) -> Column:
+    """Numbers of which any two can be added."""
+    small = not numbers or (min(numbers) > -_SMALL and max(numbers) < _SMALL)
+    return np.array(numbers, dtype=np.int64 if small else object)
+
+
+def check_places(table: Table, pools: Sequence[Pool], arena: int) -> list[Violation]:
+    """The rules that concern one buffer alone."""
+    faults = [
+        Violation("negative", (b.id,), f"{b.id!r} is at offset {p.offset}") for b, p in table.where(table.offset < 0)
+    ]
+    faults += [
+        Violation("misaligned", (b.id,), f"{b.id!r} at {p.offset} is not aligned to {b.alignment}")
+        for b, p in table.where(table.offset % table.alignment != 0)
+    ]
+    faults += [
+        Violation("pinned", (b.id,), f"{b.id!r} is pinned at {b.fixed_offset}, got {p.offset}")
+        for b, p in zip(table.buffers, table.placements, strict=True)
+        if b.fixed_offset is not None and (p.pool is not None or p.offset != b.fixed_offset)
+    ]
+    top = table.offset + table.occupied
+    beyond = table.among(table.spaces.get(None, ())) & (table.size > 0) & (top > arena)
+    faults += [
+        Violation("arena", (b.id,), f"{b.id!r} reaches {p.offset + occupied}, the arena ends at {arena}")
+        for (b, p), occupied in zip(table.where(beyond), table.occupied[beyond].tolist(), strict=True)
+    ]
+    known = {pool.id: pool for pool in pools}
+    for space, rows in table.spaces.items():
+        if space is not None:
+            faults += _check_loans(table, rows, space, known.get(space))
+    return faults
+
+
+def _check_loans(table: Table, rows: Sequence[int], space: PoolId, pool: Pool | None) -> list[Violation]:
+    here = table.among(rows)
+    if pool is None:
+        return [
+            Violation("pool", (b.id,), f"{b.id!r} is placed in {space!r}, which is no pool")
+            for b, _ in table.where(here)
+        ]
+    faults = [
+        Violation("capacity", (b.id,), f"{b.id!r} ends at {p.offset + b.size} in a pool of {pool.capacity} bytes")
+        for b, p in table.where(here & (table.offset + table.size > pool.capacity))
+    ]
+    stretches = np.flatnonzero(here[table.row])
+    begins, ends = (column([interval[k] for interval in pool.free]) for k in (0, 1))
+    last = np.searchsorted(begins, table.since[stretches], side="right") - 1
+    free = last >= 0
+    free[free] = table.until[stretches][free] <= ends[last[free]]
+    outside = np.zeros(len(table.buffers), dtype=np.bool_)
+    outside[table.row[stretches[~free]]] = True
+    faults += [
+        Violation("window", (b.id,), f"{b.id!r} is live in [{b.lower}, {b.upper}), when {pool.id!r} is not all free")
+        for b, _ in table.where(outside)
+    ]
+    return faults
+
+
+def _stretches(buffer: Buffer) -> list[tuple[int, int]]:
+    """The live range without its gaps."""
+    found: list[tuple[int, int]] = []
+    since = buffer.lower
+    for start, end in buffer.gaps:
+        found.append((since, start))
+        since = end
+    return [*found, (since, buffer.upper)]
