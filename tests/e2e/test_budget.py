@@ -90,7 +90,7 @@ def test_a_batch_of_images_in_parts() -> None:
     model, x = seeded(convolutions), random(4, 3, 16, 16)
     before = hotdesk.compile(model, (x,)).memory().peak
     program = hotdesk.compile(model, (x,), options=hotdesk.Options(budget="195 KiB"))
-    assert program.memory().peak == 188_416  # 147,456 of them are scratch memory of the first convolution
+    assert program.memory().peak == 186_368  # 147,456 of them are scratch memory of the first convolution
     close(program(x), model(x))
     assert program.check(x).faults == ()
     assert {str(made.outcome) for made in spent(program)} == {"split"}

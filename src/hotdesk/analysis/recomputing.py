@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.axes import VIEWS
-from hotdesk.analysis.splitting import StraightLine
+from hotdesk.analysis.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defining_op
 

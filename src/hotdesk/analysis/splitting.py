@@ -3,7 +3,8 @@
 Beginning with a value and a dimension of it:
 
 1. The operation that makes it and all that read it, directly or through views, are done in parts. Each has to run a loop over the
-   dimension that can be cut (`analysis.axes`), and each view has to hand the cut on.
+   dimension that can be cut (`analysis.axes`), and each view has to hand the cut on. An operation with windows needs more of what
+   it reads than it makes: what parts have in common is computed for each (`analysis.spans`).
 2. What they read besides is taken in slices, or as a whole where the loop does not run over it. What makes it joins in if it is
    large as well, or is the destination of one of them alone. Destinations without contents are made anew.
 3. What they make for others is put together by insertions. If it is large, and all that read it can be cut, they join in.
@@ -19,27 +20,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.axes import VIEWS, Axis, Loops, above_view, below_view, read_loops
-from hotdesk.analysis.schedules import as_number
-from hotdesk.ir.sizes import product
-from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
-from hotdesk.ir.walking import captured_operands, top_level_ops
+from hotdesk.analysis.axes import VIEWS, Axis, Loops, above_view, below_view
+from hotdesk.analysis.reaches import Reach
+from hotdesk.analysis.straight_line import StraightLine
+from hotdesk.ir.types import shape_of
 
 
 @dataclass(frozen=True, slots=True)
 class SplitOp:
-    """An operation that is done in parts: its number, the axis of each operand, None for one read whole, and of each result."""
+    """An operation that is done in parts: its number, the axis of each operand, None for one read whole, and of each result.
+
+    `reaches` says for each operand how windows reach into it, None where parts of it are those of the results.
+    """
 
     number: int
     operation: ir.Operation
     operands: tuple[Axis | None, ...]
     results: tuple[Axis, ...]
+    reaches: tuple[Reach | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Operations that are done in parts, in order, and how many elements of the dimension there are to divide among parts.
+    """Operations that are done in parts, in order, and how many units there are to divide among parts, in what has fewest.
 
     `outputs` are results that others read, `inner` those that are never there as a whole.
     """
@@ -48,42 +51,6 @@ class Split:
     units: int
     outputs: tuple[ir.Value, ...]
     inner: tuple[ir.Value, ...]
-
-
-class StraightLine:
-    """The operations of a function's block, with who makes and reads each tensor. `gone` are those erased since, by number."""
-
-    def __init__(self, function: ir.Operation, assumed: int = 256) -> None:
-        """A size that is not known counts as `assumed`."""
-        self.ops = top_level_ops(function)
-        self._assumed = assumed
-        self._sizes = SymbolicSizes(function)
-        self._loops: dict[int, Loops | None] = {}
-        self.makers: dict[ir.Value, int] = {}
-        self.readers: dict[ir.Value, list[int]] = {}
-        self.gone: set[int] = set()
-        for number, op in enumerate(self.ops):
-            self.makers.update((result, number) for result in op.results)
-            used = (*op.operands, *(value for _, _, value in captured_operands(op)))
-            for value in dict.fromkeys(value for value in used if is_tensor(value.type)):
-                self.readers.setdefault(value, []).append(number)
-
-    def loops(self, number: int) -> Loops | None:
-        """The loops of an operation that reads no tensor but its operands."""
-        if number not in self._loops:
-            op = self.ops[number]
-            inside = any(is_tensor(value.type) for _, _, value in captured_operands(op))
-            self._loops[number] = None if inside else read_loops(op)
-        return self._loops[number]
-
-    def is_given(self, value: ir.Value) -> bool:
-        """Whether a tensor is an argument, or a destination without contents, of which each part has its own."""
-        maker = self.makers.get(value)
-        return maker is None or self.ops[maker].name == "tensor.empty"
-
-    def bytes(self, value: ir.Value) -> int:
-        """The bytes of a tensor."""
-        return as_number(product([*self._sizes.shape(value), element_bytes(element_of(value.type))]), self._assumed)
 
 
 def find_split(line: StraightLine, value: ir.Value, dim: int, large: int) -> Split | None:
@@ -99,7 +66,7 @@ def find_split(line: StraightLine, value: ir.Value, dim: int, large: int) -> Spl
     if size is None or size < 2 or value not in line.makers:
         return None
     for unit in (each for each in range(1, size // 2 + 1) if size % each == 0):
-        growth = _Growth(line, size // unit, large)
+        growth = _Growth(line, large)
         if growth.begin(value, Axis(dim, unit)):
             alone = growth.split()
             growth.grow()
@@ -111,15 +78,15 @@ def find_split(line: StraightLine, value: ir.Value, dim: int, large: int) -> Spl
 
 
 class _Growth:
-    def __init__(self, line: StraightLine, units: int, large: int) -> None:
-        self._line, self._units, self._large = line, units, large
+    def __init__(self, line: StraightLine, large: int) -> None:
+        self._line, self._large = line, large
         self._axes: dict[ir.Value, Axis] = {}
         self._ops: set[int] = set()
         self._inner: set[ir.Value] = set()
         self.too_fine = False
 
     def begin(self, value: ir.Value, axis: Axis) -> bool:
-        return self._set(value, axis) and self._inside(value) and self._is_convex()
+        return self._set(value, axis, _units(value, axis)) and self._inside(value) and self._is_convex()
 
     def grow(self) -> None:
         """Lets others join in, one value after the other, as long as some can."""
@@ -142,12 +109,14 @@ class _Growth:
                 op,
                 tuple(self._operand_axis(number, i) for i in range(len(op.operands))),
                 tuple(self._axes[r] for r in op.results),
+                tuple(self._reach(number, i) for i in range(len(op.operands))),
             )
             for number, op in ((number, self._line.ops[number]) for number in sorted(self._ops))
         ]
         results = [result for op in made for result in op.operation.results]
         outputs = tuple(r for r in results if r not in self._inner)
-        return Split(tuple(made), self._units, outputs, tuple(r for r in results if r in self._inner))
+        units = min(_units(value, self._axes[value]) for value in outputs or results)
+        return Split(tuple(made), units, outputs, tuple(r for r in results if r in self._inner))
 
     def _stays_inside(self, value: ir.Value) -> bool:
         """Whether all that read a value are done in parts, and need no more than its parts."""
@@ -166,10 +135,13 @@ class _Growth:
             return axis
         return axis if loops.operands[operand][axis.dim] == self._loop(number, loops) else None
 
+    def _reach(self, number: int, operand: int) -> Reach | None:
+        axis, loops = self._operand_axis(number, operand), self._line.loops(number)
+        return None if axis is None or loops is None else loops.reaches.get((operand, axis.dim))
+
     def _loop(self, number: int, loops: Loops) -> int:
         """The loop of an operation that is cut."""
-        result = self._line.ops[number].results[0]
-        return loops.operands[loops.inits[0]][self._axes[result].dim]
+        return loops.results[0][self._axes[self._line.ops[number].results[0]].dim]
 
     def _border(self) -> Iterator[ir.Value]:
         """Values at the edge that are worth being cut: large ones, and destinations that nobody else uses."""
@@ -205,39 +177,58 @@ class _Growth:
             return self._join_view(op)
         if loops is None:
             return False
-        known = [(i, self._axes[v]) for i, v in enumerate(op.operands) if v in self._axes]
-        tied = [(init, self._axes[r]) for init, r in zip(loops.inits, op.results, strict=True) if r in self._axes]
-        cut = {(loops.operands[i][axis.dim], axis.unit) for i, axis in (*known, *tied) if loops.operands[i]}
+        cut = set(self._cuts(op, loops))
         if len(cut) != 1:
             return False
-        ((loop, unit),) = cut
+        ((loop, unit, units),) = cut
         if loop not in loops.free:
             return False
-        for value, row in zip(op.operands, loops.operands, strict=True):
-            if loop in row and not self._set(value, Axis(row.index(loop), unit)):
+        for i, (value, row) in enumerate(zip(op.operands, loops.operands, strict=True)):
+            if loop not in row:
+                continue
+            axis = Axis(row.index(loop), unit)
+            reach = loops.reaches.get((i, axis.dim))
+            if (reach is not None and unit != 1) or not self._set(value, axis, units if reach is None else reach.size):
                 return False
         return all(
-            self._set(result, Axis(loops.operands[init].index(loop), unit))
-            for init, result in zip(loops.inits, op.results, strict=True)
+            self._set(result, Axis(row.index(loop), unit), units)
+            for row, result in zip(loops.results, op.results, strict=True)
         )
+
+    def _cuts(self, op: ir.Operation, loops: Loops) -> Iterator[tuple[int, int, int]]:
+        """The loop, with the size and number of its units, that each tensor of an operation that has an axis asks to be cut."""
+        for i, value in enumerate(op.operands):
+            axis = self._axes.get(value)
+            loop = -1 if axis is None else loops.operands[i][axis.dim]
+            if axis is None or loop < 0:
+                continue
+            if (i, axis.dim) not in loops.reaches:
+                yield loop, axis.unit, _units(value, axis)
+            elif loop in loops.results[0]:
+                made = Axis(loops.results[0].index(loop), axis.unit)
+                yield loop, axis.unit, _units(op.results[0], made)
+        for row, result in zip(loops.results, op.results, strict=True):
+            axis = self._axes.get(result)
+            if axis is not None:
+                yield row[axis.dim], axis.unit, _units(result, axis)
 
     def _join_view(self, op: ir.Operation) -> bool:
         source, result = op.operands[0], op.results[0]
         if source in self._axes:
             axis = below_view(op, self._axes[source])
-            found = axis is not None and self._set(result, axis)
+            found = axis is not None and self._set(result, axis, _units(source, self._axes[source]))
         else:
             axis = above_view(op, self._axes[result])
-            found = axis is not None and self._set(source, axis)
+            found = axis is not None and self._set(source, axis, _units(result, self._axes[result]))
         self.too_fine = self.too_fine or axis is None
         return found and (result in self._inner or self._inside(result))
 
-    def _set(self, value: ir.Value, axis: Axis) -> bool:
+    def _set(self, value: ir.Value, axis: Axis, units: int) -> bool:
         """Whether a value can be cut along an axis: it is not cut along another, and has as many units."""
         if self._axes.get(value, axis) != axis:
             return False
         self._axes[value] = axis
-        return shape_of(value.type)[axis.dim] == self._units * axis.unit
+        return shape_of(value.type)[axis.dim] == units * axis.unit
 
     def _is_convex(self) -> bool:
         """Whether nobody outside needs what is made inside before the last operation inside."""
@@ -245,3 +236,8 @@ class _Growth:
         made = (result for number in self._ops for result in self._line.ops[number].results)
         readers = (reader for result in made for reader in self._line.readers.get(result, ()))
         return all(reader > last for reader in readers if reader not in self._ops)
+
+
+def _units(value: ir.Value, axis: Axis) -> int:
+    """The units of a value along an axis; 0 if they are not known."""
+    return (shape_of(value.type)[axis.dim] or 0) // axis.unit

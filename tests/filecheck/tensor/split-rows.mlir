@@ -52,3 +52,31 @@ func.func @returned(%x: tensor<10x10xf32>, %f: tensor<10xf32>) -> (tensor<10xf32
   %s = linalg.reduce { arith.addf } ins(%a : tensor<10x10xf32>) outs(%f : tensor<10xf32>) dimensions = [1]
   return %s, %a : tensor<10xf32>, tensor<10x10xf32>
 }
+
+// -----
+
+// Rows of an image: five of six are needed for each half of what the second convolution makes, of five rows for the first half of
+// the input and five for the second; halves are padded on one side only.
+// WHY: remark: [Passed] SPLIT | Category:split | Function=rows_of_images | Reason=part-by-part, Bytes=144
+// CHECK-LABEL: func.func @rows_of_images(
+// CHECK-SAME:    [[X:%.*]]: tensor<1x1x8x4xf32>
+// CHECK-NOT:     -> tensor<1x3x8x4xf32>
+// CHECK:         [[X0:%.*]] = tensor.extract_slice [[X]][0, 0, 0, 0] [1, 1, 6, 4] [1, 1, 1, 1]
+// CHECK:         [[H0:%.*]] = "hotdesk.conv"([[X0]], {{.*}} pad_high = array<i64: 0, 1>, pad_low = array<i64: 1, 1>{{.*}} -> tensor<1x3x5x4xf32>
+// CHECK:         [[R0:%.*]] = "hotdesk.conv"([[H0]], {{.*}} pad_high = array<i64: 0, 1>, pad_low = array<i64: 1, 1>{{.*}} -> tensor<1x1x4x4xf32>
+// CHECK:         [[S:%.*]] = tensor.insert_slice [[R0]] into {{.*}}[0, 0, 0, 0] [1, 1, 4, 4]
+// CHECK:         [[X1:%.*]] = tensor.extract_slice [[X]][0, 0, 2, 0] [1, 1, 6, 4] [1, 1, 1, 1]
+// CHECK:         [[H1:%.*]] = "hotdesk.conv"([[X1]], {{.*}} pad_high = array<i64: 1, 1>, pad_low = array<i64: 0, 1>{{.*}} -> tensor<1x3x5x4xf32>
+// CHECK:         [[R1:%.*]] = "hotdesk.conv"([[H1]], {{.*}} pad_high = array<i64: 1, 1>, pad_low = array<i64: 0, 1>{{.*}} -> tensor<1x1x4x4xf32>
+// CHECK:         tensor.insert_slice [[R1]] into [[S]][0, 0, 4, 0] [1, 1, 4, 4]
+func.func @rows_of_images(%x: tensor<1x1x8x4xf32>, %w: tensor<3x1x3x3xf32>, %v: tensor<1x3x3x3xf32>) -> tensor<1x1x8x4xf32> {
+  %e = tensor.empty() : tensor<1x3x8x4xf32>
+  %h = "hotdesk.conv"(%x, %w, %e) {accumulate = false, groups = 1 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+      input_dilations = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, pad_high = array<i64: 1, 1>}
+      : (tensor<1x1x8x4xf32>, tensor<3x1x3x3xf32>, tensor<1x3x8x4xf32>) -> tensor<1x3x8x4xf32>
+  %n = tensor.empty() : tensor<1x1x8x4xf32>
+  %r = "hotdesk.conv"(%h, %v, %n) {accumulate = false, groups = 1 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>,
+      input_dilations = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, pad_high = array<i64: 1, 1>}
+      : (tensor<1x3x8x4xf32>, tensor<1x3x3x3xf32>, tensor<1x1x8x4xf32>) -> tensor<1x1x8x4xf32>
+  return %r : tensor<1x1x8x4xf32>
+}

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.recomputing import Again, clones, find_again
-from hotdesk.analysis.splitting import StraightLine
+from hotdesk.analysis.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import straight_functions

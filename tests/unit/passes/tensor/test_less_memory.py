@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from hotdesk.analysis.axes import Axis, above_view, below_view, cut_dims, read_loops
+from hotdesk.analysis.reaches import Reach
 from hotdesk.analysis.recomputing import find_again
-from hotdesk.analysis.splitting import StraightLine, find_split
+from hotdesk.analysis.splitting import find_split
+from hotdesk.analysis.straight_line import StraightLine
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered
@@ -257,7 +259,7 @@ def test_views_hand_cuts_on() -> None:
     assert above_view(part, Axis(1, 1)) is None
 
 
-def test_loops_that_ask_for_their_number_or_are_indexed_together_are_not_cut() -> None:
+def test_loops_that_ask_for_their_number_and_taps_of_windows_are_not_cut() -> None:
     module = parse(
         """
     #sum = affine_map<(a, b, c) -> (a, b + c)>
@@ -278,7 +280,8 @@ def test_loops_that_ask_for_their_number_or_are_indexed_together_are_not_cut() -
     )
     loops = read_loops(ops(module, "linalg.generic")[0])
     assert loops is not None
-    assert loops.free == frozenset()
+    assert loops.free == frozenset({1})
+    assert loops.reaches == {(0, 1): Reach(1, 3, 7)}
 
 
 def test_the_same_numbers_made_again() -> None:
