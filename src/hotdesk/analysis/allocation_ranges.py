@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from hotdesk.analysis.allocation_uses import Allocation, Allocations
 from hotdesk.analysis.buffer_program import FUNCTION, BufferOp, Kind
 from hotdesk.analysis.hoisting import is_loop, runs_in_parallel
+from hotdesk.analysis.new_memory import only_frees
 from hotdesk.explain import Reason
 
-_QUIET = frozenset({"memref.dealloc", "memref.dim", "memref.rank", "arith.select", "memref.assume_alignment"})
+_QUIET = frozenset({"memref.dim", "memref.rank", "arith.select", "memref.assume_alignment"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def live_range(allocations: Allocations, allocation: Allocation) -> LiveRange | 
 def is_touching(allocations: Allocations, op: BufferOp) -> bool:
     """Whether an op itself reads or writes memrefs that it has as operands."""
     program, block = allocations.program, allocations.program.blocks[op.block]
-    if op.name in _QUIET or op.control:
+    if op.name in _QUIET or op.control or only_frees(op.operation):
         return False
     if op.name == "memref.reshape":  # a view that reads its sizes
         return True

@@ -7,9 +7,9 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.buffer_program import BufferOp
+from hotdesk.analysis.new_memory import ALIGNMENT, new_memory
 from hotdesk.models.registry import model_of
 
-ALIGNMENT = "alignment"
 ASSUMING = "memref.assume_alignment"
 _FRUGAL = frozenset(
     {
@@ -28,19 +28,15 @@ def is_contiguous(memref: ir.Type) -> bool:
 def alignment_of(allocations: Allocations, allocation: Allocation) -> int:
     """The bytes that an allocation is aligned to, a power of two.
 
-    That is what it asks for or an op counts on, else what its elements need.
+    That is what it asks for, or its model says, or an op counts on, else what its elements need.
     """
-    owner = allocations.op(allocation).operation
+    known = new_memory(allocations.op(allocation).operation)
     users = [allocations.program.ops[user].operation for user in allocation.users]
-    wanted = [int(cast(Any, op.attributes[ALIGNMENT]).value) for op in (owner, *users) if is_asking(op)]
+    wanted = [int(cast(Any, op.attributes[ALIGNMENT]).value) for op in users if op.name == ASSUMING]
+    wanted += [known.alignment] if known is not None and known.alignment else []
     if wanted:
         return max(wanted)
-    return 1 << max(bytes_of_element(owner.results[0].type) - 1, 0).bit_length()
-
-
-def is_asking(op: ir.Operation) -> bool:
-    """Whether an op asks for memory of an alignment, or counts on it."""
-    return op.name in ("memref.alloc", "memref.alloca", ASSUMING) and ALIGNMENT in op.attributes
+    return 1 << max(bytes_of_element(allocations.value(allocation).type) - 1, 0).bit_length()
 
 
 def may_allocate(op: BufferOp) -> bool:

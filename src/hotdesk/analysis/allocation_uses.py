@@ -13,8 +13,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.memref_views import Views
+from hotdesk.analysis.new_memory import dynamic_sizes, freed, is_free_of
 from hotdesk.analysis.origins import Origins, kept
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
@@ -35,7 +35,7 @@ class Allocation:
         aliases: the memrefs that may be views of it, itself included.
         users: the ops that have an alias as an operand, deallocations included, in order.
         frees: those that free it, or may do so.
-        is_freed_simply: whether each of those is a `memref.dealloc` of the allocation itself.
+        is_freed_simply: whether each of those is the op that frees such memory, of the allocation itself.
         keepers: those that may keep a pointer to it (`analysis.origins`).
     """
 
@@ -55,7 +55,7 @@ class Allocations:
         self.program: BufferProgram = read_buffers(function)
         self.dominance = Dominance(self.program)
         self.origins = Origins(self.program)
-        self.views = Views(function)
+        self.views = Views(function, made_with=dynamic_sizes)
         self.sizes = self.views.sizes
         self._aliases = self._reached()
         self.positions = {op.operation: op.number for op in self.program.ops}
@@ -69,9 +69,10 @@ class Allocations:
     def value(self, allocation: Allocation) -> ir.Value:
         return self.program.buffers[allocation.buffer].value
 
-    def is_plain(self, allocation: Allocation, *, stack: bool = False) -> bool:
-        """Whether it is a `memref.alloc`, or on the stack if that counts."""
-        return self.op(allocation).name in (("memref.alloc", "memref.alloca") if stack else ("memref.alloc",))
+    @property
+    def on_heap(self) -> tuple[Allocation, ...]:
+        """Those that are not on the stack: what somebody has to free."""
+        return tuple(each for each in self.all if self.program.buffers[each.buffer].kind is Kind.ALLOCATION)
 
     def bytes(self, allocation: Allocation) -> Size:
         """The size, an expression if it is dynamic; 0 for elements that are not numbers."""
@@ -122,8 +123,10 @@ class Allocations:
         known = frozenset(aliases)
         users = sorted({user for alias in aliases for user in self.program.users[alias]})
         frees = tuple(user for user in users if _may_free(self.program.ops[user], known))
+        maker = self.program.ops[self.program.buffers[buffer].producer].operation
         simply = all(
-            self.program.ops[op].name == "memref.dealloc" and self.program.ops[op].operands[0] == buffer for op in frees
+            self.program.ops[op].operands[:1] == (buffer,) and is_free_of(self.program.ops[op].operation, maker)
+            for op in frees
         )
         keepers = tuple(user for user in users if not known.isdisjoint(kept(self.program, self.program.ops[user])))
         producer = self.program.buffers[buffer].producer

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 from hotdesk.analysis.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers, Key, Slot
-from hotdesk.analysis.memory_effects import DEALLOC, freeing_op
+from hotdesk.analysis.new_memory import DEALLOC, freeing_op
 from hotdesk.analysis.ownership_candidates import Candidates
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line

@@ -20,11 +20,12 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_uses import bytes_of_element
 from hotdesk.analysis.hoisting import is_not_negative
+from hotdesk.analysis.new_memory import allocated, dynamic_sizes
 from hotdesk.analysis.size_bounds import is_at_least
 from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.sizes import Size, is_opaque, product
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import defining_op, entry_block, segment_sizes
+from hotdesk.ir.walking import defining_op, entry_block
 
 _TYPICAL = 1009
 """What a symbol is estimated at, about: a prime, so that no quotient is by chance a whole number."""
@@ -109,18 +110,17 @@ class ArenaSizes:
 
 
 def _dynamic_sizes(memref: ir.Value) -> tuple[ir.Value, ...]:
-    op = cast(ir.Operation, defining_op(memref))
-    return tuple(op.operands)[: segment_sizes(op)[0]]
+    return tuple(dynamic_sizes(memref) or ())
 
 
 def _allocates(op: ir.Operation) -> bool:
-    """Whether an op is a `memref.alloc`, or has one inside."""
-    if op.name == "memref.alloc" or not len(op.regions):
-        return op.name == "memref.alloc"
+    """Whether an op allocates, or has one inside that does."""
+    if allocated(op) or not len(op.regions):
+        return bool(allocated(op))
     found: list[ir.Operation] = []
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
-        if inner.operation.name != "memref.alloc":
+        if not allocated(inner.operation):
             return ir.WalkResult.ADVANCE
         found.append(inner.operation)
         return ir.WalkResult.INTERRUPT

@@ -18,8 +18,8 @@ from hotdesk.analysis.buffer_program import (
     BufferProgram,
     Kind,
 )
-from hotdesk.analysis.memory_effects import allocated
 from hotdesk.analysis.memref_views import view_source
+from hotdesk.analysis.new_memory import allocated
 from hotdesk.analysis.region_graph import RegionEdge, flow_of, region_edges
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import in_order, nested_ops, segment_sizes

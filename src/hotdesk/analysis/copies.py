@@ -19,7 +19,8 @@ from hotdesk.analysis.allocation_ranges import is_touching
 from hotdesk.analysis.allocation_uses import Allocation, Allocations
 from hotdesk.analysis.buffer_program import FUNCTION, BufferOp, Kind
 from hotdesk.analysis.generics import read_generic
-from hotdesk.analysis.memory_effects import effects_of, freed
+from hotdesk.analysis.memory_effects import effects_of
+from hotdesk.analysis.new_memory import freed
 from hotdesk.ir.types import is_memref
 
 FOREIGN = -1

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.aliasing import Aliases
 from hotdesk.analysis.allocation_uses import Allocation
+from hotdesk.analysis.buffer_program import Kind
 from hotdesk.analysis.copies import Copy, Memory
 from hotdesk.analysis.copy_effects import CopyEffects
+from hotdesk.analysis.new_memory import freeing_op, why_not_replaced
 from hotdesk.analysis.retyping import Fit
 from hotdesk.explain import Reason
 
@@ -63,7 +65,16 @@ class CopyContext:
         return all(self.program.ops[op].block == self.program.ops[copy.op].block for op in ops)
 
     def is_heap(self, owner: Allocation) -> bool:
-        return self.program.ops[owner.op].name == "memref.alloc"
+        """Whether somebody has to free an allocation."""
+        return self.program.buffers[owner.buffer].kind is Kind.ALLOCATION
+
+    def may_go(self, owner: Allocation) -> bool:
+        """Whether other memory does as well as an allocation."""
+        return why_not_replaced(self.program.ops[owner.op].operation) is None
+
+    def are_freed_alike(self, one: Allocation, other: Allocation) -> bool:
+        """Whether one op frees both allocations: what one of them is handed on as, the other one may be."""
+        return len({freeing_op(self.program.ops[each.op].operation) for each in (one, other)}) == 1
 
     def are_known(self, op: int, before: int, copy: Copy) -> bool:
         """Whether all operands of an op are known in front of another op of the copy's block."""

@@ -1,11 +1,11 @@
 """Whether the source of a copy serves as the target, so that the target's allocation goes. It does iff
 
-1. the target is a whole `memref.alloc` of the copy's block;
+1. the target is a whole allocation of the copy's block, on the heap, and other memory does as well (`analysis.new_memory`);
 2. nothing touches the target before the copy, and the source is known wherever the target is;
 3. the source is an allocation of the block that nothing touches after the copy; or after it nothing writes the target, and
    nothing the source as long as the target is read;
-4. it is clear who frees: the whole source is handed over with the target's deallocations, or the target stays in the block, is
-   freed by `memref.dealloc` of itself, and the source's deallocations can wait;
+4. it is clear who frees: the whole source is handed over with the target's deallocations, and the same op frees both; or the
+   target stays in the block, is freed as a whole by the op that frees such memory, and the source's deallocations can wait;
 5. every op that has the target takes the source's type, or a cast or slices made anew of it; none counts on the target's
    alignment (`analysis.retyping`).
 """
@@ -29,6 +29,8 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
         or not context.is_heap(target)
     ):
         return Refusal(1, Reason.NOT_ALLOCATED_HERE)
+    if not context.may_go(target):
+        return Refusal(1, Reason.NOT_ORDINARY_MEMORY, target.op)
     before = memory.touching({target.buffer}, 0, copy.op)
     if before:
         return Refusal(2, Reason.TOUCHED_BETWEEN, before[0])
@@ -53,13 +55,11 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     fit = fit_of(program, target, copy.source, stays=stays)
     if not isinstance(fit, Fit):
         return Refusal(5, *fit)
-    if (
-        dead
-        and owner is not None
-        and owner.buffer == copy.source
-        and context.is_heap(owner)
-        and (target.frees or not stays)
-    ):
+    whole = dead and owner is not None and owner.buffer == copy.source and context.is_heap(owner)
+    alike = owner is not None and context.are_freed_alike(owner, target)
+    if whole and owner is not None and not alike and not stays:
+        return Refusal(4, Reason.FREED_BY_ANOTHER_OP, owner.op)
+    if whole and owner is not None and alike and (target.frees or not stays):
         if not context.are_here(owner.frees, copy) or not owner.is_freed_simply:
             return Refusal(4, Reason.FREED_ELSEWHERE, owner.frees[0])
         return Reuse(owner.frees, len(program.ops), min(target.users), fit)

@@ -1,13 +1,14 @@
 """Whether the target of a copy serves as the source, so that the source's allocation goes. It does iff
 
-1. the source is a whole `memref.alloc` or `memref.alloca` of the copy's block, and only views of it are made;
+1. the source is a whole allocation of the copy's block, other memory does as well (`analysis.new_memory`), and only views of it
+   are made;
 2. the target is known before the source is used, or is a view that can be made there;
 3. nothing touches the target's memory from the source's first use to the copy. An elementwise op that is this first use may read
    it where it writes;
 4. nothing touches the source after the copy;
 5. every op that has the source takes the target's type, or a cast or slices made anew of it; none counts on the source's
    alignment (`analysis.retyping`);
-6. whatever frees the source is a `memref.dealloc` of it.
+6. whatever frees the source is the op that frees such memory, of all of it.
 """
 
 from __future__ import annotations
@@ -18,21 +19,15 @@ from hotdesk.analysis.copy_context import CopyContext, Refusal, Reuse
 from hotdesk.analysis.retyping import Fit, fit_of
 from hotdesk.explain import Reason
 
-_EMPTY = ("memref.alloc", "memref.alloca")
-"""The allocations that nobody expects to hold anything."""
-
 
 def target_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     """What it takes, or the first constraint found not to hold."""
     memory, program = context.memory, context.program
     source = memory.owner(copy.source)
-    if (
-        source is None
-        or source.buffer != copy.source
-        or not context.is_here(source, copy)
-        or program.ops[source.op].name not in _EMPTY
-    ):
+    if source is None or source.buffer != copy.source or not context.is_here(source, copy):
         return Refusal(1, Reason.NOT_ALLOCATED_HERE)
+    if not context.may_go(source):
+        return Refusal(1, Reason.NOT_ORDINARY_MEMORY, source.op)
     if not memory.is_viewed_only(source) or memory.leaves(source):
         return Refusal(1, Reason.LEAVES_SCOPE, max(source.users))
     block = program.ops[copy.op].block

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from hotdesk.analysis.allocation_ranges import LiveRange
+from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded, live_range
+from hotdesk.analysis.allocation_types import alignment_of, is_contiguous
 from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.buffer_program import FUNCTION
+from hotdesk.analysis.new_memory import ALLOC, why_not_replaced
+from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
+from hotdesk.ir.types import same_space, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,41 @@ class Desk:
     bytes: Size
     upper: int
     held: tuple[int, int]
+
+
+def shareable(allocations: Allocations, allocation: Allocation) -> LiveRange | Unbounded:
+    """When an allocation is in use; or why it shares with nobody: rules 3 and 5 of `analysis.sharing`, and its live range."""
+    kind = allocations.value(allocation).type
+    reason = why_not_replaced(allocations.op(allocation).operation)
+    if reason is None and not bytes_of_element(kind):
+        reason = Reason.UNSIZED_ELEMENT
+    if reason is None and not is_contiguous(kind):
+        reason = Reason.DIFFERENT_LAYOUT
+    if reason is not None:
+        return Unbounded(reason, allocation.op)
+    if allocation.frees and not allocation.is_freed_simply:
+        return Unbounded(Reason.FREED_ELSEWHERE, allocation.frees[0])
+    return live_range(allocations, allocation)
+
+
+def why_unlike(allocations: Allocations, desk: Desk, alone: Desk) -> Reason | None:
+    """Why memory of one allocation is not what another one asks for, whatever its size: rule 3 of `analysis.sharing`."""
+    users = (desk.users[0], alone.users[0])
+    values, ops = [allocations.value(user) for user in users], [allocations.op(user) for user in users]
+    kinds: list[Any] = [value.type for value in values]
+    if not same_space(kinds[0].memory_space, kinds[1].memory_space):
+        return Reason.OTHER_MEMORY_SPACE
+    if ops[0].name != ops[1].name:
+        return Reason.FREED_BY_ANOTHER_OP
+    if ops[0].name == ALLOC:
+        return None
+    shapes = [allocations.sizes.shape(value) for value in values]
+    alike = kinds[0] == kinds[1] and shapes[0] == shapes[1]
+    static = not any(None in shape_of(kind) for kind in kinds) and kinds[0].element_type == kinds[1].element_type
+    if not alike and not static:
+        return Reason.OTHER_TYPE
+    aligned = alignment_of(allocations, users[0]) >= alignment_of(allocations, users[1])
+    return None if aligned else Reason.ALIGNMENT_ASSUMED
 
 
 def single_desk(allocations: Allocations, allocation: Allocation, live: LiveRange) -> Desk:

@@ -11,7 +11,8 @@
 4. no op keeps a pointer to it.
 
 Either way an allocation that is freed stays where it is, unless a deallocation in the same block frees nothing else and can go
-with it. In the new block it stands as late as possible.
+with it. In the new block it stands as late as possible. Nothing but sizes says when or how often the op may allocate, by
+`analysis.new_memory`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_uses import Allocation, Allocations
 from hotdesk.analysis.buffer_program import FUNCTION, BufferOp
+from hotdesk.analysis.new_memory import new_memory, why_not_moved
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defining_op
 
 _PARALLEL = ("scf.parallel", "scf.forall", "affine.parallel", "gpu.launch")
@@ -157,19 +158,21 @@ class Hoisting:
             return None
         return Reason.KEPT_BETWEEN_ITERATIONS
 
-    def _move(self, allocation: Allocation, place: int, reason: Reason) -> Move:
+    def _move(self, allocation: Allocation, place: int, reason: Reason) -> Move | Decision:
         op = self.allocations.op(allocation)
+        known, kept = new_memory(op.operation), why_not_moved(op.operation)
+        if known is None or kept is not None:
+            return self._refused(allocation, kept or Reason.NOT_KNOWN_TO_MOVE, self.allocations.source(op.number))
         around = self._dominance.within(op.number, place)
         before = self._program.ops[self._program.blocks[place].last if around is None else around].operation
         frees = tuple(self._program.ops[free].operation for free in allocation.frees)
-        sizes = range(shape_of(op.operation.results[0].type).count(None))
-        unsure = tuple(i for i in sizes if not is_not_negative(op.operation.operands[i]))
+        unsure = tuple(i for i in known.sizes if not is_not_negative(op.operation.operands[i]))
         source = self.allocations.source(op.number)
         decision = Decision("allocation", Outcome.MOVED, reason, (source,), self.allocations.bytes(allocation))
         return Move(op.operation, before, frees, before if frees else None, unsure, decision)
 
     def _refused(self, allocation: Allocation, reason: Reason, because: Source) -> Decision:
-        sources = (self.allocations.source(allocation.op), because)
+        sources = tuple(dict.fromkeys((self.allocations.source(allocation.op), because)))
         return Decision("allocation", Outcome.ALLOCATED, reason, sources, self.allocations.bytes(allocation))
 
     def _around(self, block: int) -> Source:

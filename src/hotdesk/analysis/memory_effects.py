@@ -34,39 +34,6 @@ class Effects:
     writes: tuple[ir.Value, ...] = ()
 
 
-DEALLOC = "memref.dealloc"
-_ALLOCATING = ("memref.alloc", "memref.realloc", "bufferization.clone", "gpu.alloc")
-_FREEING = {"gpu.alloc": "gpu.dealloc"}
-_NONE: frozenset[int] = frozenset()
-_FIRST = frozenset({0})
-
-
-def allocated(op: ir.Operation) -> frozenset[int]:
-    """The numbers of the results of an op that are memory made by it, which somebody has to free."""
-    model = model_of(op.name)
-    if model is not None and model.effects is not None:
-        return model.effects(op).allocates
-    return _FIRST if op.name in _ALLOCATING else _NONE
-
-
-def freeing_op(op: ir.Operation) -> str:
-    """The name of the op that frees what an op allocates; its only operand is the memref."""
-    model = model_of(op.name)
-    if model is not None and model.effects is not None:
-        return model.effects(op).freed_by
-    return _FREEING.get(op.name, DEALLOC)
-
-
-def freed(op: ir.Operation) -> frozenset[int]:
-    """The numbers of the operands of an op whose memory it frees."""
-    model = model_of(op.name)
-    if model is not None and model.effects is not None:
-        return model.effects(op).frees
-    if op.name == "gpu.dealloc":
-        return frozenset({len(op.operands) - 1})
-    return _FIRST if op.name == DEALLOC else _NONE
-
-
 def effects_of(op: ir.Operation) -> Effects | None:
     """What an op reads and writes, or None if that is not known."""
     if not op.name.startswith("linalg."):

@@ -13,6 +13,7 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
+from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.sizes import OPAQUE, Size, expand, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, kept_dims, layout_of, shape_of
@@ -68,8 +69,10 @@ class View:
 class Views:
     """What each memref of a function shows of its base; `sizes` are those of the function, if they are known already."""
 
-    def __init__(self, function: ir.Operation, sizes: SymbolicSizes | None = None) -> None:
-        self._sizes = sizes or SymbolicSizes(function, self._read)
+    def __init__(
+        self, function: ir.Operation, sizes: SymbolicSizes | None = None, made_with: MadeWith = lambda value: None
+    ) -> None:
+        self._sizes = sizes or SymbolicSizes(function, self._read, made_with)
         self._views: dict[ir.Value, View] = {}
         self._globals: dict[str, ir.Value] = {}
         self._fresh = 0

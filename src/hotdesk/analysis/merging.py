@@ -2,12 +2,13 @@
 
 An allocation goes there iff
 
-1. it is a contiguous `memref.alloc` in the default memory space, with elements of a known size;
+1. it is contiguous, in the default memory space, with elements of a known size, and other memory does as well, by
+   `analysis.new_memory`;
 2. its sizes are numbers, or known where the arena is made: `analysis.arena_sizes` says what that is;
 3. its live range is known (`analysis.allocation_ranges`): what leaves the function, is handed from one iteration of a loop to the
    next, or is kept by an op stays where it is;
 4. it is in no region whose iterations run at the same time, and in none of which nothing is known;
-5. whatever frees it is a `memref.dealloc` of itself.
+5. whatever frees it is the op that frees such memory, of all of it.
 
 Ranges of op numbers that do not meet may have the same bytes, so branches have, and each iteration of a loop has those of the one
 before. Static sizes have the offsets of `planning.plan`. The others are stacked on them (`planning.symbolic_offsets`), in the
@@ -28,6 +29,7 @@ from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_e
 from hotdesk.analysis.arena_sizes import ArenaSizes, Measure
 from hotdesk.analysis.buffer_program import FUNCTION
 from hotdesk.analysis.hoisting import runs_in_parallel
+from hotdesk.analysis.new_memory import why_not_replaced
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
 from hotdesk.planning import NO_REUSE, Buffer, Problem, plan
@@ -88,7 +90,7 @@ def plan_arena(function: ir.Operation, sizes: ArenaSizes, alignment: int, strate
         ImportError: the strategy needs a package that is not installed.
     """
     allocations = Allocations(function)
-    found = [(each, _range(allocations, sizes, each)) for each in allocations.all if allocations.is_plain(each)]
+    found = [(each, _range(allocations, sizes, each)) for each in allocations.on_heap]
     placed: list[_Placed] = []
     decisions: list[Decision] = []
     for each, live in found:
@@ -149,6 +151,9 @@ def _stackable(each: _Placed, settled: dict[Any, int], apart: bool) -> Stackable
 def _range(allocations: Allocations, sizes: ArenaSizes, allocation: Allocation) -> LiveRange | Unbounded:
     """Rules 1 to 5."""
     kind = allocations.value(allocation).type
+    replaced = why_not_replaced(allocations.op(allocation).operation)
+    if replaced is not None:
+        return Unbounded(replaced, allocation.op)
     if not bytes_of_element(kind):
         return Unbounded(Reason.UNSIZED_ELEMENT, allocation.op)
     if not is_contiguous(kind):

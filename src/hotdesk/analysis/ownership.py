@@ -28,7 +28,7 @@ from hotdesk.analysis.allocators import Allocators
 from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers, Key, Slot
-from hotdesk.analysis.memory_effects import freed
+from hotdesk.analysis.new_memory import freed
 from hotdesk.analysis.ownership_candidates import EXTERNAL, Candidates
 from hotdesk.analysis.releases import Place, Releases
 from hotdesk.errors import BufferizationError

@@ -6,7 +6,8 @@
    around it that gives its stack back. No op keeps a pointer to it.
 3. Between the scope and the allocation nothing repeats: a `scf.while` or a cycle of blocks would add to the stack at each turn.
    Of all regions between the two it is known when they run.
-4. Whatever frees it frees nothing else, so that these deallocations go.
+4. Whatever frees it is the op that frees such memory, and frees nothing else, so that these deallocations go.
+5. Other memory does as well, by `analysis.new_memory`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_types import alignment_of
 from hotdesk.analysis.allocation_uses import Allocation, Allocations
 from hotdesk.analysis.buffer_program import FUNCTION
+from hotdesk.analysis.new_memory import dynamic_sizes, why_not_replaced
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op
@@ -44,7 +46,7 @@ class Promotions:
     def find(self, allocation: Allocation) -> Promotion | Decision:
         """Whether an allocation may lie on the stack."""
         op, because = self.allocations.op(allocation), allocation.op
-        found = self._too_much(allocation)
+        found = why_not_replaced(op.operation) or self._too_much(allocation)
         if found is None:
             found, because = self._left(allocation)
         if found is None and allocation.frees and not allocation.is_freed_simply:
@@ -59,13 +61,14 @@ class Promotions:
 
     def _too_much(self, allocation: Allocation) -> Reason | None:
         """Rule 1."""
-        op, value = self.allocations.op(allocation).operation, self.allocations.value(allocation)
+        value = self.allocations.value(allocation)
         sizes = shape_of(value.type)
         if None not in sizes:
             total = self.allocations.bytes(allocation)
             return None if isinstance(total, int) and total <= self._most_bytes else Reason.TOO_LARGE
-        dynamic = list(op.operands)[: sizes.count(None)]
-        ranks = all((owner := defining_op(v)) is not None and owner.name == "memref.rank" for v in dynamic)
+        ranks = all(
+            (owner := defining_op(v)) is not None and owner.name == "memref.rank" for v in dynamic_sizes(value) or ()
+        )
         return None if ranks and len(sizes) <= self._most_dims else Reason.SIZE_NOT_STATIC
 
     def _left(self, allocation: Allocation) -> tuple[Reason | None, int]:

@@ -17,12 +17,13 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_types import ASSUMING, is_contiguous
 from hotdesk.analysis.allocation_uses import Allocation
 from hotdesk.analysis.buffer_program import BufferProgram
+from hotdesk.analysis.new_memory import freed
 from hotdesk.explain import Reason
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import same_space, shape_of
 
 _ANY_LAYOUT = frozenset(
     {
-        *("memref.load", "memref.store", "memref.copy", "memref.dim", "memref.dealloc"),
+        *("memref.load", "memref.store", "memref.copy", "memref.dim"),
         *("affine.load", "affine.store"),
     }
 )
@@ -49,7 +50,7 @@ def fit_of(program: BufferProgram, old: Allocation, new: int, *, stays: bool) ->
     if a == b:
         return Fit.SAME
     pairs = list(zip(shape_of(a), shape_of(b), strict=True)) if a.rank == b.rank else []
-    alike = (a.rank, a.element_type, a.memory_space) == (b.rank, b.element_type, b.memory_space)
+    alike = (a.rank, a.element_type) == (b.rank, b.element_type) and same_space(a.memory_space, b.memory_space)
     if not alike or not stays or any(None not in pair and pair[0] != pair[1] for pair in pairs):
         return Reason.OTHER_TYPE, old.users[0]
     if is_contiguous(a) and is_contiguous(b):
@@ -69,6 +70,6 @@ def _not_taking(program: BufferProgram, buffer: int) -> int | None:
             refused = _not_taking(program, op.results[0])
             if refused is not None:
                 return refused
-        elif op.name not in _ANY_LAYOUT and not op.name.startswith("linalg."):
+        elif op.name not in _ANY_LAYOUT and not op.name.startswith("linalg.") and not freed(op.operation):
             return user
     return None

@@ -7,10 +7,13 @@ those before it, the *desk*, iff
    one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops;
 2. the desk has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
    a number, or symbols whose range is declared (`ir.declared_bounds`; sizes are not negative, other index values may be);
-3. both are contiguous `memref.alloc`s in the same memory space, with elements of a known size;
+3. both are contiguous, in the same memory space, with elements of a known size. The memory of both is ordinary, by
+   `analysis.new_memory`, and they come from one allocator: `memref.alloc`, or another op. If it is another one, they are of one
+   type with equal sizes, or static and of one element type, since no other memory can be asked of it; and the desk is as well
+   aligned;
 4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the
    same time, and no region of which nothing is known;
-5. each is freed by `memref.dealloc` of itself inside that block, or neither is freed at all;
+5. each is freed as a whole by the op that frees such memory inside that block, or neither is freed at all;
 6. the peak does not rise (`analysis.peak`), though the desk is held from the first of them to the last, with what is between.
    The peak is the one of the worst path. While a function is called, or a buffer may be held of which it is not known for how
    long, no more is held than before.
@@ -24,15 +27,16 @@ from __future__ import annotations
 import heapq
 import sys
 from bisect import bisect_left, insort
-from typing import Any, cast
+from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded, live_range
-from hotdesk.analysis.allocation_types import is_contiguous, may_allocate
-from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
+from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded
+from hotdesk.analysis.allocation_types import may_allocate
+from hotdesk.analysis.allocation_uses import Allocation, Allocations
 from hotdesk.analysis.buffer_program import FUNCTION
-from hotdesk.analysis.desks import Desk, is_held_to_the_end, may_be_held, single_desk
+from hotdesk.analysis.desks import Desk, is_held_to_the_end, may_be_held, shareable, single_desk, why_unlike
 from hotdesk.analysis.hoisting import is_not_negative, runs_in_parallel
+from hotdesk.analysis.new_memory import why_not_moved
 from hotdesk.analysis.peak import Change, Profile
 from hotdesk.analysis.size_bounds import is_at_least, upper_bound
 from hotdesk.explain import Decision, Outcome, Reason
@@ -54,15 +58,15 @@ class Sharing:
         found: list[tuple[Desk, LiveRange]] = []
         returned: list[Change] = []
         vague = [(op.number, op.end) for op in self._program.ops if may_allocate(op)]
-        for allocation in self.allocations.all:
-            live = self._live(allocation) if self.allocations.is_plain(allocation) else None
+        for allocation in self.allocations.on_heap:
+            live = shareable(self.allocations, allocation)
             if isinstance(live, Unbounded):
                 self._say(allocation, Outcome.ALLOCATED, live.reason, live.op)
             if isinstance(live, LiveRange) and live.lower < live.upper:
                 found.append((single_desk(self.allocations, allocation, live), live))
             elif is_held_to_the_end(self.allocations, allocation):
                 returned.append(Change(allocation.op, len(self._program.ops), self.allocations.bytes(allocation)))
-            elif self.allocations.op(allocation).name != "memref.alloca":
+            else:
                 vague.append(may_be_held(self.allocations, allocation))
         found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
         held = [*returned, *(Change(*desk.held, desk.bytes) for desk, _ in found)]
@@ -74,17 +78,6 @@ class Sharing:
         for desk, live in found:
             self._release(live.lower)
             self._seat(desk, live)
-
-    def _live(self, allocation: Allocation) -> LiveRange | Unbounded:
-        """Rules 3 and 5, and what live ranges ask for."""
-        kind = self.allocations.value(allocation).type
-        if not bytes_of_element(kind):
-            return Unbounded(Reason.UNSIZED_ELEMENT, allocation.op)
-        if not is_contiguous(kind):
-            return Unbounded(Reason.DIFFERENT_LAYOUT, allocation.op)
-        if allocation.frees and not allocation.is_freed_simply:
-            return Unbounded(Reason.FREED_ELSEWHERE, allocation.frees[0])
-        return live_range(self.allocations, allocation)
 
     def _is_signed(self, symbol: object) -> bool:
         return self.allocations.sizes.may_be_negative(symbol)
@@ -157,8 +150,9 @@ class Sharing:
 
     def _join(self, desk: Desk, alone: Desk, live: LiveRange) -> Desk | Reason:
         """A desk with one more user, or why it may not have it (rules 3 to 6)."""
-        if cast(Any, self._type(desk)).memory_space != cast(Any, self._type(alone)).memory_space:
-            return Reason.OTHER_MEMORY_SPACE
+        unlike = why_unlike(self.allocations, desk, alone)
+        if unlike is not None:
+            return unlike
         if bool(desk.last >= 0) != bool(alone.last >= 0):
             return Reason.FREED_ELSEWHERE
         block = self._around(desk.block, alone.block)
@@ -169,6 +163,9 @@ class Sharing:
         if None in firsts or None in lasts:
             return Reason.FREED_ELSEWHERE
         first = min(cast("list[int]", firsts))
+        kept = why_not_moved(self._program.ops[desk.users[0].op].operation)
+        if first != desk.users[0].op and kept is not None:
+            return kept
         if not self._is_sized(desk, block, first):
             return Reason.SIZE_DEFINED_BELOW
         last = max(cast("list[int]", lasts), default=-1)

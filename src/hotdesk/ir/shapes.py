@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
 import sympy
@@ -14,8 +15,13 @@ from hotdesk.ir.walking import int_array, segment_sizes
 _algebra: Any = sympy  # SymPy's functions are not annotated
 
 
+MadeWith = Callable[[ir.Value], "Sequence[ir.Value] | None"]
+
+
 class Sizes(Protocol):
-    """Who answers for operands: `symbolic.SymbolicSizes`."""
+    """Who answers for operands: `symbolic.SymbolicSizes`. `made_with` tells the dynamic sizes of what other ops allocate."""
+
+    made_with: MadeWith
 
     def value(self, value: ir.Value) -> Size: ...
 
@@ -30,9 +36,10 @@ def shape_made(op: ir.Operation, value: ir.Value, known: Sizes) -> tuple[Size, .
     match op.name:
         case "bufferization.alloc_tensor" if segment_sizes(op)[1]:
             return known.shape(operands[segment_sizes(op)[0]])
-        case "tensor.empty" | "memref.alloc" | "bufferization.alloc_tensor" | "tensor.splat" | "tensor.generate":
-            rest = iter(operands[1:] if op.name == "tensor.splat" else operands)
-            return tuple(known.value(next(rest)) if s is None else s for s in shape_of(value.type))
+        case "tensor.empty" | "memref.alloc" | "memref.alloca" | "bufferization.alloc_tensor" | "tensor.generate":
+            return _filled(value, operands, known)
+        case "tensor.splat":
+            return _filled(value, operands[1:], known)
         case "tensor.cast" | "memref.cast" | "bufferization.to_tensor" | "bufferization.to_buffer":
             return known.shape(operands[0])
         case "tensor.expand_shape" | "memref.expand_shape":
@@ -66,4 +73,11 @@ def shape_made(op: ir.Operation, value: ir.Value, known: Sizes) -> tuple[Size, .
             inits = operands[-len(op.results) :]
             return known.shape(inits[[*cast(Any, op.results)].index(value)])
         case _:
-            return None
+            given = known.made_with(value)
+            return None if given is None else _filled(value, given, known)
+
+
+def _filled(value: ir.Value, dynamic: Sequence[ir.Value], known: Sizes) -> tuple[Size, ...]:
+    """The sizes of a result by its type, and those given for each `?` in it."""
+    rest = iter(dynamic)
+    return tuple(known.value(next(rest)) if size is None else size for size in shape_of(value.type))

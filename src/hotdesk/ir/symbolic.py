@@ -15,7 +15,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.argument_sizes import argument_shapes, last_opaque
 from hotdesk.ir.arithmetic import applied, arithmetic
 from hotdesk.ir.joins import is_inside, replaced, settled, sources_of
-from hotdesk.ir.shapes import shape_made
+from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.sizes import OPAQUE, Size, integer, is_opaque
 from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, int_array
@@ -27,11 +27,17 @@ _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.inde
 class SymbolicSizes:
     """Answers what an index value or a dimension of a tensor or memref is, for one function; answers are remembered.
 
-    `read` tells what `memref.extract_strided_metadata` gives, as far as the one who asks knows.
+    As far as the one who asks knows, `read` tells what `memref.extract_strided_metadata` gives, and `made_with` the dynamic sizes
+    of a memref that an op allocates which is not known here.
     """
 
-    def __init__(self, function: ir.Operation, read: Callable[[ir.Value], Size | None] = lambda value: None) -> None:
-        self._read = read
+    def __init__(
+        self,
+        function: ir.Operation,
+        read: Callable[[ir.Value], Size | None] = lambda value: None,
+        made_with: MadeWith = lambda value: None,
+    ) -> None:
+        self._read, self.made_with = read, made_with
         self._argument_shapes = argument_shapes(function)
         self._entry = entry_block(function)
         self._values: dict[ir.Value, Size] = {}

@@ -1,6 +1,6 @@
 """What we know about each op, one file per dialect. docs/models.md says how to describe an op of your own."""
 
-from hotdesk.models.effects import MemoryEffects
+from hotdesk.models.effects import MemoryEffects, NewMemory
 from hotdesk.models.facts import Facts, Slice
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import Buffers, OpModel
@@ -14,6 +14,7 @@ __all__ = [
     "Facts",
     "Flow",
     "MemoryEffects",
+    "NewMemory",
     "OpModel",
     "Slice",
     "bufferize_destination_style",

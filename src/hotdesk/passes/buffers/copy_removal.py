@@ -19,6 +19,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.copies import FOREIGN
 from hotdesk.analysis.copy_removal import CopyRemovals, Removal
+from hotdesk.analysis.new_memory import freed
 from hotdesk.analysis.retyping import Fit
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create
@@ -82,7 +83,7 @@ def _remove(removal: Removal) -> None:
     for free in removal.erased:
         free.erase()
     for op, other in removal.moved:
-        if op.name == "memref.dealloc":
+        if freed(op):
             op.move_after(other)
         else:
             op.move_before(other)
@@ -97,7 +98,7 @@ def _put(new: ir.Value, old: ir.Operation, removal: Removal) -> None:
     value = old.results[0]
     if removal.fit is Fit.CAST and removal.front is not None:
         for user in users(value):
-            if user.name == "memref.dealloc":
+            if freed(user):
                 user.operands[0] = new
         new = create("memref.cast", [new], [value.type], before=removal.front).results[0]
     slices = [user for user in users(value) if user.name == "memref.subview"]

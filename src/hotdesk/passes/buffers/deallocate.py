@@ -30,8 +30,8 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.call_graph import bottom_up
-from hotdesk.analysis.memory_effects import freed
 from hotdesk.analysis.memref_views import view_source
+from hotdesk.analysis.new_memory import freed
 from hotdesk.analysis.ownership import Ownership
 from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.analysis.releases import Place

@@ -8,7 +8,7 @@ memref.dealloc %base
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memory_effects import DEALLOC
+from hotdesk.analysis.new_memory import DEALLOC
 from hotdesk.ir.types import layout_of
 from hotdesk.ir.walking import defining_op
 

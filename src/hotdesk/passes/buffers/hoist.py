@@ -27,7 +27,7 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class BufferHoisting(Pass):
-    """Moves `memref.alloc` above all its uses (rules in `analysis.hoisting`)."""
+    """Moves allocations above all their uses (rules in `analysis.hoisting`)."""
 
     name: ClassVar[str] = "hotdesk-buffer-hoisting"
 
@@ -35,8 +35,7 @@ class BufferHoisting(Pass):
         decisions: list[Decision] = []
         for function in defined_functions(module):
             hoisting = Hoisting(function)
-            plain = [each for each in hoisting.allocations.all if hoisting.allocations.is_plain(each)]
-            decisions.extend(move_all([hoisting.above_uses(each) for each in plain]))
+            decisions.extend(move_all([hoisting.above_uses(each) for each in hoisting.allocations.on_heap]))
         return tuple(decisions)
 
 

@@ -26,7 +26,7 @@ from hotdesk.passes.buffers.hoist import move_all
 
 @dataclass(frozen=True, slots=True)
 class BufferLoopHoisting(Pass):
-    """Moves `memref.alloc` and `memref.alloca` in front of loops (rules in `analysis.hoisting`)."""
+    """Moves allocations in front of loops (rules in `analysis.hoisting`)."""
 
     name: ClassVar[str] = "hotdesk-buffer-loop-hoisting"
 
@@ -34,6 +34,5 @@ class BufferLoopHoisting(Pass):
         decisions: list[Decision] = []
         for function in defined_functions(module):
             hoisting = Hoisting(function)
-            movable = [each for each in hoisting.allocations.all if hoisting.allocations.is_plain(each, stack=True)]
-            decisions.extend(move_all([hoisting.before_loops(each) for each in movable]))
+            decisions.extend(move_all([hoisting.before_loops(each) for each in hoisting.allocations.all]))
         return tuple(decisions)

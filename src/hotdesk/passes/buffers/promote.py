@@ -2,7 +2,7 @@
 
     %a = memref.alloc() : memref<2xf32>   …   memref.dealloc %a     ->     %a = memref.alloca() : memref<2xf32>   …
 
-Legal iff rules 1 to 4 of `analysis.promotion` hold. Memory space and layout stay as they are, and so does the alignment, be it
+Legal iff rules 1 to 5 of `analysis.promotion` hold. Memory space and layout stay as they are, and so does the alignment, be it
 asked for or counted on by an op. Every allocation that stays on the heap is reported with the reason.
 
 `max-alloc-size-in-bytes` is the limit for static sizes; `max-rank-of-allocated-memref` the one for the rank where all dynamic
@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_types import ALIGNMENT, ASSUMING
+from hotdesk.analysis.allocation_types import ASSUMING
+from hotdesk.analysis.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
 from hotdesk.analysis.promotion import Promotion, Promotions
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
@@ -26,7 +27,7 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class PromoteBuffersToStack(Pass):
-    """Turns `memref.alloc` into `memref.alloca` (rules in `analysis.promotion`)."""
+    """Turns allocations into `memref.alloca` (rules in `analysis.promotion`)."""
 
     name: ClassVar[str] = "hotdesk-promote-buffers-to-stack"
     max_alloc_size_in_bytes: int = 1024
@@ -44,10 +45,7 @@ class PromoteBuffersToStack(Pass):
         decisions: list[Decision] = []
         for function in defined_functions(module):
             promotions = Promotions(function, self.max_alloc_size_in_bytes, self.max_rank_of_allocated_memref)
-            found = [
-                promotions.find(each) for each in promotions.allocations.all if promotions.allocations.is_plain(each)
-            ]
-            for each in found:
+            for each in [promotions.find(each) for each in promotions.allocations.on_heap]:
                 if isinstance(each, Promotion):
                     _promote(each)
                 decisions.append(each.decision if isinstance(each, Promotion) else each)
@@ -58,8 +56,13 @@ def _promote(promotion: Promotion) -> None:
     old = promotion.op
     for free in promotion.frees:
         free.erase()
-    attributes = {name: old.attributes[name] for name in old.attributes}
-    if any(user.name == ASSUMING for user in users(old.results[0])):
+    operands, asked = list(old.operands), any(user.name == ASSUMING for user in users(old.results[0]))
+    attributes: dict[str, ir.Attribute] = {name: old.attributes[name] for name in old.attributes}
+    if old.name != ALLOC:
+        operands, known = dynamic_sizes(old.results[0]) or [], new_memory(old)
+        attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0])}
+        asked |= known is not None and bool(known.alignment)
+    if asked:
         attributes[ALIGNMENT] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), promotion.alignment)
     types = [result.type for result in old.results]
-    replace(old, create("memref.alloca", list(old.operands), types, attributes, before=old))
+    replace(old, create(ALLOCA, operands, types, attributes, before=old))

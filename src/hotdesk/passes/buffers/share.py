@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_types import ALIGNMENT, alignment_of
+from hotdesk.analysis.allocation_types import alignment_of
 from hotdesk.analysis.allocation_uses import Allocations, bytes_of_element
 from hotdesk.analysis.desks import Desk
+from hotdesk.analysis.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
 from hotdesk.analysis.sharing import Sharing
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant, integers
@@ -68,7 +69,8 @@ class _Plan:
         elements = {str(cast(Any, kind).element_type) for kind in self._types}
         self._is_cast = len(elements) == 1 and all(None not in shape_of(kind) for kind in self._types)
         self._alignment = max(alignment_of(allocations, user) for user in desk.users)
-        self._is_asked = any(ALIGNMENT in owner.attributes for owner in self._owners)
+        self._is_asked = self._owners[0].name == ALLOC and any(ALIGNMENT in owner.attributes for owner in self._owners)
+        self._free = freeing_op(self._owners[0])
 
     def apply(self) -> None:
         """Rewrites the allocations."""
@@ -84,7 +86,7 @@ class _Plan:
                 owner.attributes[ALIGNMENT] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._alignment)
             memory = owner.results[0]
         if self._last is not None:
-            create("memref.dealloc", [memory], [], before=self._last).move_after(self._last)
+            create(self._free, [memory], [], before=self._last).move_after(self._last)
         for free in self._frees:
             free.erase()
         for other in others:
@@ -123,12 +125,13 @@ def new_bytes(
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(dynamic), 0]),
         ALIGNMENT: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), alignment),
     }
-    return create("memref.alloc", dynamic, [memref], attributes, before=before).results[0]
+    return create(ALLOC, dynamic, [memref], attributes, before=before).results[0]
 
 
 def byte_view(memory: ir.Value, owner: ir.Operation, offset: ir.Value) -> ir.Value:
     """Bytes from an offset on in the type and sizes of an allocation, in front of it."""
-    return create("memref.view", [memory, offset, *owner.operands], [owner.results[0].type], before=owner).results[0]
+    sizes = dynamic_sizes(owner.results[0]) or []
+    return create("memref.view", [memory, offset, *sizes], [owner.results[0].type], before=owner).results[0]
 
 
 def _cast(memory: ir.Value, owner: ir.Operation) -> ir.Value:
