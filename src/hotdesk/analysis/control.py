@@ -121,6 +121,10 @@ class Control:
         """Whether a block of a region with several is branched to from itself or a block behind it."""
         return any(block <= other for other in self._before.get(block, ()))
 
+    def repeats(self, block: int) -> bool:
+        """Whether a block of a region with several may run again after itself."""
+        return block in self._reached(block, None)
+
     def _dominating(self, block: BlockRecord) -> frozenset[int]:
         """The blocks of its region that every path to a block passes."""
         if block.number not in self._dominators:

@@ -1,6 +1,8 @@
 """Which results overwrite their operands, and where what control flow passes on is copied.
 
-1. A value that a branch yields, that is selected, or that a loop hands to its results is passed on as it lies: no copy.
+1. A value that a branch yields, that is selected, or that a loop hands to its results is passed on as it lies: no copy. It may
+   come to be in one of several places. Where that would cost a copy later, it is *gathered* (`gathering`): it has a place of
+   its own, and what does not fit in there is copied on its path alone.
 2. What an op overwrites for itself alone is decided first: it gets a copy if anybody wants the contents later. Then
    every tied operand is decided once, in the order a heuristic gives: its op writes in place iff the operand's memory may be
    written and `Places` finds nothing that would be lost. An operand without contents gives no memory: its result has a place of
@@ -16,11 +18,12 @@ Each decision costs a look at the neighbours of a value in its place, so the ana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hotdesk.analysis.displacement import find_displacement
 from hotdesk.analysis.extents import WHOLE
+from hotdesk.analysis.gathering import NOTHING_GATHERED
 from hotdesk.analysis.interference import Clash
 from hotdesk.analysis.orders import Tie, top_down
 from hotdesk.analysis.passing import FlowDecision, Passing
@@ -51,25 +54,37 @@ class OperandDecision:
 
 @dataclass(frozen=True, slots=True)
 class InPlaceAnalysis:
-    """The decisions of a function in program order, by (op, operand) too, and of what is passed on."""
+    """The decisions of a function in program order, by (op, operand) too, and of what is passed on.
+
+    `gathered` are the values that are one of several, in memory of their own.
+    """
 
     decisions: tuple[OperandDecision, ...]
     by_operand: dict[tuple[int, int], OperandDecision]
     flows: dict[FlowEdge, FlowDecision]
     places: Places
     readers: Readers
+    gathered: frozenset[int] = frozenset()
 
 
 def analyse_in_place(
-    function: FunctionRecord, order: Callable[[Sequence[Tie]], list[Tie]] = top_down, *, copy_before_write: bool = False
+    function: FunctionRecord,
+    order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
+    *,
+    copy_before_write: bool = False,
+    gathered: Mapping[int, bool] = NOTHING_GATHERED,
+    readers: Readers | None = None,
 ) -> InPlaceAnalysis:
     """Decides every tied operand and everything that control flow passes on.
 
-    With `copy_before_write` no operand with contents is overwritten, whoever reads it.
+    Args:
+        copy_before_write: no operand with contents is overwritten, whoever reads it.
+        gathered: values that are one of several, in memory of their own (`gathering`).
+        readers: who reads what in the function, if that is known already.
     """
-    readers = Readers(function)
+    readers = Readers(function) if readers is None else readers
     places = Places(function, readers)
-    passing = Passing(function, places, readers.control)
+    passing = Passing(function, places, readers.control, gathered)
     passing.pass_forward()
     ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
     clobbers = [(op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]
@@ -84,7 +99,9 @@ def analyse_in_place(
     passing.pass_around()
     if not copy_before_write:
         found = _reused(function, found, Reuse(function, places, readers))
-    return InPlaceAnalysis(tuple(found), {(d.op, d.operand): d for d in found}, passing.decisions, places, readers)
+    by_operand = {(d.op, d.operand): d for d in found}
+    apart = frozenset(gathered) - passing.gathering.failed
+    return InPlaceAnalysis(tuple(found), by_operand, passing.decisions, places, readers, apart)
 
 
 def _reused(function: FunctionRecord, decisions: list[OperandDecision], reuse: Reuse) -> list[OperandDecision]:

@@ -10,11 +10,14 @@ there anew has memory of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from hotdesk.analysis.control import Control
+from hotdesk.analysis.gathering import NOTHING_GATHERED, Gathering
 from hotdesk.analysis.interference import Clash, Conflict
+from hotdesk.analysis.passed_edges import PassedEdges
 from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.explain import Reason
@@ -34,73 +37,67 @@ class FlowDecision:
 class Passing:
     """What control flow passes on: forward before everything else, around loops and into them afterwards."""
 
-    def __init__(self, function: FunctionRecord, places: Places, control: Control) -> None:
+    def __init__(
+        self,
+        function: FunctionRecord,
+        places: Places,
+        control: Control,
+        gathered: Mapping[int, bool] = NOTHING_GATHERED,
+    ) -> None:
         self._function = function
         self._places = places
         self._control = control
         self.decisions: dict[FlowEdge, FlowDecision] = {}
-        self._around: dict[int, list[FlowEdge]] = {}  # edges to arguments of a loop's regions, by the loop's number
-        self._heads: dict[int, list[FlowEdge]] = {}  # branches to the first block of a loop of blocks, by its number
-        self._forward: dict[int, list[FlowEdge]] = {}  # other edges, by target
-        for edge in function.flows:
-            loop = self._loop(edge)
-            head = self._function.values[edge.target].block
-            if loop is None and self._is_argument(edge.target) and control.heads(head):
-                self._heads.setdefault(head, []).append(edge)
-                places.come_round(edge.target, self._begin(head))
-            elif loop is None:
-                self._forward.setdefault(edge.target, []).append(edge)
-            else:
-                self._around.setdefault(loop, []).append(edge)
+        self._edges = PassedEdges(function, control)
+        self._gathered = gathered
+        self.gathering = Gathering(function, places, self._edges, gathered)
+        for loop, edges in self._edges.around.items():
+            for edge in edges:
                 places.come_round(edge.target, 2 * loop)
+        for head, edges in self._edges.heads.items():
+            for edge in edges:
+                places.come_round(edge.target, self._begin(head))
 
     def _begin(self, head: int) -> int:
         """When a loop of blocks begins."""
         return 2 * self._function.blocks[head].first
 
-    def _loop(self, edge: FlowEdge) -> int | None:
-        """The loop whose argument an edge leads to, or whose result the argument becomes."""
-        target = self._function.values[edge.target]
-        if target.producer is not None:
-            flow = self._function.ops[target.producer].flow
-            skipped = flow is not None and any(result == target.result for _, result in flow.skips)
-            return target.producer if skipped else None
-        block = self._function.blocks[target.block]
-        if block.parent < 0 or not self._control.is_entry(block.number):
-            return None
-        flow = self._function.ops[block.parent].flow
-        if flow is None or not any(region == block.region for _, region in flow.follows):
-            return None
-        entered = any(region == block.region and argument == target.result for _, region, argument in flow.entries)
-        return block.parent if entered else None
-
     def pass_forward(self) -> None:
         """Choices of ops and of control flow in the order of their results, so that what one chooses from is decided by then."""
-        chosen = {target: [edge.source for edge in edges] for target, edges in self._forward.items()}
-        for op in self._function.ops:
-            for operand, result in op.facts.choices:
-                chosen.setdefault(op.results[result], []).append(op.operands[operand])
+        chosen = {
+            target: [edge.source for edge in edges]
+            for found in (self._edges.forward, self._edges.choices)
+            for target, edges in found.items()
+            if target not in self._gathered
+        }
         for target in sorted(chosen, key=lambda value: self._function.values[value].order):
             self._places.choose(chosen[target], target)
-        for edges in self._forward.values():
-            for edge in edges:
+            for edge in self._edges.forward.get(target, ()):
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
 
     def pass_around(self) -> None:
         """From the inside out; in one region, loops of blocks from the last."""
-        loops = [(self._function.ops[loop].end, 0, loop) for loop in self._around]
-        loops.extend((self._control.end_of_region(head), -head, -1) for head in self._heads)
-        for _, head, loop in sorted(loops):
-            if loop >= 0:
-                self._places.settle(2 * loop)
-                self._decide(self._function.ops[loop], self._around[loop])
-            else:
-                self._places.settle(self._begin(-head))
-                self._decide_branches(-head, self._heads[-head])
+        loops = [(self._function.ops[loop].end, 0, loop, self._close) for loop in self._edges.around]
+        loops.extend((self._control.end_of_region(head), -head, head, self._close_blocks) for head in self._edges.heads)
+        loops.extend((self.gathering.ready(target), 0, target, self._gather) for target in sorted(self._gathered))
+        for _, _, number, decide in sorted(loops, key=lambda each: each[:2]):
+            decide(number)
+
+    def _close(self, number: int) -> None:
+        self._places.settle(2 * number)
+        self._decide(self._function.ops[number], self._edges.around[number])
+
+    def _close_blocks(self, number: int) -> None:
+        self._places.settle(self._begin(number))
+        self._decide_branches(number, self._edges.heads[number])
+
+    def _gather(self, number: int) -> None:
+        for edge, conflict in self.gathering.settle(number).items():
+            self._note(edge, conflict)
 
     def _decide(self, loop: OpRecord, edges: list[FlowEdge]) -> None:
-        entering = [edge for edge in edges if edge.op == loop.number and self._is_argument(edge.target)]
-        yielded = [edge for edge in edges if edge.op != loop.number and self._is_argument(edge.target)]
+        entering = [edge for edge in edges if edge.op == loop.number and self._edges.is_argument(edge.target)]
+        yielded = [edge for edge in edges if edge.op != loop.number and self._edges.is_argument(edge.target)]
         results = self._results(loop, edges, yielded)
         rotating = self._rotation(yielded, results)
         for edge in yielded:
@@ -114,7 +111,7 @@ class Passing:
         for argument, result in results.items():
             self._places.choose(sorted(rotating) if argument in rotating else [argument], result, merge=False)
         for edge in edges:
-            if not self._is_argument(edge.target):
+            if not self._edges.is_argument(edge.target):
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
         for edge in entering:
             self._enter(loop, edge, rotating)
@@ -149,11 +146,8 @@ class Passing:
     def _results(self, loop: OpRecord, edges: list[FlowEdge], yielded: list[FlowEdge]) -> dict[int, int]:
         """The result of the loop that each of its arguments becomes."""
         arguments = {(edge.op, edge.operand): edge.target for edge in yielded}
-        ends = [edge for edge in edges if not self._is_argument(edge.target) and edge.op != loop.number]
+        ends = [edge for edge in edges if not self._edges.is_argument(edge.target) and edge.op != loop.number]
         return {arguments[edge.op, edge.operand]: edge.target for edge in ends}
-
-    def _is_argument(self, value: int) -> bool:
-        return self._function.values[value].producer is None
 
     def _rotation(self, yielded: list[FlowEdge], results: dict[int, int]) -> frozenset[int]:
         """Arguments that lie, when an iteration ends, each where another one of them lies.
@@ -213,6 +207,10 @@ class Passing:
     def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         if conflict is None:
             self._places.join(edge.source, edge.target)
+        self._note(edge, conflict)
+
+    def _note(self, edge: FlowEdge, conflict: Conflict | None) -> None:
+        if conflict is None:
             self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
         else:
             self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op, conflict.clash)

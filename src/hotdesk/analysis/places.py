@@ -114,6 +114,20 @@ class Places(Occupancy):
         for place, _ in self.locations(target):
             self._insert(place, Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number, WHOLE, WHOLE, passed=True))
 
+    def copy_over(self, value: int, target: int, op: OpRecord, after: int) -> bool:
+        """Says that op copies a value over `target`'s place, if nothing is lost by it that `after` or a later op reads."""
+        place = self.place_of(target)
+        if place is None or place in self.read_only or any(place == other for other, _ in self.locations(value)):
+            return False
+        copy = Occupant(NOT_A_TENSOR, 2 * op.number, op.block, after, WHOLE, WHOLE, passed=True)
+        occupants = self._occupants[place]
+        if self._separation.fills(place, op.number) or self._interference.race([copy, *occupants]) is not None:
+            return False
+        if self._interference.against(copy, occupants) is not None:
+            return False
+        self._insert(place, copy)
+        return True
+
     def clobber(self, op: OpRecord, operand: int) -> Conflict | None:
         """Lets `op` overwrite the memory of an operand without a result; why it must not, or None if it does."""
         value = op.operands[operand]

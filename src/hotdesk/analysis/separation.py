@@ -30,6 +30,10 @@ class Separation:
         if occupant.passed or occupant.filled is not None:
             self._at_once.setdefault(place, set()).add(occupant.order // 2)
 
+    def fills(self, place: int, op: int) -> bool:
+        """Whether an op that fills several places at a time fills this one."""
+        return op in self._at_once.get(place, ())
+
     def come_round(self, place: int, begin: int) -> None:
         """Says that what lies in a place comes round a loop that begins at `begin`, which is not settled yet."""
         self._coming.setdefault(place, set()).add(begin)

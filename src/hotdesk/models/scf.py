@@ -81,11 +81,15 @@ def _select_facts(op: ir.Operation) -> Facts:
 
 
 def _bufferize_select(op: ir.Operation, buffers: Buffers) -> None:
-    """The choice of one of two buffers; both come in one type."""
+    """The choice of one of two buffers, both in one type; none if both are the same."""
     if not is_tensor(op.results[0].type):
         return
     kind = buffers.passed_type(op.results[0])
-    chosen = [buffers.seen_as(buffers.buffer(v), kind, op) for v in list(op.operands)[1:]]
+    passed = [buffers.leaving(op, operand) for operand in (1, 2)]
+    if passed[0] == passed[1]:
+        buffers.assign(op.results[0], buffers.seen_as(passed[0], kind, op))
+        return
+    chosen = [buffers.seen_as(memref, kind, op) for memref in passed]
     new = create("arith.select", [op.operands[0], *chosen], [kind], before=op)
     buffers.assign(op.results[0], new.results[0])
 

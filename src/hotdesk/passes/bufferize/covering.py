@@ -8,9 +8,8 @@ from hotdesk.analysis.program import FunctionRecord
 from hotdesk.explain import Reason
 from hotdesk.ir.walking import defining_op, entry_block
 from hotdesk.passes.bufferize.memory import Memory
+from hotdesk.passes.bufferize.viewing import SAME_BUFFER
 
-SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
-"""Ops whose result is all of their operand's memory."""
 _NO_ALLOCATION = {
     "memref.subview": Reason.PARTIAL_VIEW_RETURNED,
     "memref.reinterpret_cast": Reason.RETURNED_TWICE,
@@ -45,6 +44,6 @@ class Covering:
             return None, Reason.RETURNED_INPUT if given else Reason.RETURNED_VIEW
         if op.name in _NO_ALLOCATION:
             return None, _NO_ALLOCATION[op.name]
-        if op.name != "memref.alloc" or op.block != entry_block(self._function):
+        if op.name != "memref.alloc" or op.block.region != self._function.regions[0]:
             return None, Reason.RETURNED_VIEW
         return buffer, Reason.RESULT_SLOT

@@ -17,6 +17,7 @@ from hotdesk.ir.building import alloc, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import is_tensor, memref_of, memref_with, shape_of
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
+from hotdesk.passes.bufferize.ways import on_way
 
 
 @dataclass(slots=True)
@@ -35,6 +36,7 @@ class Crossing:
     def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis, memrefs: Memrefs, deciding: Deciding) -> None:
         self._record = record
         self._places = analysis.places
+        self._gathered = analysis.gathered
         self._memrefs = memrefs
         self._deciding = deciding
         self._edges: dict[tuple[int, int], list[FlowDecision]] = {}
@@ -115,12 +117,17 @@ class Crossing:
                 continue
             waiting.remove(ready)
             destination = self._arrival(ready, op)
-            elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), op)
+            before = on_way(op, ready.edge.operand) if ready.edge.target in self._gathered else op
+            elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), before)
 
     def _arrival(self, passing: _Passing, op: ir.Operation) -> ir.Value:
-        """Where something is copied: the memref of a loop's argument, or a new one for the argument of another block."""
-        passing.destination = self._entered.get(passing.edge.target)
-        if passing.destination is None:
+        """Where something is copied: the memref of a loop's argument or of a gathered value, or a new one for another block's."""
+        target = passing.edge.target
+        passing.destination = self._entered.get(target)
+        if target in self._gathered:
+            sizes = dynamic_dims(passing.memref, op)
+            passing.destination = self._memrefs.written(target, sizes, self._memrefs.current)
+        elif passing.destination is None:
             kind = memref_with(shape_of(passing.memref.type), passing.memref.type)
             passing.destination = alloc(kind, dynamic_dims(passing.memref, op), op)
         return passing.destination
@@ -130,7 +137,7 @@ class Crossing:
 
     def _meets(self, each: _Passing, other: _Passing) -> bool:
         """Whether copying one overwrites what is still to be copied for the other."""
-        if other.edge.source < 0 or each.edge.target not in self._entered:
+        if other.edge.source < 0 or not (each.edge.target in self._entered or each.edge.target in self._gathered):
             return False
         target = {place for place, _ in self._places.locations(each.edge.target)}
         return any(place in target for place, _ in self._places.locations(other.edge.source))

@@ -17,6 +17,7 @@ from hotdesk.analysis.program import FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, create, integers
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import memref_of, row_major, shape_of
+from hotdesk.passes.bufferize.viewing import viewed
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,12 @@ class Memory:
         known = self._known.get(place)
         if allocated or known is None or not self._control.dominates(known.block, known.order, block, order):
             self._known[place] = _Known(memref, self._record.values[value].shape, block, order)
+
+    def holds(self, place: int | None, memref: ir.Value) -> None:
+        """Says which memref an op made for something in a place; it may be other memory than the place's."""
+        own = None if place is None else self._allocated.get(place)
+        if place is not None and (own is None or viewed(memref) != viewed(own)):
+            self._apart.add(place)
 
     def moves(self, place: int) -> bool:
         """Whether a place is one buffer now and another one later."""

@@ -65,6 +65,18 @@ class Memrefs:
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
         """Says which memref holds a tensor."""
         self._buffers[value] = memref
+        number = self._numbers.get(value)
+        if number is not None and self._is_made(number):
+            self.memory.holds(self._places.place_of(number), memref)
+
+    def _is_made(self, number: int) -> bool:
+        """Whether a tensor is made by an op neither of operands nor from them: in memory of its place, or of the op's own."""
+        made = self._record.values[number]
+        if made.producer is None:
+            return False
+        op = self._record.ops[made.producer]
+        led = {result for _, result in (*op.facts.ties, *op.facts.views, *op.facts.choices)}
+        return op.flow is None and made.result not in led
 
     def of(self, value: ir.Value) -> ir.Value:
         """The memref that holds a tensor; memory for one without contents is made where it is first asked for."""

@@ -25,6 +25,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.call_graph import Callable, groups
+from hotdesk.analysis.gathered import analyse_gathered
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.orders import HEURISTICS, heuristic
 from hotdesk.analysis.program import FunctionRecord
@@ -147,7 +148,9 @@ class OneShotBufferize(Pass):
     def _analyse(self, name: str, record: FunctionRecord) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
         copies = self.copy_before_write or name in self.no_analysis_func_filter
-        return analyse_in_place(record, order, copy_before_write=copies)
+        if copies or not self._conventions().functions:
+            return analyse_in_place(record, order, copy_before_write=copies)
+        return analyse_gathered(record, order)
 
     def _conventions(self) -> Conventions:
         functions = self.bufferize_function_boundaries and (not self.dialect_filter or "func" in self.dialect_filter)

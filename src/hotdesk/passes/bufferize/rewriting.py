@@ -17,14 +17,15 @@ from hotdesk.explain import Outcome
 from hotdesk.ir.building import alloc, create, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of, shape_of
-from hotdesk.ir.walking import defining_op, entry_block, nested_ops
+from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.conventions import USUAL, Conventions
-from hotdesk.passes.bufferize.covering import SAME_BUFFER, Covering
+from hotdesk.passes.bufferize.covering import Covering
 from hotdesk.passes.bufferize.crossing import Crossing
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
+from hotdesk.passes.bufferize.viewing import viewed
 
 
 class Rewriting:
@@ -193,9 +194,9 @@ class Rewriting:
     def _sees_destination(self, op: ir.Operation, source: int, container: int) -> bool:
         """Whether what an op inserts is a view of the memref in which it is inserted."""
         if self._memrefs.current.number in self._record.insertions:
-            return _viewed(self.buffer(op.operands[source])) == _viewed(self.inserted_into(op))
+            return viewed(self.buffer(op.operands[source])) == viewed(self.inserted_into(op))
         fresh = self.analysis.by_operand[self._memrefs.current.number, container].fresh
-        return not fresh and _viewed(self.buffer(op.operands[source])) == _viewed(self.buffer(op.operands[container]))
+        return not fresh and viewed(self.buffer(op.operands[source])) == viewed(self.buffer(op.operands[container]))
 
     def passed_type(self, value: ir.Value) -> ir.Type:
         return self._memrefs.passed_type(value)
@@ -241,12 +242,3 @@ class Rewriting:
 
     def leaving(self, op: ir.Operation, operand: int) -> ir.Value:
         return self._crossing.leaving(op, operand)
-
-
-def _viewed(memref: ir.Value) -> ir.Value:
-    """The memref that one is a view of."""
-    op = defining_op(memref)
-    while op is not None and op.name in (*SAME_BUFFER, "memref.subview"):
-        memref = op.operands[0]
-        op = defining_op(memref)
-    return memref

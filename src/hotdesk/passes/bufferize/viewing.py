@@ -1,0 +1,19 @@
+"""Memrefs that see the memory of another one."""
+
+from __future__ import annotations
+
+from hotdesk._bindings import ir
+from hotdesk.ir.walking import defining_op
+
+SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
+"""Ops whose result is all of their operand's memory."""
+_VIEWS = (*SAME_BUFFER, "memref.subview", "memref.reinterpret_cast")
+
+
+def viewed(memref: ir.Value) -> ir.Value:
+    """The memref that one is a view of."""
+    op = defining_op(memref)
+    while op is not None and op.name in _VIEWS:
+        memref = op.operands[0]
+        op = defining_op(memref)
+    return memref
