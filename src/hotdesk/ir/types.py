@@ -74,6 +74,11 @@ def memref_of(tensor: ir.Type) -> ir.MemRefType:
     return memref_with(shape_of(tensor), tensor)
 
 
+def same_space(one: ir.Attribute | None, other: ir.Attribute | None) -> bool:
+    """Whether two memory spaces are the same; None is the default one, with which attributes cannot be compared."""
+    return one is other if one is None or other is None else one == other
+
+
 def dynamic_layout(memref: ir.Type) -> ir.MemRefType:
     """The memref in any layout: offset and strides are known at run time only."""
     shaped = cast(Any, memref)
