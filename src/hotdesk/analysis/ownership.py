@@ -29,6 +29,7 @@ from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers, Key, Slot
 from hotdesk.analysis.new_memory import freed
+from hotdesk.analysis.owner_scopes import OwnerScopes
 from hotdesk.analysis.ownership_candidates import EXTERNAL, Candidates
 from hotdesk.analysis.releases import Place, Releases
 from hotdesk.errors import BufferizationError
@@ -59,8 +60,9 @@ class Problem:
 
     def __init__(self, program: BufferProgram, lent: frozenset[int] = frozenset()) -> None:
         self.program, self.lent = program, lent
-        self.slots, self.dominance = Handovers(program), Dominance(program)
-        self.releases = Releases(program, self.dominance)
+        dominance = Dominance(program)
+        self.slots = Handovers(program)
+        self.scopes, self.releases = OwnerScopes(program, self.slots, dominance), Releases(program, dominance)
         self.candidates, self.allocators = Candidates(program, self.slots, lent), Allocators(program, self.slots)
 
 
@@ -78,9 +80,10 @@ class Ownership:
 
     def __init__(self, problem: Problem, owning: Iterable[int] = ()) -> None:
         self._program, self.slots, self._releases = problem.program, problem.slots, problem.releases
-        self.lent, self._dominance = problem.lent, problem.dominance
+        self.lent, self._scopes = problem.lent, problem.scopes
         self._found, self._allocators = problem.candidates, problem.allocators
-        self.owning = {slot.number for slot in self.slots.slots if slot.returned >= 0} | set(owning)
+        returned = {slot.number for slot in self.slots.slots if slot.returned >= 0}
+        self.owning = self._scopes.owning(self._found, returned | set(owning))
         self._kept: set[tuple[Key, int]] = set()
         self._claims: set[tuple[Key, Key]] = set()
         while not self._settled():
@@ -134,36 +137,23 @@ class Ownership:
         found = {
             slot.number
             for slot in self.slots.slots
-            if slot.number not in self.owning and any(self._leaves(self.slots.source[key], slot) for key in slot.keys)
+            if slot.number not in self.owning and any(self._leaves(key, slot) for key in slot.keys)
         }
         self.owning |= found
         return bool(found)
+
+    def _leaves(self, key: Key, slot: Slot) -> bool:
+        source = self.slots.source[key]
+        return self._scopes.leaves(self.candidates[source], source, slot)
 
     def _keep_apart(self) -> bool:
         """Keeps back what another op frees than the rest of a slot (rule 5); whether there was any."""
         found = self._allocators.mixed(self.owning, self.candidates, self._kept)
         for key, owner in found:
-            if not all(self._in_scope(owner, target) for target in self.slots.of_key[key].targets):
+            if not all(self._scopes.has(owner, target) for target in self.slots.of_key[key].targets):
                 raise self._allocators.refused(key, owner)
         self._kept |= found
         return bool(found)
-
-    def _leaves(self, source: int, slot: Slot) -> bool:
-        """Whether something leaves the scope of its owner where `source` becomes a target of the slot."""
-        owners = [c for c in self.candidates[source] if c != EXTERNAL and (c == source or self._in_scope(c, source))]
-        return any(not self._in_scope(c, target) for c in owners for target in slot.targets)
-
-    def _in_scope(self, owner: int, target: int) -> bool:
-        """Whether, wherever a target is defined, the owner is, and is still the same one."""
-        program = self._program
-        above, below = program.buffers[owner], program.buffers[target]
-        if above.block == below.block:
-            return above.producer < below.producer
-        if not self._dominance.dominates(above.block, below.block):
-            return False
-        inner = below.producer if below.producer >= 0 else program.blocks[below.block].parent
-        within = None if inner < 0 else self._dominance.within(inner, above.block)
-        return within is None or above.producer < within
 
     def _handed_at(self, op: int) -> list[Handover]:
         """Who hands over at an op (rules 2 and 4)."""
@@ -235,7 +225,7 @@ class Ownership:
 
     def _require(self, owner: int, ops: range, back: set[tuple[Key, int]]) -> None:
         """Raises BufferizationError if nothing can be taken back: memory leaves through an op that nothing is known of."""
-        stays = all(self._in_scope(owner, p.target) for key, _ in back for p in self.slots.passings.get(key, ()))
+        stays = all(self._scopes.has(owner, p.target) for key, _ in back for p in self.slots.passings.get(key, ()))
         if back and stays and not any(self.slots.of_key[key].returned >= 0 for key, _ in back):
             return
         op = self._program.ops[ops.start]

@@ -8,6 +8,7 @@ unknown op has, and of whatever control passes on without handing it over.
 from __future__ import annotations
 
 from collections.abc import Collection
+from heapq import heappop, heappush
 
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers, Key
@@ -34,6 +35,10 @@ class Candidates:
             for passing in passings:
                 self._targets.setdefault(passing.source, []).append((passing.target, key))
 
+    def owns_itself(self, buffer: int) -> bool:
+        """Whether a memref is an owner by its op: an allocation, or a call's result."""
+        return buffer in self._made[buffer]
+
     def find(
         self, owning: Collection[int], kept: Collection[tuple[Key, int]], claims: Collection[tuple[Key, Key]]
     ) -> list[frozenset[int]]:
@@ -51,16 +56,20 @@ class Candidates:
         for key, first in claims:
             self._outlive(key, first, found)
         taken = {key for key, slot in self._slots.of_key.items() if slot.number in owning}
-        waiting = [number for number in range(len(found) - 1, -1, -1) if found[number]]
+        waiting = [number for number in sorted(self._targets) if found[number]]
+        is_waiting = set(waiting)
         while waiting:
-            source = waiting.pop()
-            for target, key in self._targets.get(source, ()):
+            source = heappop(waiting)
+            is_waiting.discard(source)
+            for target, key in self._targets[source]:
                 new = found[source] - found[target]
                 if new and key is not None and key in taken:
                     new = frozenset(c for c in new if c == EXTERNAL or (key, c) in kept)
                 if new:
                     found[target] |= new
-                    waiting.append(target)
+                    if target in self._targets and target not in is_waiting:
+                        is_waiting.add(target)
+                        heappush(waiting, target)
         return found
 
     def _outlive(self, key: Key, first: Key, found: list[frozenset[int]]) -> None:

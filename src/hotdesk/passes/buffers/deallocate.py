@@ -97,16 +97,22 @@ class _Deallocation:
     ) -> None:
         self._function, self._options, self._flagged, self._lends = function, options, flagged, lends
         self._sizes = SymbolicSizes(function)
+        self._static: dict[ir.Type, int] = {}  # bytes by type
 
     def run(self) -> tuple[list[Decision], tuple[int, ...]]:
         """What was decided, and the results that now come with a flag."""
         settled = settle(self._function, self._options, self._flagged, self._lends)
         program, ownership = settled.program, settled.ownership
         flags = OwnershipFlags(program, ownership, self._lends)
-        dropped = [flags.rewritten.op(op.number) for op in program.ops if _frees(program, op, ownership)]
+        freeing = [op for op in program.ops if _frees(program, op, ownership)]
+        dropped = {op.number: flags.rewritten.op(op.number) for op in freeing}
         flags.run()
+        unused = [
+            o for o in ownership.places if program.buffers[o].kind is Kind.ALLOCATION and ownership.last_uses[o] < 0
+        ]
+        _drop_unused(program, set(unused), dropped)
         decisions = [*self._insert(program, ownership, flags), *map(self._copied, [*settled.copied, *flags.copied])]
-        for op in dropped:
+        for op in dropped.values():
             _drop(op)
         for branch in settled.opened:
             close_branch(branch)
@@ -132,7 +138,12 @@ class _Deallocation:
         return decisions
 
     def _decision(self, value: ir.Value, last: ir.Operation) -> Decision:
-        size = product([*self._sizes.shape(value), element_bytes(element_of(value.type))])
+        kind = value.type
+        size = self._static.get(kind)
+        if size is None:
+            size = product([*self._sizes.shape(value), element_bytes(element_of(kind))])
+            if isinstance(size, int) and None not in shape_of(kind):
+                self._static[kind] = size
         source = Source(last.name, python_line(last.location))
         return Decision("allocation", Outcome.FREED, Reason.LIVE_RANGE_ENDED, (source,), size)
 
@@ -183,6 +194,13 @@ def _is_known(program: BufferProgram, value: int, ownership: Ownership) -> bool:
     return bool(ownership.candidates[value] - {EXTERNAL}) or program.buffers[value].kind is not Kind.UNKNOWN
 
 
+def _drop_unused(program: BufferProgram, unused: set[int], dropped: dict[int, ir.Operation]) -> None:
+    """Drops what frees allocations that are to be erased."""
+    for number in list(dropped):
+        if any(value >= 0 and program.root(value) in unused for value in program.ops[number].operands):
+            _drop(dropped.pop(number))
+
+
 def _drop(op: ir.Operation) -> None:
     """Erases an op, and a condition around it that has nothing else."""
     around = cast(Any, op.parent).operation
@@ -200,8 +218,6 @@ def _erased_unused(value: ir.Value) -> bool:
             _erased_unused(user.results[0])
         elif user.name == "memref.dim":
             _replace_dim(user)
-        elif user.name == "memref.dealloc":
-            user.erase()
     op = defining_op(value)
     if op is None or next(iter(value.uses), None) is not None:
         return False
