@@ -44,6 +44,21 @@ class Covering:
             return None, Reason.RETURNED_INPUT if given else Reason.RETURNED_VIEW
         if op.name in _NO_ALLOCATION:
             return None, _NO_ALLOCATION[op.name]
-        if op.name != "memref.alloc" or op.block.region != self._function.regions[0]:
+        if op.name != "memref.alloc" or not self._runs_once(op.block):
             return None, Reason.RETURNED_VIEW
         return buffer, Reason.RESULT_SLOT
+
+    def _runs_once(self, block: ir.Block) -> bool:
+        """Whether a block is the function's own, and none that control comes back to."""
+        if block.region != self._function.regions[0]:
+            return False
+        seen: set[ir.Block] = set()
+        waiting = list(block.successors)
+        while waiting:
+            each = waiting.pop()
+            if each == block:
+                return False
+            if each not in seen:
+                seen.add(each)
+                waiting.extend(each.successors)
+        return True
