@@ -224,11 +224,15 @@ class _Growth:
         return found and (result in self._inner or self._inside(result))
 
     def _set(self, value: ir.Value, axis: Axis, units: int) -> bool:
-        """Whether a value can be cut along an axis: it is not cut along another, and has as many units."""
-        if self._axes.get(value, axis) != axis:
+        """Whether a value can be cut along an axis: it is not cut along another, and has as many units.
+
+        What has no elements has no slices: MLIR refuses an offset of 0 in a dimension of size 0.
+        """
+        shape = shape_of(value.type)
+        if self._axes.get(value, axis) != axis or 0 in shape:
             return False
         self._axes[value] = axis
-        return shape_of(value.type)[axis.dim] == units * axis.unit
+        return shape[axis.dim] == units * axis.unit
 
     def _is_convex(self) -> bool:
         """Whether nobody outside needs what is made inside before the last operation inside."""

@@ -214,6 +214,24 @@ def test_a_value_read_in_parts_and_as_a_whole_by_one_operation() -> None:
     np.testing.assert_allclose(run_module(split, x, f)[0], run_module(text, x, f)[0], rtol=1e-5)
 
 
+def test_what_has_no_elements_is_not_cut() -> None:
+    """There are no slices of it: MLIR refuses an offset of 0 in a dimension of size 0."""
+    text = """
+func.func @main(%x: tensor<4x0xf32>, %w: tensor<0x3xf32>) -> tensor<4xf32> {
+  %c = arith.constant 2.0 : f32
+  %e = tensor.empty() : tensor<4x3xf32>
+  %f = linalg.fill ins(%c : f32) outs(%e : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<4x0xf32>, tensor<0x3xf32>) outs(%f : tensor<4x3xf32>) -> tensor<4x3xf32>
+  %o = tensor.empty() : tensor<4xf32>
+  %z = linalg.fill ins(%c : f32) outs(%o : tensor<4xf32>) -> tensor<4xf32>
+  %r = linalg.reduce { arith.addf } ins(%p : tensor<4x3xf32>) outs(%z : tensor<4xf32>) dimensions = [1]
+  return %r : tensor<4xf32>
+}"""
+    for given, cut in ((text, 0), (text.replace("x0xf32", "x1xf32").replace("<0x", "<1x"), 1)):
+        split = run(parse(given), SplitRows(least_bytes=48))
+        assert len(ops(parse(split), "linalg.matmul")) == 1 + cut
+
+
 def test_what_needs_a_result_in_between_stays() -> None:
     """`%s` reads a result that would be there only after the last part, and the last operation reads `%s`."""
     text = """
