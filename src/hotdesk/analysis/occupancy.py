@@ -9,6 +9,7 @@ from hotdesk.analysis.occupants import Occupant, first_occupant, inserted, moved
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
 from hotdesk.analysis.separation import Separation
+from hotdesk.analysis.trades import Trades
 from hotdesk.explain import Reason
 
 
@@ -20,6 +21,7 @@ class Occupancy:
         undecided: values that come round a loop, of which it is not decided yet what they lie with (`come_round`).
         moving: arguments of loops that are in one buffer now and in another one later, and not because of a copy.
         scattered: arguments of blocks that some branches bring in new memory.
+        trades: which of those that move give their memory to others.
     """
 
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
@@ -33,6 +35,7 @@ class Occupancy:
         self.undecided: set[int] = set()
         self.moving: set[int] = set()
         self.scattered: set[int] = set()
+        self.trades = Trades(lambda value: self.find(readers.root[value]))
         writers = writers_of(function)
         for value in function.values:
             if readers.root[value.number] == value.number:
@@ -99,6 +102,11 @@ class Occupancy:
     def stay(self, place: int) -> bool:
         """Whether all that lies in a place is in one buffer, from beginning to end."""
         return all(self.find(value) != self.find(place) for value in (*self.moving, *self.scattered))
+
+    def moves(self, value: int) -> bool:
+        """Whether a value may lie in a buffer that is one now and another one later."""
+        moving = {self.find(other) for other in self.moving}
+        return any(place in moving for place, _ in self.locations(value))
 
     def why_read_only(self, value: int) -> Reason | None:
         """Why a value's memory must not be written, or None if it may."""

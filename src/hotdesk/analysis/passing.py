@@ -1,19 +1,18 @@
 """What control flow passes on: where it lies, and where it is copied (rules 1, 3 and 4 of `inplace`).
 
-Blocks that branch back to one before them are a loop too: what comes back to an argument of its first block lies where the
-argument lies if all that lies there is made inside the loop. What does not fit is copied into new memory, at each branch.
+Blocks that branch back to one before them are a loop too (`block_loops`).
 
 A tensor that may come round a loop larger or smaller than it went in has memory of its own each time. Its place stands for one
-buffer now and another one later, as do the places of arguments of a `while` that change places among themselves; all that is made
-there anew has memory of its own.
+buffer now and another one later, as do the places of arguments that change places among themselves; all that is made there
+anew has memory of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 
+from hotdesk.analysis.block_loops import BlockLoop, traded
 from hotdesk.analysis.control import Control
 from hotdesk.analysis.gathering import NOTHING_GATHERED, Gathering
 from hotdesk.analysis.interference import Clash, Conflict
@@ -89,7 +88,7 @@ class Passing:
 
     def _close_blocks(self, number: int) -> None:
         self._places.settle(self._begin(number))
-        self._decide_branches(number, self._edges.heads[number])
+        self._decide_branches(self._edges.heads[number])
 
     def _gather(self, number: int) -> None:
         for edge, conflict in self.gathering.settle(number).items():
@@ -99,49 +98,34 @@ class Passing:
         entering = [edge for edge in edges if edge.op == loop.number and self._edges.is_argument(edge.target)]
         yielded = [edge for edge in edges if edge.op != loop.number and self._edges.is_argument(edge.target)]
         results = self._results(loop, edges, yielded)
-        rotating = self._rotation(yielded, results)
+        rotating = self._rotation(yielded)
         for edge in yielded:
             if edge.target in rotating:
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
             else:
                 self._lead_back(loop, edge, yielded)
         for edge in yielded:
-            if self.decisions[edge].copied and edge.target not in self._places.moving:
+            if self.decisions[edge].copied and not self._places.moves(edge.target):
                 self._places.copy_into(edge.target, self._function.ops[edge.op])
         for argument, result in results.items():
-            self._places.choose(sorted(rotating) if argument in rotating else [argument], result, merge=False)
+            self._places.choose([argument], result)
         for edge in edges:
             if not self._edges.is_argument(edge.target):
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
         for edge in entering:
-            self._enter(loop, edge, rotating)
+            self._enter(edge)
 
-    def _decide_branches(self, head: int, edges: list[FlowEdge]) -> None:
+    def _decide_branches(self, edges: list[FlowEdge]) -> None:
         """Branches into a loop of blocks, and those back to its first one."""
-        back = [edge for edge in edges if self._function.ops[edge.op].block >= head]
-        for edge in back:
-            alike = self._places.locations(edge.source) == self._places.locations(edge.target)
-            self._settle(
-                edge, None if alike else self._outside(head, edge) or self._places.may_join(edge.source, edge.target)
-            )
-        self._places.scattered.update(edge.target for edge in back if self.decisions[edge].copied)
+        loop = BlockLoop(self._function, self._places, self._control, edges)
+        loop.decide()
         for edge in edges:
-            if edge not in back:
-                self._settle(edge, self._places.may_join(edge.source, edge.target))
-
-    def _outside(self, head: int, edge: FlowEdge) -> Conflict | None:
-        """Whether what comes back lies with anything made outside the loop, or with another argument of its first block."""
-        source = self._places.place_of(edge.source)
-        if source is None:
-            return Conflict(Reason.PARTIAL_VIEW)
-        block = self._function.blocks[head]
-        for occupant in self._places.occupants(source):
-            if not self._control.dominates(head, 2 * block.first, occupant.block, occupant.order):
-                return Conflict(Reason.READ_LATER, block.first)
-            value = self._function.values[occupant.group] if occupant.group >= 0 else None
-            if value is not None and value.producer is None and value.block == head and occupant.group != edge.target:
-                return Conflict(Reason.ALREADY_OVERWRITTEN, block.first)
-        return None
+            conflict = loop.copied.get(edge)
+            if conflict is not None:
+                self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op, conflict.clash)
+            else:
+                reason = Reason.ARGUMENT_AS_IS if edge in loop.handed else Reason.DIES_HERE
+                self.decisions[edge] = FlowDecision(edge, False, reason)
 
     def _results(self, loop: OpRecord, edges: list[FlowEdge], yielded: list[FlowEdge]) -> dict[int, int]:
         """The result of the loop that each of its arguments becomes."""
@@ -149,11 +133,10 @@ class Passing:
         ends = [edge for edge in edges if not self._edges.is_argument(edge.target) and edge.op != loop.number]
         return {arguments[edge.op, edge.operand]: edge.target for edge in ends}
 
-    def _rotation(self, yielded: list[FlowEdge], results: dict[int, int]) -> frozenset[int]:
+    def _rotation(self, yielded: list[FlowEdge]) -> frozenset[int]:
         """Arguments that lie, when an iteration ends, each where another one of them lies.
 
-        Which of their places a result of the loop lies in is not known, so what is written to one result must not be missed in
-        another. Results that do not come from arguments lie where they lay inside.
+        They change buffers, and each place goes with its argument: what a result of the loop comes from lies in its place.
         """
         home = {self._places.place_of(edge.target): edge.target for edge in yielded}
         if None in home:
@@ -168,12 +151,12 @@ class Passing:
                 step = leads.get(step)
             if step == target and len(cycle) > 1:
                 found.update(cycle)
-        if not results:
-            self._places.moving.update(found)
-            return frozenset(found)
-        ends = [results[argument] for argument in found if argument in results]
-        apart = all(self._places.may_meet(a, b) for a, b in combinations(ends, 2))
-        return frozenset(found) if len(ends) == len(found) and apart else frozenset()
+        for target in found:
+            giver = leads[target]
+            if giver is not None:
+                self._places.trades.add(giver, target)
+        self._places.moving.update(found)
+        return frozenset(found)
 
     def _lead_back(self, loop: OpRecord, edge: FlowEdge, yielded: list[FlowEdge]) -> None:
         """An edge to the next iteration: in place, or copied."""
@@ -229,10 +212,8 @@ class Passing:
                     return Conflict(Reason.ALREADY_OVERWRITTEN, loop.number)
         return None
 
-    def _enter(self, loop: OpRecord, edge: FlowEdge, rotating: frozenset[int]) -> None:
+    def _enter(self, edge: FlowEdge) -> None:
         """An edge into the first iteration: in place, or copied in front of the loop."""
-        places, target = self._places, edge.target
-        conflict = places.may_join(edge.source, target)
-        if conflict is None and target in rotating:
-            conflict = places.wanted(edge.source, loop)
+        places = self._places
+        conflict = places.may_join(edge.source, edge.target) or traded(self._function, places, edge)
         self._settle(edge, conflict)

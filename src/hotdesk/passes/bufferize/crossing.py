@@ -14,7 +14,7 @@ from hotdesk.analysis.inplace import InPlaceAnalysis
 from hotdesk.analysis.passing import FlowDecision
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, dynamic_dims, elementwise_copy
-from hotdesk.ir.types import is_tensor, memref_of, memref_with, shape_of
+from hotdesk.ir.types import is_tensor, memref_with, shape_of
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
 from hotdesk.passes.bufferize.ways import on_way
@@ -59,7 +59,7 @@ class Crossing:
         value = op.operands[operand]
         place = self._places.place_of(target.number)
         if flow.copied:
-            memref = alloc(memref_of(value.type), self._memrefs.sizes(value), op)
+            memref = alloc(self._memrefs.plain_type(flow.edge.source), self._memrefs.sizes(value), op)
             if not self._memrefs.is_undefined(value):
                 elementwise_copy([self._memrefs.of(value)], memref, None, len(shape_of(memref.type)), op)
             self._deciding.of_flow(current, flow)
@@ -67,7 +67,7 @@ class Crossing:
         else:
             memref = self._memrefs.of(value)
         memref = seen_as(memref, self._memrefs.passed_type(target.value), op)
-        if target.number not in self._places.moving:
+        if not self._places.moves(target.number):
             self._entered[target.number] = memref
         self._keep(place, memref, target.number, allocated=False)
         return memref
@@ -130,6 +130,9 @@ class Crossing:
         elif passing.destination is None:
             kind = memref_with(shape_of(passing.memref.type), passing.memref.type)
             passing.destination = alloc(kind, dynamic_dims(passing.memref, op), op)
+            place = self._places.place_of(passing.edge.target)
+            if place is not None and self._places.stay(place):
+                self._keep(place, passing.destination, passing.edge.target, allocated=True)
         return passing.destination
 
     def _overwrites_another(self, each: _Passing, waiting: Sequence[_Passing]) -> bool:
