@@ -68,9 +68,9 @@ class CopyContext:
         """Whether somebody has to free an allocation."""
         return self.program.buffers[owner.buffer].kind is Kind.ALLOCATION
 
-    def may_go(self, owner: Allocation) -> bool:
-        """Whether other memory does as well as an allocation."""
-        return why_not_replaced(self.program.ops[owner.op].operation) is None
+    def why_kept(self, owner: Allocation) -> Reason | None:
+        """Why other memory does not do as well as an allocation; None if it does."""
+        return why_not_replaced(self.program.ops[owner.op].operation)
 
     def are_freed_alike(self, one: Allocation, other: Allocation) -> bool:
         """Whether one op frees both allocations: what one of them is handed on as, the other one may be."""

@@ -29,8 +29,8 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
         or not context.is_heap(target)
     ):
         return Refusal(1, Reason.NOT_ALLOCATED_HERE)
-    if not context.may_go(target):
-        return Refusal(1, Reason.NOT_ORDINARY_MEMORY, target.op)
+    if kept := context.why_kept(target):
+        return Refusal(1, kept, target.op)
     before = memory.touching({target.buffer}, 0, copy.op)
     if before:
         return Refusal(2, Reason.TOUCHED_BETWEEN, before[0])

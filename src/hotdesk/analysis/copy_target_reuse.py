@@ -26,8 +26,8 @@ def target_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     source = memory.owner(copy.source)
     if source is None or source.buffer != copy.source or not context.is_here(source, copy):
         return Refusal(1, Reason.NOT_ALLOCATED_HERE)
-    if not context.may_go(source):
-        return Refusal(1, Reason.NOT_ORDINARY_MEMORY, source.op)
+    if kept := context.why_kept(source):
+        return Refusal(1, kept, source.op)
     if not memory.is_viewed_only(source) or memory.leaves(source):
         return Refusal(1, Reason.LEAVES_SCOPE, max(source.users))
     block = program.ops[copy.op].block

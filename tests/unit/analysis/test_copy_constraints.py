@@ -74,11 +74,21 @@ SOURCE: dict[str, tuple[int, Reason, str]] = {
         MADE + T + COPY + ALIGNED.format("%t") + READ_T,
     ),
 }  # fmt: skip
+SOURCE["the target is memory of a device"] = (
+    1,
+    Reason.NOT_ORDINARY_MEMORY,
+    MADE + "%t = gpu.alloc () : memref<8xf32>\n" + COPY + READ_T + "gpu.dealloc %t : memref<8xf32>\n",
+)
+SOURCE["what is handed over is freed by another op than the caller's"] = (
+    4,
+    Reason.FREED_BY_ANOTHER_OP,
+    "%s = gpu.alloc () : memref<8xf32>\n" + WRITE_S + T + COPY + "return %t : memref<8xf32>\n",
+)
 TARGET: dict[str, tuple[int, Reason, str]] = {
     "the source is an argument": (1, Reason.NOT_ALLOCATED_HERE, AS_ARGUMENTS + TO_ARGUMENT + COPY),
     "the source has contents from the start": (
         1,
-        Reason.NOT_ALLOCATED_HERE,
+        Reason.DOES_MORE_THAN_ALLOCATE,
         "%s = bufferization.clone %x : memref<8xf32> to memref<8xf32>\n" + WRITE_S + TO_ARGUMENT + COPY,
     ),
     "the source is returned": (
