@@ -3,7 +3,7 @@
 An operand qualifies iff, for an op that does not read its destination:
 
 1. it is read element by element at the element being written;
-2. it has the result's element type and, provably, its sizes, and the types of both or of neither say them;
+2. it has the result's element type, memory space and, provably, sizes, and the types of both or of neither say them;
 3. in-place analysis allows the write: it is writable and nobody reads it, or a view of it, later;
 4. it covers its whole buffer, so that a small result does not keep a large buffer alive;
 5. it does not lie in memory that the caller says the result must stay out of: arguments', for what a function returns in memory
@@ -23,7 +23,7 @@ from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Reason
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.types import same_space, shape_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ def find_displacement(
             rank, refusal = 1, Displacement(None, Reason.SIZE_NOT_PROVEN_EQUAL, None, value)
         elif candidate.element != wanted.element:
             rank, refusal = 2, Displacement(None, Reason.DIFFERENT_ELEMENT_TYPE, None, value)
+        elif not same_space(function.space(value), function.space(wanted.number)):
+            rank, refusal = 2, Displacement(None, Reason.OTHER_MEMORY_SPACE, None, value)
         elif number not in op.facts.elementwise:
             rank, refusal = 3, Displacement(None, Reason.READ_BY_SAME_OP, op.number, value)
         elif readers.root[value] in readers.undefined:

@@ -6,7 +6,7 @@ the number after the last operation inside, so that "inside" and "later" are com
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
@@ -87,7 +87,8 @@ class FunctionRecord:
     """The ops of a function in order, its tensor values, and the arguments that may be overwritten.
 
     `scalars` tells which op defines an index or other scalar value, by its number; `shown` which operand each argument of a
-    region shows; `insertions` which result of a parallel loop an insertion writes a part of, by the insertion's number.
+    region shows; `insertions` which result of a parallel loop an insertion writes a part of, by the insertion's number; `spaces`
+    the memory space of each value (`analysis.memory_spaces`), empty if all are in the default one.
     """
 
     ops: tuple[OpRecord, ...]
@@ -101,6 +102,11 @@ class FunctionRecord:
     scalars: dict[ir.Value, int]
     shown: tuple[FlowEdge, ...] = ()
     insertions: dict[int, int] = field(default_factory=dict[int, int])
+    spaces: tuple[ir.Attribute | None, ...] = ()
+
+    def space(self, value: int) -> ir.Attribute | None:
+        """The memory space of a value; None for the default one."""
+        return self.spaces[value] if self.spaces else None
 
     @property
     def end(self) -> OpRecord:
@@ -109,3 +115,12 @@ class FunctionRecord:
         if found is None:
             raise BufferizationError("function", expected="an op that returns", got="none")
         return found
+
+
+def in_order(function: FunctionRecord) -> FunctionRecord:
+    """The same function, its parallel loops taken to run one iteration after the other."""
+    ops = tuple(
+        replace(op, flow=replace(op.flow, parallel=False)) if op.flow is not None and op.flow.parallel else op
+        for op in function.ops
+    )
+    return replace(function, ops=ops)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memory_spaces import USUAL_SPACES, SpaceRules, memory_spaces
 from hotdesk.analysis.program import NOT_A_TENSOR, BlockRecord, FlowEdge, FunctionRecord, OpRecord, TensorValue
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
@@ -37,18 +38,23 @@ _LOADED_AGAIN = _SEEN_LATER | {"tensor.extract"}
 """Ops whose result is the tensor's memory, or computed from it, where it is used."""
 
 
-def read_function(function: ir.Operation, *, owned: bool = False, reload_scalars: bool = False) -> FunctionRecord:
+def read_function(
+    function: ir.Operation, *, owned: bool = False, reload_scalars: bool = False, spaces: SpaceRules = USUAL_SPACES
+) -> FunctionRecord:
     """Reads a function.
 
     Args:
         owned: it may overwrite all of its arguments.
         reload_scalars: an op that uses a scalar reads the tensor that the scalar was extracted from, for code generators that
             load it where it is used.
+        spaces: how memory spaces are found.
 
     Raises:
-        BufferizationError: an op has tensors but no model.
+        BufferizationError: an op has tensors but no model; a tensor is in two memory spaces, or in none that can be inferred.
     """
-    return _Reader(function, owned, _LOADED_AGAIN if reload_scalars else _SEEN_LATER).run()
+    record = _Reader(function, owned, _LOADED_AGAIN if reload_scalars else _SEEN_LATER).run()
+    found = memory_spaces(record, spaces)
+    return replace(record, spaces=found) if found else record
 
 
 class _Reader:

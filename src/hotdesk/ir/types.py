@@ -64,14 +64,18 @@ def tensor_with(sizes: Sequence[int | None], like: ir.Type) -> ir.RankedTensorTy
     return ir.RankedTensorType.get(static_entries(sizes), cast(Any, like).element_type)
 
 
-def memref_with(sizes: Sequence[int | None], like: ir.Type) -> ir.MemRefType:
-    """The memref of some sizes with the element type of another shaped type, contiguous in row-major order."""
-    return ir.MemRefType.get(static_entries(sizes), cast(Any, like).element_type)
+def memref_with(sizes: Sequence[int | None], like: ir.Type, space: ir.Attribute | None = None) -> ir.MemRefType:
+    """The memref of some sizes with the element type of another shaped type, contiguous in row-major order.
+
+    It is in the memory space of the other type if that is a memref, else in `space`.
+    """
+    space = cast(Any, like).memory_space if is_memref(like) else space
+    return ir.MemRefType.get(static_entries(sizes), cast(Any, like).element_type, memory_space=space)
 
 
-def memref_of(tensor: ir.Type) -> ir.MemRefType:
-    """The memref with a tensor's sizes and element type, contiguous in row-major order."""
-    return memref_with(shape_of(tensor), tensor)
+def memref_of(shaped: ir.Type, space: ir.Attribute | None = None) -> ir.MemRefType:
+    """The memref with a tensor's or memref's sizes and element type, contiguous in row-major order."""
+    return memref_with(shape_of(shaped), shaped, space)
 
 
 def same_space(one: ir.Attribute | None, other: ir.Attribute | None) -> bool:
@@ -83,7 +87,7 @@ def dynamic_layout(memref: ir.Type) -> ir.MemRefType:
     """The memref in any layout: offset and strides are known at run time only."""
     shaped = cast(Any, memref)
     layout = ir.StridedLayoutAttr.get(DYNAMIC, [DYNAMIC] * shaped.rank)
-    return ir.MemRefType.get(static_entries(shape_of(memref)), shaped.element_type, layout)
+    return ir.MemRefType.get(static_entries(shape_of(memref)), shaped.element_type, layout, shaped.memory_space)
 
 
 def row_major(sizes: tuple[int | None, ...]) -> tuple[int | None, ...]:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.types import is_tensor, memref_of
+from hotdesk.ir.types import is_tensor
 from hotdesk.models.elementwise import ELEMENTWISE, elementwise_facts, expand_elementwise
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
@@ -26,7 +26,7 @@ def _bufferize_constant(op: ir.Operation, buffers: Buffers) -> None:
     while function.name != "func.func":
         function = cast(Any, function.parent).operation
     count = sum(1 for o in function.block.operations if o.operation.name == "memref.global")
-    symbol, memref = f"constant_{count}", memref_of(result.type)
+    symbol, memref = f"constant_{count}", buffers.plain_type(result)
     create(
         "memref.global",
         [],

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import is_memref, shape_of
 from hotdesk.ir.walking import defining_op, segment_sizes, users
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.layouts import has_identity_layout
 from hotdesk.models.model import Buffers, OpModel
 
@@ -24,7 +26,10 @@ _TO_BUFFER, _TO_TENSOR = "bufferization.to_buffer", "bufferization.to_tensor"
 def _alloc_facts(op: ir.Operation) -> Facts:
     """With a tensor to copy, the result has its contents, if anybody wants them; else it has none."""
     dynamic = segment_sizes(op)[0]
-    return Facts(reads=frozenset({dynamic})) if _copies(op) else Facts(undefined=frozenset({0}))
+    stated = ((0, op.attributes["memory_space"]),) if "memory_space" in op.attributes else ()
+    if not _copies(op):
+        return Facts(undefined=frozenset({0}), spaces=Spaces(results=stated))
+    return Facts(reads=frozenset({dynamic}), spaces=Spaces(results=stated, alike=() if stated else ((dynamic, 0),)))
 
 
 def _copies(op: ir.Operation) -> bool:
@@ -69,9 +74,11 @@ def _bufferize_materialize(op: ir.Operation, buffers: Buffers) -> None:
 
 def _to_tensor_facts(op: ir.Operation) -> Facts:
     """The memory itself, if nothing else touches it while the tensor lives (`restrict`); else a copy of it."""
+    space = cast(Any, op.operands[0].type).memory_space
+    spaces = Spaces() if space is None else Spaces(results=((0, space),))
     if not is_lent(op) or "writable" in op.attributes:
-        return Facts()
-    return Facts(constants=frozenset({0}))
+        return Facts(spaces=spaces)
+    return Facts(constants=frozenset({0}), spaces=spaces)
 
 
 def is_lent(op: ir.Operation) -> bool:
@@ -102,7 +109,8 @@ def _expand_to_tensor(op: ir.Operation) -> list[ir.Value] | None:
 
 
 def _to_buffer_facts(op: ir.Operation) -> Facts:
-    return Facts(reads=frozenset({0}))
+    space = cast(Any, op.results[0].type).memory_space
+    return Facts(reads=frozenset({0}), spaces=Spaces(operands=((0, space),)))
 
 
 def _expand_to_buffer(op: ir.Operation) -> list[ir.Value] | None:
@@ -117,9 +125,21 @@ def _expand_to_buffer(op: ir.Operation) -> list[ir.Value] | None:
 def _bufferize_to_buffer(op: ir.Operation, buffers: Buffers) -> None:
     source, memref = buffers.buffer(op.operands[0]), op.results[0]
     fits = not has_identity_layout(memref) or has_identity_layout(source)
-    if not fits or "read_only" not in op.attributes or not _is_followed(memref):
+    owned = _is_copied_for(op) or ("read_only" in op.attributes and _is_followed(memref))
+    if not (fits and owned):
         source = buffers.contiguous(source, op, 0)
     memref.replace_all_uses_with(buffers.seen_as(source, memref.type, op))
+
+
+def _is_copied_for(op: ir.Operation) -> bool:
+    """Whether nothing else uses the tensor, and it is a copy."""
+    made = defining_op(op.operands[0])
+    return (
+        made is not None
+        and made.name == "bufferization.alloc_tensor"
+        and _copies(made)
+        and len(users(made.results[0])) == 1
+    )
 
 
 def _is_followed(memref: ir.Value) -> bool:

@@ -16,7 +16,7 @@ says, everything without it, and returns new memory.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.functions import signature
-from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
+from hotdesk.ir.types import is_memref, is_tensor, shape_of
 from hotdesk.ir.walking import is_declaration
 
 ACCESS = "hotdesk.access"
@@ -124,8 +124,8 @@ def returned(call: ir.Operation, callee: Callee) -> list[int]:
     ]
 
 
-def retype_declaration(function: ir.Operation) -> None:
-    """Makes a declaration on tensors one on memrefs: contiguous arguments, and results that are new memory."""
+def retype_declaration(function: ir.Operation, memref_of: Callable[[ir.Type], ir.Type]) -> None:
+    """Makes a declaration on tensors one on memrefs, of the types that tensors become; results are new memory."""
     inputs, results = signature(function)
     takes, gives = ([memref_of(each) if is_tensor(each) else each for each in types] for types in (inputs, results))
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(takes, gives))

@@ -27,6 +27,23 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
+class Spaces:
+    """What an op says of memory spaces.
+
+    Attributes:
+        results: (result, space) where the op says in which space a result is; None is the default space.
+        operands: (operand, space) where it needs an operand in a space.
+        alike: (operand, result) pairs in one space although they share no memory.
+        edge: its tensors cross the edge of a function, where types say in which space they are.
+    """
+
+    results: tuple[tuple[int, ir.Attribute | None], ...] = ()
+    operands: tuple[tuple[int, ir.Attribute | None], ...] = ()
+    alike: tuple[tuple[int, int], ...] = ()
+    edge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """How an operation treats the memory behind its tensor operands and results. Numbers are operand and result numbers.
 
@@ -43,6 +60,7 @@ class Facts:
         part: the slice that an extraction sees or an insertion writes.
         clobbers: operands whose memory the op overwrites without a result that lies there.
         contiguous: tied or clobbered operands that it overwrites only if they are whole buffers, not parts.
+        spaces: in which memory spaces it needs operands and puts results.
     """
 
     reads: frozenset[int] = frozenset()
@@ -57,3 +75,4 @@ class Facts:
     part: Slice | None = None
     clobbers: frozenset[int] = frozenset()
     contiguous: frozenset[int] = frozenset()
+    spaces: Spaces = Spaces()

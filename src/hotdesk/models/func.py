@@ -12,19 +12,21 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_tensor, memref_of
+from hotdesk.ir.types import is_tensor
 from hotdesk.models.callee import Callee, callee_of, returned
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
+
+_EDGE = Spaces(edge=True)
 
 
 def _return_facts(op: ir.Operation) -> Facts:
-    return Facts(reads=frozenset(range(len(op.operands))))
+    return Facts(reads=frozenset(range(len(op.operands))), spaces=_EDGE)
 
 
 def _call_facts(op: ir.Operation) -> Facts:
     if not any(is_tensor(v.type) for v in op.operands):
-        return Facts()
+        return Facts(spaces=_EDGE)
     callee = _callee(op)
     tensors = frozenset(i for i, v in enumerate(op.operands) if is_tensor(v.type))
     ties = tuple((argument, result) for result, argument in callee.held.items() if argument in callee.writes)
@@ -38,6 +40,7 @@ def _call_facts(op: ir.Operation) -> Facts:
         whole_views=frozenset(views),
         clobbers=(callee.writes & tensors) - tied,
         contiguous=callee.writes & tensors,
+        spaces=_EDGE,
     )
 
 
@@ -48,7 +51,8 @@ def _bufferize_call(op: ir.Operation, buffers: Buffers) -> None:
     arguments = [_argument(op, i, callee, buffers) if is_tensor(v.type) else v for i, v in enumerate(op.operands)]
     results = {i: buffers.result(op, i, _sizes(op, sizes, buffers)) for i, sizes in callee.arguments.items()}
     kept = returned(op, callee)
-    types = [memref_of(op.results[i].type) if is_tensor(op.results[i].type) else op.results[i].type for i in kept]
+    kinds = [op.results[i].type for i in kept]
+    types = [buffers.signature_type(kind) if is_tensor(kind) else kind for kind in kinds]
     attributes = {name: op.attributes[name] for name in op.attributes}
     new = create("func.call", [*arguments, *results.values()], types, attributes, before=op)
     for number, after in zip(kept, new.results, strict=True):
@@ -68,7 +72,7 @@ def _argument(op: ir.Operation, operand: int, callee: Callee, buffers: Buffers) 
     """The memref in the type that the callee has for it, without a layout."""
     if operand in callee.writes:
         return buffers.destination(op, operand)
-    memref, kind = buffers.buffer(op.operands[operand]), memref_of(op.operands[operand].type)
+    memref, kind = buffers.buffer(op.operands[operand]), buffers.signature_type(op.operands[operand].type)
     if memref.type == kind:
         return memref
     return buffers.seen_as(buffers.contiguous(memref, op, operand), kind, op)

@@ -14,7 +14,8 @@ def strided_type(
 ) -> ir.MemRefType:
     """A memref type with a layout; without one where the layout is the row-major default."""
     layout = ir.StridedLayoutAttr.get(DYNAMIC if offset is None else offset, static_entries(strides))
-    return ir.MemRefType.get(static_entries(sizes), cast(Any, like.type).element_type, layout)
+    kind = cast(Any, like.type)
+    return ir.MemRefType.get(static_entries(sizes), kind.element_type, layout, kind.memory_space)
 
 
 def has_identity_layout(memref: ir.Value) -> bool:

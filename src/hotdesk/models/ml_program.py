@@ -17,7 +17,7 @@ from hotdesk.ir.building import create, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import symbol_name
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
 
 _GLOBALS = ("ml_program.global", "memref.global")
@@ -26,7 +26,7 @@ _GLOBALS = ("ml_program.global", "memref.global")
 def _load_facts(op: ir.Operation) -> Facts:
     if not is_tensor(op.results[0].type) or _is_mutable(_global(op)):
         return Facts()
-    return Facts(constants=frozenset({0}))
+    return Facts(constants=frozenset({0}), spaces=Spaces(results=((0, None),)))
 
 
 def _bufferize_load(op: ir.Operation, buffers: Buffers) -> None:

@@ -62,6 +62,14 @@ class Buffers(Protocol):
         """The same memory with another memref type, cast in front of `op`."""
         ...
 
+    def plain_type(self, value: ir.Value) -> ir.MemRefType:
+        """The memref type of a tensor that is alone in its memory: in row-major order without gaps, and in its memory space."""
+        ...
+
+    def signature_type(self, tensor: ir.Type) -> ir.MemRefType:
+        """The memref type that a tensor type becomes in signatures."""
+        ...
+
     def rebuild_arguments(self, block: ir.Block) -> None:
         """Gives a block memrefs for its tensor arguments; the old arguments go when all is rewritten."""
         ...

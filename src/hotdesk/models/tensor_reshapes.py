@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.types import layout_of, memref_of, memref_with, row_major, shape_of
+from hotdesk.ir.types import layout_of, memref_with, row_major, shape_of
 from hotdesk.ir.walking import int_array
 from hotdesk.models.facts import Facts
 from hotdesk.models.layouts import has_identity_layout, strided_type, times
@@ -100,7 +100,7 @@ def _bufferize_reshape(op: ir.Operation, buffers: Buffers) -> None:
     if not has_identity_layout(source):
         source = buffers.contiguous(source, op, 0)
     operands = [source, buffers.buffer(op.operands[1])]
-    kind = memref_of(op.results[0].type)
+    kind = memref_with(shape_of(op.results[0].type), source.type)
     buffers.assign(op.results[0], create("memref.reshape", operands, [kind], before=op).results[0])
 
 

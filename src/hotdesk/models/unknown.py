@@ -18,7 +18,7 @@ from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import captured_operands, nested_ops
-from hotdesk.models.facts import Facts
+from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
 
 
@@ -36,7 +36,8 @@ def facts(op: ir.Operation) -> Facts:
         )
     reads = frozenset(i for i, value in enumerate(op.operands) if is_tensor(value.type))
     makes = frozenset(i for i, result in enumerate(op.results) if is_tensor(result.type))
-    return Facts(reads=reads, constants=frozenset() if reads else makes)
+    spaces = Spaces(results=tuple((i, None) for i in sorted(makes)))
+    return Facts(reads=reads, constants=frozenset() if reads else makes, spaces=spaces)
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers, dynamic: bool) -> None:

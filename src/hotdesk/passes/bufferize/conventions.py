@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hotdesk.analysis.memory_spaces import USUAL_SPACES, SpaceRules
+
 
 @dataclass(frozen=True, slots=True)
 class Conventions:
@@ -14,12 +16,16 @@ class Conventions:
         returned: results are returned as memrefs, new memory that the caller owns; if not, they are arguments where possible.
         strided_arguments: arguments come in any layout; if not, in row-major order without gaps.
         partial: ops without a model, or of dialects that are left out, keep their tensors.
+        in_donated: results may stay in the memory of donated arguments.
+        spaces: how memory spaces are found.
     """
 
     functions: bool = True
     returned: bool = False
     strided_arguments: bool = False
     partial: bool = False
+    in_donated: bool = False
+    spaces: SpaceRules = USUAL_SPACES
 
 
 USUAL = Conventions()

@@ -12,6 +12,7 @@ from hotdesk.analysis.passing import FlowDecision
 from hotdesk.analysis.program import FunctionRecord, OpRecord
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import same_space
 from hotdesk.passes.bufferize.hints import Situation, hint
 
 _READ_ONLY = (Reason.NOT_WRITABLE_INPUT, Reason.NOT_WRITABLE_WEIGHT, Reason.NOT_WRITABLE_CONSTANT)
@@ -67,6 +68,12 @@ class Deciding:
     def of_new(self, op: OpRecord, result: int) -> Decision:
         """About a result that is tied to no operand."""
         size = self._record.values[op.results[result]].bytes
+        space = self._record.space(op.results[result])
+        for operand in op.facts.reads if op.facts.spaces.results else ():
+            value = op.operands[operand]
+            if not same_space(self._record.space(value), space):
+                copied = Decision(f"result of {op.name}", Outcome.COPIED, Reason.OTHER_MEMORY_SPACE, (op.source,), size)
+                return self._add(replace(copied, read=op.source, definition=self.source_of(value)))
         reason = Reason.NO_DEAD_OPERAND_OF_SAME_SIZE
         return self._add(Decision(f"result of {op.name}", Outcome.ALLOCATED, reason, (op.source,), size))
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memory_spaces import plain_space
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
@@ -123,6 +124,12 @@ class Materializing:
     def passed_type(self, value: ir.Value) -> ir.Type:
         return memref_of(value.type)
 
+    def plain_type(self, value: ir.Value) -> ir.MemRefType:
+        return memref_of(value.type)
+
+    def signature_type(self, tensor: ir.Type) -> ir.MemRefType:
+        return memref_of(tensor)
+
     def seen_as(self, memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
         return memref if memref.type == kind else copied(memref, kind, op)
 
@@ -192,7 +199,9 @@ def _bufferize(op: ir.Operation, function: ir.Operation) -> list[Decision]:
 
 
 def _allocate_undefined(op: ir.Operation) -> None:
-    """Memory for a tensor without contents, or with another tensor's."""
+    """Memory for a tensor without contents, or with another tensor's. Raises BufferizationError for one in a memory space."""
+    if "memory_space" in op.attributes and plain_space(op.attributes["memory_space"]) is not None:
+        raise _in_a_space(op)
     result = op.results[0]
     kind = memref_of(result.type)
     dynamic, copies, _ = segment_sizes(op) if "operandSegmentSizes" in op.attributes else (len(op.operands), 0, 0)
@@ -228,3 +237,13 @@ def _is_undefined(value: ir.Value) -> bool:
     memref = producer.operands[0]
     owner = defining_op(memref)
     return owner is not None and owner.name == "memref.alloc" and all(user.name == TO_TENSOR for user in users(memref))
+
+
+def _in_a_space(op: ir.Operation) -> BufferizationError:
+    return BufferizationError(
+        f"memory space of `{op.name}`",
+        expected="the default space, the only one that partial passes know",
+        got=f"space {op.attributes['memory_space']}",
+        where=python_line(op.location) or None,
+        hint="bufferize it with hotdesk-one-shot-bufferize",
+    )

@@ -27,8 +27,9 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.call_graph import Callable, groups
 from hotdesk.analysis.gathered import analyse_gathered
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.memory_spaces import SpaceRules
 from hotdesk.analysis.orders import HEURISTICS, heuristic
-from hotdesk.analysis.program import FunctionRecord
+from hotdesk.analysis.program import FunctionRecord, in_order
 from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.recursion import agree, with_calls
 from hotdesk.errors import OptionError
@@ -41,6 +42,7 @@ from hotdesk.models.registry import choosing
 from hotdesk.models.unknown import CONTIGUOUS, STRIDED
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.annotations import annotate
+from hotdesk.passes.bufferize.between_spaces import copy_between_spaces
 from hotdesk.passes.bufferize.conventions import Conventions
 from hotdesk.passes.bufferize.expanding import expand_ops
 from hotdesk.passes.bufferize.finishing import align, fit_calls, loosen_declaration
@@ -62,6 +64,7 @@ class OneShotBufferize(Pass):
         bufferize_function_boundaries: signatures become memrefs; if not, arguments are only read and results stay tensors.
         function_boundary_type_conversion: in which layout arguments come: `identity-layout-map`, or any (the other two).
         results: `out-params`, memory of the caller's where possible, or `returned`, new memory.
+        results_in_donated: a result in a donated argument's memory stays there (`hotdesk.holds`), and is not copied out.
         unknown_type_conversion: in which layout tensors of unknown ops are seen.
         allow_unknown_ops: ops without a model keep their tensors, between materializations.
         dialect_filter: only ops of these dialects are bufferized.
@@ -69,6 +72,9 @@ class OneShotBufferize(Pass):
         no_analysis_func_filter: the same for these functions alone.
         allow_return_allocs_from_loops: taken as MLIR's pipelines give it; loops yield new memory only where sizes change.
         buffer_alignment: of each allocation, in bytes; 0 says nothing of it.
+        check_parallel_regions: iterations of parallel loops may run at one time; if not, they run in order.
+        must_infer_memory_space: a tensor whose memory space nothing says is an error, not in the default one.
+        use_encoding_for_memory_space: the encoding of a tensor type is its memory space.
         reload_scalars: an op that uses a scalar counts as a read of the tensor the scalar was extracted from, for code generators
             that load scalars again.
         test_analysis_only: the decisions are written into the IR, and it stays on tensors.
@@ -81,6 +87,7 @@ class OneShotBufferize(Pass):
     bufferize_function_boundaries: bool = True
     function_boundary_type_conversion: str = IDENTITY
     results: str = "out-params"
+    results_in_donated: bool = False
     unknown_type_conversion: str = DYNAMIC
     allow_unknown_ops: bool = False
     dialect_filter: tuple[str, ...] = ()
@@ -88,6 +95,9 @@ class OneShotBufferize(Pass):
     no_analysis_func_filter: tuple[str, ...] = ()
     allow_return_allocs_from_loops: bool = True
     buffer_alignment: int = 0
+    check_parallel_regions: bool = True
+    must_infer_memory_space: bool = False
+    use_encoding_for_memory_space: bool = False
     reload_scalars: bool = False
     test_analysis_only: bool = False
     print_conflicts: bool = False
@@ -113,7 +123,7 @@ class OneShotBufferize(Pass):
         if conventions.functions:
             for function in module.body.operations:
                 if is_declaration(function.operation):
-                    retype_declaration(function.operation)
+                    retype_declaration(function.operation, conventions.spaces.memref_of)
                     if conventions.strided_arguments:
                         loosen_declaration(function.operation)
             if conventions.strided_arguments:
@@ -143,7 +153,17 @@ class OneShotBufferize(Pass):
 
     def _read(self, node: Callable) -> FunctionRecord:
         owned = node.followed and self._conventions().functions
-        return read_function(node.function, owned=owned, reload_scalars=self.reload_scalars)
+        rules = self._spaces()
+
+        def read() -> FunctionRecord:
+            return read_function(node.function, owned=owned, reload_scalars=self.reload_scalars, spaces=rules)
+
+        record = read()
+        record = read() if copy_between_spaces(record, rules) else record
+        return record if self.check_parallel_regions else in_order(record)
+
+    def _spaces(self) -> SpaceRules:
+        return SpaceRules(self.use_encoding_for_memory_space, self.must_infer_memory_space)
 
     def _analyse(self, name: str, record: FunctionRecord) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
@@ -156,7 +176,8 @@ class OneShotBufferize(Pass):
         functions = self.bufferize_function_boundaries and (not self.dialect_filter or "func" in self.dialect_filter)
         layout = self.function_boundary_type_conversion if functions else self.unknown_type_conversion
         partial = self.allow_unknown_ops or bool(self.dialect_filter)
-        return Conventions(functions, self.results == "returned", layout != IDENTITY, partial)
+        returned = self.results == "returned"
+        return Conventions(functions, returned, layout != IDENTITY, partial, self.results_in_donated, self._spaces())
 
     def _choose(self, name: str, model: OpModel | None) -> OpModel | None:
         """The model of an op, or that of an op which keeps its tensors."""

@@ -1,6 +1,7 @@
 """Where the results of a function are: in an argument's memory, in memory of the caller's, or in new memory that it returns.
 
-1. A result that lies entirely in the memory of an argument stays there, if every caller is known: it is no result any more.
+1. A result that lies entirely in the memory of an argument stays there, if every caller is known, or if that is asked for and the
+   argument is donated: it is no result any more.
 2. Else it becomes the next argument, memory of the caller's in which it is computed where that is possible, if callers can tell
    its sizes, or nobody calls the function.
 3. Else it is returned, as new memory that the caller owns.
@@ -18,10 +19,10 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.access import argument_access
 from hotdesk.analysis.call_graph import Callable
 from hotdesk.analysis.program import FunctionRecord
-from hotdesk.analysis.recursion import held_results
+from hotdesk.analysis.recursion import held_results, results_in_donated
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
-from hotdesk.ir.types import is_tensor, memref_of, row_major, shape_of, static_entries
+from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES, assumed
 from hotdesk.passes.bufferize.rewriting import Rewriting
@@ -69,7 +70,7 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
     rewriting.finish()
     _set_type(node, record, boundary, [value.type for value in kept])
     if node.called:
-        _tell_callers(node.function, record, rewriting, boundary)
+        _tell_callers(node.function, record, rewriting)
 
 
 def _return_tensors(last: ir.Operation, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
@@ -88,6 +89,8 @@ def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _
         held = said.held
     elif node.owned:
         held = held_results(record, rewriting.analysis.places)
+    elif rewriting.conventions.in_donated and not node.recursive:
+        held = results_in_donated(record, rewriting.analysis.places)
     found = _Boundary(dict(held))
     for number, value in enumerate(record.end.operands):
         if value < 0 or number in held:
@@ -146,7 +149,7 @@ class _Placing:
 
     def add(self, number: int) -> None:
         value = self._record.end.operands[number]
-        kind = memref_of(self._record.values[value].value.type)
+        kind = self._rewriting.signature_type(self._record.values[value].value.type)
         argument = self._block.add_argument(kind, self._end.location)
         allocation, reason = self._rewriting.covering.allocation(value, self.buffers[number], self._taken)
         if allocation is not None and allocation.type != kind and None in row_major(shape_of(allocation.type)):
@@ -167,7 +170,7 @@ class _Placing:
 
     def give_back(self, number: int) -> None:
         value = self._record.end.operands[number]
-        kind = memref_of(self._record.values[value].value.type)
+        kind = self._rewriting.signature_type(self._record.values[value].value.type)
         allocation, reason = self._rewriting.covering.allocation(value, self.buffers[number], self._taken)
         if allocation is not None and allocation.type == kind:
             self.buffers[number] = allocation
@@ -196,20 +199,19 @@ def _set_type(node: Callable, record: FunctionRecord, boundary: _Boundary, kept:
         if sizes and node.called:
             entry[SIZES] = integers([each for pair in sizes for each in pair])
         attributes.append(entry)
+    for argument in boundary.held.values():
+        attributes[argument][HOLDS] = integers([number for number, each in boundary.held.items() if each == argument])
     function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in attributes])
     if "res_attrs" in function.attributes:
         del function.attributes["res_attrs"]
 
 
-def _tell_callers(function: ir.Operation, record: FunctionRecord, rewriting: Rewriting, boundary: _Boundary) -> None:
+def _tell_callers(function: ir.Operation, record: FunctionRecord, rewriting: Rewriting) -> None:
     entries = _entries(function, len(entry_block(function).arguments))
     for number, access in enumerate(argument_access(record, rewriting.analysis)):
         if access is None:
             continue
         entries[number][ACCESS] = ir.StringAttr.get(access.value)
-        held = [result for result, argument in boundary.held.items() if argument == number]
-        if held:
-            entries[number][HOLDS] = integers(held)
     function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])
 
 

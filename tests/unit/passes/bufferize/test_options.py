@@ -188,6 +188,23 @@ def test_loops_yield_no_memory_of_their_bodies(allowed: str) -> None:
     assert "memref.alloc" not in text.partition("scf.for")[2]
 
 
+def test_iterations_that_run_in_order_share_memory() -> None:
+    program = f"""
+    func.func @f(%x: {T} {{hotdesk.donated}}, %c: f32) -> {T} {{
+      %e = tensor.empty() : {T}
+      %r = scf.forall (%i) in (8) shared_outs(%o = %e) -> {T} {{
+        %0 = linalg.fill ins(%c : f32) outs(%x : {T}) -> {T}
+        %s = tensor.extract_slice %0[%i] [1] [1] : {T} to tensor<1xf32>
+        scf.forall.in_parallel {{
+          tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into {T}
+        }}
+      }}
+      return %r : {T}
+    }}"""
+    assert run(program, "check-parallel-regions=true").count("memref.alloc") == 1
+    assert run(program, "check-parallel-regions=false").count("memref.alloc") == 0
+
+
 REFUSED = {
     "analysis-heuristic=best": "expected one of top-down, .*, got 'best'",
     "results=kept": "option 'results' of pass .*: expected one of out-params, returned, got 'kept'",
@@ -197,7 +214,7 @@ REFUSED = {
     "dump-alias-sets=1": "option 'dump-alias-sets' of pass .*: expected test-analysis-only with it",
     "buffer-alignment=3": "expected a power of two, or 0, got '3'",
     "no-analysis-func-filter=g": "expected names of functions with a body, got 'g'",
-    "must-infer-memory-space": "expected options 'name=value'",
+    "must-infer-memory": "expected options 'name=value'",
 }
 
 
