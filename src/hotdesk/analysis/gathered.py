@@ -4,8 +4,8 @@
    result of the function, which must have memory of its own, or one of what a loop yields, which must lie in one place.
 2. It is gathered, with those that it is one of, if that copy follows each time the value is made: at the end of the function and
    not in a loop, or at the end of the block that makes it. So a copy on some paths takes the place of a copy on all of them.
-3. The function is analysed again. Values whose copy is still there, or whose own copies would destroy something, are not gathered
-   in the next attempt. If anything else is copied that was not before, nothing is gathered.
+3. The function is analysed again. Values whose copy is still there, of which all is copied, or whose own copies would destroy
+   something, are not gathered in the next attempt. If anything else is copied that was not before, nothing is gathered.
 """
 
 from __future__ import annotations
@@ -41,11 +41,21 @@ def analyse_gathered(
             return plain
         found = analyse_in_place(function, order, gathered=apart, readers=plain.readers)
         after = _copies(function, found)
-        kept = {cause: made for cause, made in causes.items() if cause not in after and made <= found.gathered}
+        kept = {
+            cause: targets
+            for cause, targets in causes.items()
+            if cause not in after and targets <= found.gathered and _saves(found, targets)
+        }
         if kept == causes:
             return found if after <= before else plain
         causes = kept
     return plain
+
+
+def _saves(analysis: InPlaceAnalysis, targets: frozenset[int]) -> bool:
+    """Whether anything that becomes one of these values lies where it does already."""
+    flows = [flow for edge, flow in analysis.flows.items() if edge.target in targets and edge.source not in targets]
+    return any(not flow.copied for flow in flows)
 
 
 def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Copied]:
