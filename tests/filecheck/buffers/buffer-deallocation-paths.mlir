@@ -101,6 +101,61 @@ func.func @written_in_between(%p: i1, %x: memref<2xf32>) -> memref<2xf32> {
 
 // -----
 
+// What comes out of the branch is read in between, and new memory is written that is returned too: the argument is copied on its
+// way, and nothing goes into the ways.
+// CHECK-LABEL: func.func @read_in_between(
+// CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<2xf32>)
+// CHECK:         [[R:%.*]] = scf.if [[P]] -> (memref<2xf32>) {
+// CHECK:         } else {
+// CHECK-NEXT:      [[C:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy [[X]], [[C]]
+// CHECK-NEXT:      scf.yield [[C]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    [[B:%.*]] = memref.alloc()
+// CHECK-NEXT:    linalg.exp ins([[R]] {{.*}} outs([[B]]
+// CHECK-NEXT:    return [[B]], [[R]]
+func.func @read_in_between(%p: i1, %x: memref<2xf32>) -> (memref<2xf32>, memref<2xf32>) {
+  %r = scf.if %p -> memref<2xf32> {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    scf.yield %a : memref<2xf32>
+  } else {
+    scf.yield %x : memref<2xf32>
+  }
+  %b = memref.alloc() : memref<2xf32>
+  linalg.exp ins(%r : memref<2xf32>) outs(%b : memref<2xf32>)
+  return %b, %r : memref<2xf32>, memref<2xf32>
+}
+
+// -----
+
+// A buffer is used for the last time in between, and the copy is not to be held beside it: each way does that, then copies.
+// CHECK-LABEL: func.func @last_used_in_between(
+// CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<2xf32>, [[O:%[a-z0-9]+]]: memref<2xf32>)
+// CHECK:         [[D:%.*]] = memref.alloc()
+// CHECK:         [[R:%.*]] = scf.if
+// CHECK:         } else {
+// CHECK-NEXT:      memref.copy [[D]], [[O]]
+// CHECK-NEXT:      memref.dealloc [[D]]
+// CHECK-NEXT:      [[C:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy [[X]], [[C]]
+// CHECK-NEXT:      scf.yield [[C]]
+func.func @last_used_in_between(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) -> memref<2xf32> {
+  %d = memref.alloc() : memref<2xf32>
+  linalg.exp ins(%x : memref<2xf32>) outs(%d : memref<2xf32>)
+  %r = scf.if %p -> memref<2xf32> {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    scf.yield %a : memref<2xf32>
+  } else {
+    scf.yield %x : memref<2xf32>
+  }
+  memref.copy %d, %out : memref<2xf32> to memref<2xf32>
+  return %r : memref<2xf32>
+}
+
+// -----
+
 // A loop in between stays where it is: the result is copied behind it, unless a flag says that it is not the argument.
 // CHECK-LABEL: func.func @written_in_a_loop_in_between(
 // CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[N:%[a-z0-9]+]]: index, [[X:%[a-z0-9]+]]: memref<2xf32>)

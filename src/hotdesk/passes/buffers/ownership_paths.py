@@ -10,7 +10,9 @@
                                                                                            scf.yield %c }
 
    legal iff nothing but the return uses what comes out of the branch, and nothing between the two can write memory: so the copy
-   holds what it would hold there. A few ops between the two go into each way of the branch first (`ownership_tails`).
+   holds what it would hold there. Ops between the two may read it if they write nothing but memory that they allocate, and all
+   memory that they use lives on: so nothing is freed there that the copy would be held beside. A few other ops between the two
+   go into each way of the branch first (`ownership_tails`).
 
 3. A branch without `else` gets one if a buffer is used for the last time in front of an allocation in it: so it can be freed
    there, and where the branch is not taken. What stays empty is taken away again.
@@ -22,7 +24,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferProgram, Kind
+from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
 from hotdesk.analysis.memory_effects import effects_of
 from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.ownership_candidates import EXTERNAL
@@ -31,6 +33,7 @@ from hotdesk.ir.building import create, replace
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
 
 _BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region")
+_LASTING = (Kind.ARGUMENT, Kind.GLOBAL)
 Point = tuple[int, int]
 """An op and one of its operands."""
 
@@ -112,9 +115,10 @@ class _Paths:
             return False
         if not (alone and self._is_quiet(range(op.end, user))):
             tail = Tail(op.number, user)
-            if not may_follow(program, tail):
-                return False
-            self.tails.append(tail)
+            if not self._is_only_read(value, tail):
+                if not may_follow(program, tail):
+                    return False
+                self.tails.append(tail)
         leaving = [edge for edge in op.edges if edge.end == EXIT]
         if any(edge.start == ENTRY for edge in leaving):
             return False
@@ -146,6 +150,26 @@ class _Paths:
             if candidates == frozenset({EXTERNAL}):
                 points.append((op, operand))
             elif EXTERNAL in candidates and not self._collect(source, op, points):
+                return False
+        return True
+
+    def _is_only_read(self, value: int, tail: Tail) -> bool:
+        """Whether a tail at most reads what comes out of the branch, writes what it allocates, and ends no buffer's life."""
+        program = self._program
+        between = range(program.ops[tail.branch].end, tail.user)
+        passed = [program.root(operand) for operand in program.ops[tail.user].operands if operand != NOT_A_BUFFER]
+        if passed.count(value) != 1 or value not in program.ops[tail.user].operands:
+            return False
+        for number in between:
+            op = program.ops[number]
+            effects = effects_of(op.operation)
+            if effects is None or (op.name == "memref.store" and op.operands[0] != NOT_A_BUFFER):
+                return False
+            written = [program.root(program.numbers[memref]) for memref in effects.writes]
+            if any(memref not in passed or program.buffers[memref].producer not in between for memref in written):
+                return False
+            used = {program.root(memref) for memref in (*op.operands, *op.results) if memref != NOT_A_BUFFER}
+            if any(program.buffers[memref].kind not in _LASTING for memref in used.difference(passed)):
                 return False
         return True
 
