@@ -73,6 +73,13 @@ def live_range(allocations: Allocations, allocation: Allocation) -> LiveRange | 
 
 def is_touching(allocations: Allocations, op: BufferOp) -> bool:
     """Whether an op itself reads or writes memrefs that it has as operands."""
+    found = allocations.touching.get(op.number)
+    if found is None:
+        found = allocations.touching[op.number] = _reads_or_writes(allocations, op)
+    return found
+
+
+def _reads_or_writes(allocations: Allocations, op: BufferOp) -> bool:
     program, block = allocations.program, allocations.program.blocks[op.block]
     if op.name in _QUIET or op.control or only_frees(op.operation):
         return False

@@ -15,7 +15,7 @@ from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, Bu
 from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.memref_views import Views
 from hotdesk.analysis.new_memory import dynamic_sizes, freed, is_free_of
-from hotdesk.analysis.origins import Origins, kept
+from hotdesk.analysis.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, product
@@ -58,6 +58,10 @@ class Allocations:
         self.views = Views(function, made_with=dynamic_sizes)
         self.sizes = self.views.sizes
         self._aliases = self._reached()
+        self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op))}
+        self._body = tuple(b.number for b in self.program.blocks if b.parent == FUNCTION)
+        self.touching: dict[int, bool] = {}
+        """What `allocation_ranges` has found of ops, by number."""
         self.positions = {op.operation: op.number for op in self.program.ops}
         self._blocks = {self.program.ops[b.last].operation.block: b.number for b in self.program.blocks if b.last >= 0}
         kinds = (Kind.ALLOCATION, Kind.STACK)
@@ -105,7 +109,7 @@ class Allocations:
         record = self.program.blocks[block]
         if record.parent != FUNCTION:
             return self.program.ops[record.parent].regions[record.region]
-        return tuple(b.number for b in self.program.blocks if b.parent == FUNCTION)
+        return self._body
 
     def source(self, op: int) -> Source:
         operation = self.program.ops[op].operation
@@ -122,13 +126,13 @@ class Allocations:
         aliases = tuple(self._aliases.get(buffer, [buffer]))
         known = frozenset(aliases)
         users = sorted({user for alias in aliases for user in self.program.users[alias]})
-        frees = tuple(user for user in users if _may_free(self.program.ops[user], known))
+        frees = tuple(user for user in users if not known.isdisjoint(self._freeing.get(user, ())))
         maker = self.program.ops[self.program.buffers[buffer].producer].operation
         simply = all(
             self.program.ops[op].operands[:1] == (buffer,) and is_free_of(self.program.ops[op].operation, maker)
             for op in frees
         )
-        keepers = tuple(user for user in users if not known.isdisjoint(kept(self.program, self.program.ops[user])))
+        keepers = tuple(user for user in users if not known.isdisjoint(self.origins.kept.get(user, ())))
         producer = self.program.buffers[buffer].producer
         return Allocation(buffer, producer, aliases, tuple(users), frees, simply, keepers)
 
@@ -152,7 +156,7 @@ def bytes_of_element(memref: ir.Type) -> int:
     return count * element_bytes(str(element)) if isinstance(element, numbers) else 0
 
 
-def _may_free(op: BufferOp, aliases: frozenset[int]) -> bool:
-    if op.name in _FREEING:
-        return True
-    return any(op.operands[i] != NOT_A_BUFFER and op.operands[i] in aliases for i in freed(op.operation))
+def _may_free(op: BufferOp) -> tuple[int, ...]:
+    """The memrefs that an op may free."""
+    values = op.operands if op.name in _FREEING else (op.operands[i] for i in freed(op.operation))
+    return tuple(value for value in values if value != NOT_A_BUFFER)

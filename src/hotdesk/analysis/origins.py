@@ -11,6 +11,8 @@ unknown memref may be any memory that has escaped, an argument or a global, but 
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.models.registry import model_of
@@ -21,11 +23,12 @@ _DISCREET = ("linalg", "memref", "scf", "cf", "arith", "math", "affine", "vector
 
 
 class Origins:
-    """The origins of each memref, and what has escaped, by number."""
+    """The origins of each memref, and what has escaped, by number; `kept` has the memrefs that ops may keep, by op."""
 
     def __init__(self, program: BufferProgram) -> None:
         self.of = _origins(program)
-        self.escaped = frozenset[int]().union(*(self.of[v] for op in program.ops for v in kept(program, op)))
+        self.kept = {op.number: values for op in program.ops if (values := kept(program, op))}
+        self.escaped = frozenset[int]().union(*(self.of[v] for values in self.kept.values() for v in values))
 
 
 def _origins(program: BufferProgram) -> list[frozenset[int]]:
@@ -38,13 +41,17 @@ def _origins(program: BufferProgram) -> list[frozenset[int]]:
                 targets.setdefault(source, []).append(buffer.number)
     for passing in program.passings():
         targets.setdefault(passing.source, []).append(passing.target)
-    waiting = sorted(targets, reverse=True)
+    waiting = sorted(targets)
+    is_waiting = set(waiting)
     while waiting:
-        source = waiting.pop()
-        for target in targets.get(source, ()):
+        source = heappop(waiting)
+        is_waiting.discard(source)
+        for target in targets[source]:
             if not found[source] <= found[target]:
                 found[target] |= found[source]
-                waiting.append(target)
+                if target in targets and target not in is_waiting:
+                    is_waiting.add(target)
+                    heappush(waiting, target)
     return found
 
 

@@ -8,6 +8,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from hotdesk.passes.buffers.share import ShareBuffers
 from tests.growing_programs import SHAPES
 from tests.work import calls_made
 
@@ -28,3 +29,8 @@ def assert_in_proportion(pass_: Pass, shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_deallocation(shape: str) -> None:
     assert_in_proportion(DeallocateAfterLastUse(), shape)
+
+
+@pytest.mark.parametrize("shape", ["row", "nested", "blocks", "used in blocks"])
+def test_sharing(shape: str) -> None:
+    assert_in_proportion(ShareBuffers(), shape)
