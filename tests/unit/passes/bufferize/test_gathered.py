@@ -1,0 +1,99 @@
+"""Values that are one of several tensors, for a condition: on each path no more is copied or allocated than by MLIR's."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.running import Subject
+from tests.unit.passes.bufferize.upstream_programs import T, branches, fill, loop, main, run, run_peer, square
+
+OURS = (
+    Subject(
+        "results are arguments", "builtin.module(hotdesk-one-shot-bufferize,hotdesk-buffer-deallocation)", frees=True
+    ),
+    Subject(
+        "results are returned",
+        "builtin.module(hotdesk-one-shot-bufferize{results=returned},hotdesk-buffer-deallocation)",
+        frees=True,
+    ),
+)
+_EMPTY = f"%e = tensor.empty() : {T}\n"
+_NEW = f"%n = {square('%x', '%e')}"
+_CONSTANT = f"%k = arith.constant dense<[1., 2., 3., 4., 5., 6., 7., 8.]> : {T}\n"
+_INNER = branches("%q", ("%x",), ("%n", _NEW)).replace("%b", "%d")
+_SWITCH = f"""%i = arith.index_castui %b : i1 to index
+%r = scf.index_switch %i -> {T}
+case 0 {{
+scf.yield %x : {T}
+}}
+default {{
+{_NEW}
+scf.yield %n : {T}
+}}"""
+_BLOCKS = f"""cf.cond_br %b, ^one, ^two
+^one:
+cf.br ^join(%x : {T})
+^two:
+{_NEW}
+cf.br ^join(%n : {T})
+^join(%r: {T}):"""
+_TWO = f"""%p:2 = scf.if %b -> ({T}, {T}) {{
+{_NEW}
+scf.yield %x, %n : {T}, {T}
+}} else {{
+{_NEW.replace("%n", "%m")}
+scf.yield %m, %x : {T}, {T}
+}}"""
+_COPIED = {
+    "a branch hands on an argument": (branches("%r", ("%x",), ("%n", _NEW)), (0, 1)),
+    "a branch hands on a constant": (_CONSTANT + branches("%r", ("%k",), ("%n", _NEW)), (0, 1)),
+    "both hand on what was there": (f"{_NEW}\n{branches('%r', ('%x',), ('%n',))}", (0, 1)),
+    "a branch in a branch": (f"%d = arith.xori %b, %b : i1\n{branches('%r', ('%x',), ('%q', _INNER))}", (0, 1)),
+    "a switch": (_SWITCH, (1, 0)),
+    "one of two is selected": (f"{_NEW}\n%r = arith.select %b, %x, %n : {T}", (0, 1)),
+    "the other one is selected": (f"{_NEW}\n%r = arith.select %b, %n, %x : {T}", (1, 0)),
+    "blocks": (_BLOCKS, (0, 1)),
+    "a block with two ways to another": (
+        f"{_NEW}\ncf.cond_br %b, ^join(%x : {T}), ^join(%n : {T})\n^join(%r: {T}):",
+        (0, 1),
+    ),
+    "what a loop yields": (
+        f"{fill('%f')}\n{loop('%r', '%f', '%q', branches('%q', ('%p',), ('%m', '%m = ' + square('%p', '%p'))))}",
+        (0, 0),
+    ),
+    "it is written": (
+        f"{branches('%q', ('%x',), ('%n', _NEW))}\n%r = {square('%q', '%q')}",
+        (0, 0),
+    ),
+}
+"""What returns `%r`, and how often it copies if `%b` is false and if it is true."""
+
+
+@pytest.mark.parametrize("taken", [0, 1])
+@pytest.mark.parametrize("name", _COPIED)
+def test_copies_on_each_path(name: str, taken: int) -> None:
+    body, copies = _COPIED[name]
+    text = main(f"%x: {T}, %b: i1", _EMPTY + body, [("%r", T)], given=str(taken))
+    theirs = run_peer(text)
+    for subject in OURS:
+        ours = run(text, subject)
+        assert ours.copies.count == copies[taken]
+        assert ours.copies.count <= theirs.copies.count
+        assert ours.copies.bytes <= theirs.copies.bytes
+
+
+@pytest.mark.parametrize("taken", [0, 1])
+def test_two_results_of_one_branch(taken: int) -> None:
+    text = main(f"%x: {T}, %b: i1", _EMPTY + _TWO, [("%p#0", T), ("%p#1", T)], given=str(taken))
+    theirs = run_peer(text)
+    for subject in OURS:
+        assert run(text, subject).copies.count == theirs.copies.count == 1
+
+
+def test_a_call_that_returns_memory_of_its_own_is_not_the_memory_beside_it() -> None:
+    callee = f"func.func private @g(%x: {T}) -> {T} {{\n{_EMPTY}{_NEW}\nreturn %n : {T}\n}}"
+    called = branches("%r", ("%z", f"%z = func.call @g(%x) : ({T}) -> {T}"), ("%m", f"%m = {square('%x', '%e')}"))
+    for taken in ("0", "1"):
+        text = main(f"%x: {T}, %b: i1", _EMPTY + called, [("%r", T)], callee, given=taken)
+        for subject in OURS:
+            run(text, subject)
