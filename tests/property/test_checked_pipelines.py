@@ -89,7 +89,7 @@ def test_programs(name: str, program: Program, number: int) -> None:
 @pytest.mark.slow
 @_EACH
 @seed(20263)
-@settings(max_examples=1000, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=500, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
 def test_many_programs(name: str, program: Program, number: int) -> None:
     note(program.text)
@@ -124,7 +124,7 @@ def test_compiled_programs(program: StraightProgram, symbols: tuple[int, int]) -
 
 @pytest.mark.slow
 @seed(20263)
-@settings(max_examples=1500, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=1000, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(straight_programs(), st.tuples(_SYMBOL, _SYMBOL))
 def test_many_compiled_programs(program: StraightProgram, symbols: tuple[int, int]) -> None:
     note(program.text)

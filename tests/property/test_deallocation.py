@@ -21,7 +21,7 @@ from torch_mlir import ir
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.guarded import POISONS
-from tests.running import MLIR_UNFREED, OURS, Executable, RefusedError, check, wanted
+from tests.running import MLIR_UNFREED, OURS, Executable, RefusedError, Run, check, wanted
 from tests.running.apart import run_apart
 from tests.running.examples import EXAMPLES, inputs_of
 from tests.structured import Program, structured_programs
@@ -62,10 +62,10 @@ def check_freed(text: str, made: str, inputs: list[Any], one: DeallocateAfterLas
         return
     after = Executable(module)
     for poison in POISONS:
-        was, now = (_run(executable, inputs, shapes, poison) for executable in (before, after))
+        was = _run(before, inputs, shapes, poison)
         if was is None:
-            return  # MLIR's bufferization made a program that overwrites what it may not
-        assert now is not None
+            return
+        now = after(inputs, shapes, poison)
         assert now.leaks == 0
         for a, b, each in zip(was.results, now.results, expected, strict=True):
             assert _same(b, a, each.defined) or _same(b, each.values, each.defined)
@@ -84,11 +84,13 @@ def _same(a: Any, b: Any, defined: Any) -> bool:
     return np.array_equal(a[defined], b[defined], equal_nan=a.dtype.kind == "f")
 
 
-def _run(executable: Executable, inputs: list[Any], shapes: Any, poison: int) -> Any:
+def _run(executable: Executable, inputs: list[Any], shapes: Any, poison: int) -> Run | None:
+    """A run of what MLIR's bufferization made; None if that overwrites what it may not, or, by the memory checker, uses memory
+    wrongly: the body of a `tensor.pad` runs where there is no padding too, and loads from beyond its bounds there."""
     try:
         return executable(inputs, shapes, poison)
     except AssertionError as error:
-        if "changed" in str(error):
+        if "changed" in str(error) or "under the memory checker" in str(error):
             return None
         raise
 
@@ -137,7 +139,7 @@ def test_programs(one: DeallocateAfterLastUse, program: Program, number: int) ->
 @pytest.mark.slow
 @_EACH
 @seed(20262)
-@settings(max_examples=2000, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=400, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
 def test_many_programs(one: DeallocateAfterLastUse, program: Program, number: int) -> None:
     _check(program, number, one)

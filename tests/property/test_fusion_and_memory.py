@@ -30,7 +30,7 @@ def test_s4_5_any_program(subject: Subject, program: Program, number: int) -> No
 
 @pytest.mark.slow
 @seed(20267)
-@settings(max_examples=1500, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=1000, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(st.sampled_from(SUBJECTS), structured_programs(), st.integers(0, 9))
 def test_s4_5_many_programs(subject: Subject, program: Program, number: int) -> None:
     note(f"{subject.name}\n{program.text}")

@@ -32,7 +32,7 @@ def test_s4_4_any_program(program: Program, number: int) -> None:
 
 @pytest.mark.slow
 @seed(20264)
-@settings(max_examples=1000, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=800, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
 def test_s4_4_many_programs(program: Program, number: int) -> None:
     note(program.text)

@@ -122,7 +122,7 @@ def test_sharing_never_takes_more(number: int) -> None:
 @pytest.mark.slow
 @_EACH
 @seed(20263)
-@settings(max_examples=500, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=400, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(st.integers(0, 2**32), st.booleans())
 def test_each_on_many_programs(one: str, number: int, frees: bool) -> None:
     _check_each(one, number, frees)
@@ -130,7 +130,7 @@ def test_each_on_many_programs(one: str, number: int, frees: bool) -> None:
 
 @pytest.mark.slow
 @seed(20264)
-@settings(max_examples=2000, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=10000, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(st.integers(0, 2**32), st.booleans())
 def test_orders_on_many_programs(number: int, frees: bool) -> None:
     _check_orders(number, frees)

@@ -32,7 +32,7 @@ def test_results(name: str, program: Program, sizes: list[tuple[int, int]]) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PIPELINES)
 @seed(20261)
-@settings(max_examples=3000, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=800, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(programs(), _SIZES)
 def test_results_of_many_programs(name: str, program: Program, sizes: list[tuple[int, int]]) -> None:
     _check(program, sizes, name)

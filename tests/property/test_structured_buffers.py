@@ -78,12 +78,12 @@ def _by_checker(pipeline: str, expecting: Settings, text: str, inputs: Sequence[
 
 
 def _machine_way(steps: str) -> Way:
-    return Way(partial(_by_machine, f"builtin.module({steps})"), few=8, many=1000)
+    return Way(partial(_by_machine, f"builtin.module({steps})"), few=8, many=500)
 
 
 def _checker_way(steps: str, *, frees: bool) -> Way:
     expecting = Settings(deallocated=frees, undefined="carry")
-    return Way(partial(_by_checker, f"builtin.module({steps})", expecting), few=40, many=2000)
+    return Way(partial(_by_checker, f"builtin.module({steps})", expecting), few=40, many=1000)
 
 
 WAYS = {

@@ -95,7 +95,7 @@ def test_results(subject: Subject, program: Program, number: int) -> None:
 @pytest.mark.slow
 @_EACH
 @seed(20261)
-@settings(max_examples=3000, deadline=None, database=None, suppress_health_check=_QUIET)
+@settings(max_examples=1000, deadline=None, database=None, suppress_health_check=_QUIET)
 @given(structured_programs(), st.integers(0, 9))
 def test_results_of_many_programs(subject: Subject, program: Program, number: int) -> None:
     _check_program(program, number, subject)

@@ -36,7 +36,7 @@ def _init(self: Executable, module: ir.Module) -> None:
 def _run(self: Any, inputs: Sequence[Any], shapes: Sequence[Sequence[int]], poison: int = harness.POISONS[0]) -> Run:
     run = _call(self, inputs, shapes, poison)
     text, self.text = self.text, ""
-    if text:
+    if text and self.is_ours:
         with make_context() as context:
             context.allow_unregistered_dialects = True
             module = ir.Module.parse(text)

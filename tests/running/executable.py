@@ -69,6 +69,9 @@ class _Argument:
 class Executable:
     """A module that can be called. It takes the module over."""
 
+    is_ours: bool = True
+    """Whether Hotdesk made it: what MLIR's passes made of a program is not held to the memory checker."""
+
     def __init__(self, module: ir.Module) -> None:
         with module.context:
             PassManager.parse(f"builtin.module({_SETTLE})").run(module.operation)

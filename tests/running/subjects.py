@@ -76,7 +76,9 @@ def compiled(text: str, subject: Subject) -> Executable:
                 raise RefusedError(f"{subject.name} bufferization does not take\n{text}\n{made}")
             bufferized = ir.Module.parse(made)
             number_results(main_of(bufferized), main_of(module))
-            return Executable(bufferized)
+            executable = Executable(bufferized)
+            executable.is_ours = False
+            return executable
     try:
         parse_pipeline(subject.pipeline).run(module)
     except HotdeskError as error:
