@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hotdesk.errors import PlanError
-from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, Pool, check, plan, read_csv, write_csv
+from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, Pool, plan, read_csv, write_csv
 from hotdesk.planning.amounts import parse_bytes
+from hotdesk.runtime.checked import checked
 
 DOES_NOT_FIT = 3
 
@@ -28,15 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         made = plan(problem, strategy=options.strategy, capacity=options.capacity, time_limit=options.time_limit)
     except (ValueError, ImportError) as error:
         raise PlanError(f"{options.file}: {error}") from error
-    faults = check(problem, made)
-    if faults:
-        raise PlanError(
-            f"the planner's `{made.strategy}` made an invalid plan",
-            expected="buffers that are live together apart",
-            got=faults[0].message,
-            hint="This is a defect of Hotdesk; please report it.",
-        )
-    print(write_csv(problem, made), end="")
+    print(write_csv(problem, checked(problem, made)), end="")
     print(_summary(made), file=sys.stderr)
     if options.capacity is None or made.arena <= options.capacity:
         return 0

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotdesk.planning import orders
-from hotdesk.planning.bounds import eligible_pools
+from hotdesk.planning.bounds import eligibility
 from hotdesk.planning.buffers import Buffer, Pool
 from hotdesk.planning.instance import Instance, build_instance, profile
 from hotdesk.planning.problem import Problem
-from hotdesk.planning.shelf import Shelf
+from hotdesk.planning.shelf import shelf
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def borrow(problem: Problem, target: int) -> dict[int, Loan]:
 
     Stops at the first order that lowers the arena's peak to `target` bytes.
     """
-    hosts = {i: pools for i, b in enumerate(problem.buffers) if (pools := eligible_pools(b, problem.pools))}
+    hosts = _hosts(problem)
     if not hosts:
         return {}
     instance = build_instance(problem)
@@ -51,6 +51,24 @@ def borrow(problem: Problem, target: int) -> dict[int, Loan]:
         if peak <= target:
             break
     return best
+
+
+def lower_peaks(problem: Problem) -> dict[int, Loan]:
+    """Loans by position in `Problem.buffers`, in the peak order alone: one look for a place for each buffer and pool."""
+    hosts = _hosts(problem)
+    if not hosts:
+        return {}
+    lender = _Lender(problem, build_instance(problem), hosts)
+    lender.serve(None)
+    return lender.loans
+
+
+def _hosts(problem: Problem) -> dict[int, tuple[int, ...]]:
+    """The buffers, by position, that some pool may host, with those that may, smallest capacity first."""
+    eligible = eligibility(problem)
+    smallest_first = sorted(range(len(problem.pools)), key=lambda k: problem.pools[k].capacity)
+    somewhere: list[int] = np.flatnonzero(np.any(eligible, axis=1)).tolist()
+    return {i: tuple(k for k in smallest_first if eligible[i, k]) for i in somewhere}
 
 
 def _competing_orders(instance: Instance) -> Iterator[Sequence[int] | None]:
@@ -71,7 +89,7 @@ class _Lender:
         self._problem = problem
         self._instance = instance
         self._hosts = [hosts.get(i, ()) for i in instance.origin]
-        self._shelves = [Shelf(len(hosts)) for _ in problem.pools]
+        self._shelves = [shelf(len(hosts)) for _ in problem.pools]
         self._taken = [False] * len(instance)
         self._load = self._arena_load()
         self.loans: dict[int, Loan] = {}
@@ -123,11 +141,10 @@ class _Lender:
         return False
 
     def _arena_load(self) -> NDArray[np.int64]:
-        instance = self._instance
-        ranges = zip(instance.lower, instance.upper, strict=True)
-        weighted = list(zip(ranges, instance.size, strict=True))
-        weighted += [((o.lower, o.upper), o.top - o.bottom) for o in instance.obstacles]
-        return profile(weighted, max((upper for (_, upper), _ in weighted), default=0))
+        instance, obstacles = self._instance, self._instance.obstacles
+        lower = (*instance.lower, *(o.lower for o in obstacles))
+        upper = (*instance.upper, *(o.upper for o in obstacles))
+        return profile(lower, upper, (*instance.size, *(o.top - o.bottom for o in obstacles)), max(upper, default=0))
 
 
 def _fits(buffer: Buffer, offset: int, pool: Pool) -> bool:

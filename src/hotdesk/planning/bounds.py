@@ -28,9 +28,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hotdesk.planning.bodies import Body, bodies_of
 from hotdesk.planning.buffers import Buffer, BufferId, Pool, pinned_top
-from hotdesk.planning.problem import Problem
+from hotdesk.planning.problem import LARGEST_TOTAL, Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +56,21 @@ class Bound:
 Load = tuple[int, int, int, int]
 """Bytes taken during the steps `[lower, upper)` by a numbered body or buffer: lower, upper, bytes, number."""
 
+Eligibility = NDArray[np.bool_]
+"""For each body or buffer, by row, and each pool, by column, whether one may host the other."""
+
 
 def lower_bound(problem: Problem) -> Bound:
     """The best bound this module proves; the earliest step wins among equals. Source: see the module docstring."""
     bodies = () if problem.is_plain else bodies_of(problem.buffers, problem.ties)
     if problem.is_plain:
-        hosts = [eligible_pools(buffer, problem.pools) for buffer in problem.buffers]
+        hosts = eligibility(problem)
         loads = [(b.lower, b.upper, b.footprint, i) for i, b in enumerate(problem.buffers) if b.size]
         alignments = [buffer.alignment for buffer in problem.buffers]
     else:
-        hosts = [hosting_pools(problem, body) for body in bodies]
+        hosts = np.zeros((len(bodies), len(problem.pools)), dtype=np.bool_)
+        for k, body in enumerate(bodies):
+            hosts[k, list(hosting_pools(problem, body))] = True
         loads = [(r.lower, r.upper, r.top - r.bottom, k) for k, body in enumerate(bodies) for r in body.rectangles]
         alignments = [body.alignment for body in bodies]
     step, peak = _tightest_step(loads, hosts, _rounded_capacities(problem.pools, hosts, alignments))
@@ -72,7 +80,7 @@ def lower_bound(problem: Problem) -> Bound:
         for b in problem.buffers
         if b.size and b.fixed_offset is not None
     )
-    tied = (_tied_bound(problem, body) for body, pools in zip(bodies, hosts, strict=False) if not pools)
+    tied = (_tied_bound(problem, body) for body, pools in zip(bodies, hosts, strict=False) if not pools.any())
     return max((live, *pinned, *tied), key=lambda bound: bound.bytes)
 
 
@@ -111,6 +119,24 @@ def eligible_pools(buffer: Buffer, pools: tuple[Pool, ...]) -> tuple[int, ...]:
     return tuple(sorted(fits, key=lambda k: pools[k].capacity))
 
 
+def eligibility(problem: Problem) -> Eligibility:
+    """`eligible_pools` for all buffers of a problem without gaps or ties."""
+    buffers = problem.buffers
+    found = np.zeros((len(buffers), len(problem.pools)), dtype=np.bool_)
+    if not problem.pools:
+        return found
+    lower = np.array([buffer.lower for buffer in buffers], dtype=np.int64)
+    upper = np.array([buffer.upper for buffer in buffers], dtype=np.int64)
+    size = np.array([0 if buffer.fixed_offset is not None else buffer.size for buffer in buffers], dtype=np.int64)
+    for k, pool in enumerate(problem.pools):
+        if not pool.free:
+            continue
+        free: NDArray[np.int64] = np.array(pool.free, dtype=np.int64)
+        at = np.searchsorted(free[:, 0], lower, side="right") - 1
+        found[:, k] = (at >= 0) & (upper <= free[at, 1]) & (size > 0) & (size <= pool.capacity)
+    return found
+
+
 def hosting_pools(problem: Problem, body: Body) -> tuple[int, ...]:
     """As `eligible_pools`, for what is tied together."""
     if body.pinned is not None or not body.rectangles:
@@ -130,40 +156,39 @@ def _is_free(pool: Pool, lower: int, upper: int) -> bool:
     return at >= 0 and upper <= pool.free[at][1]
 
 
-def _tightest_step(
-    loads: Sequence[Load], hosts: Sequence[tuple[int, ...]], capacities: Sequence[int]
-) -> tuple[int, int]:
+def _tightest_step(loads: Sequence[Load], hosts: Eligibility, capacities: Sequence[int]) -> tuple[int, int]:
     """(step, bytes) at which the loads exceed what the pools can lend by most; (0, 0) when nothing is live."""
-    events = [(lower, bytes_, k) for lower, _, bytes_, k in loads]
-    events += [(upper, -bytes_, k) for _, upper, bytes_, k in loads]
-    events.sort()
+    if not loads:
+        return 0, 0
+    columns: NDArray[np.int64] = np.array(loads, dtype=np.int64)
+    moments = np.concatenate((columns[:, 0], columns[:, 1]))
+    order = np.argsort(moments, kind="stable")
+    moments = moments[order]
+    last = np.flatnonzero(np.append(moments[1:] != moments[:-1], True))  # where all that happens at a step has happened
+    change = np.concatenate((columns[:, 2], -columns[:, 2]))[order]
+    hosted = hosts[columns[:, 3]]
+    lends: list[int] = np.flatnonzero(np.any(hosted, axis=0)).tolist()
 
-    live = eligible_anywhere = lent = 0
-    eligible = [0] * len(capacities)
-    best_step = best = 0
-    for at, (step, change, i) in enumerate(events):
-        live += change
-        if hosts[i]:
-            eligible_anywhere += change
-        for k in hosts[i]:
-            before = min(capacities[k], eligible[k])
-            eligible[k] += change
-            lent += min(capacities[k], eligible[k]) - before
-        if at + 1 < len(events) and events[at + 1][0] == step:
-            continue
-        excess = live - min(lent, eligible_anywhere)
-        if excess > best:
-            best_step, best = step, excess
-    if best == 0 and events:
-        best_step = events[0][0]
-    return best_step, best
+    def live(which: NDArray[np.bool_]) -> NDArray[np.int64]:
+        return np.cumsum(np.where(np.concatenate((which, which))[order], change, 0))[last]
+
+    excess = np.cumsum(change)[last]
+    if lends:
+        anywhere = live(np.asarray(np.any(hosted, axis=1)))
+        lent = np.zeros_like(anywhere)
+        for k in lends:
+            lent = np.minimum(lent + np.minimum(live(hosted[:, k]), min(capacities[k], LARGEST_TOTAL)), anywhere)
+        excess = excess - lent
+    at = int(excess.argmax())
+    most = int(excess[at])
+    return (int(moments[last[at]]), most) if most > 0 else (int(moments[0]), 0)
 
 
-def _rounded_capacities(
-    pools: tuple[Pool, ...], hosts: Sequence[tuple[int, ...]], alignments: Sequence[int]
-) -> list[int]:
-    strictest = [1] * len(pools)
-    for alignment, eligible in zip(alignments, hosts, strict=True):
-        for k in eligible:
-            strictest[k] = max(strictest[k], alignment)
-    return [-(-pool.capacity // a) * a for pool, a in zip(pools, strictest, strict=True)]
+def _rounded_capacities(pools: tuple[Pool, ...], hosts: Eligibility, alignments: Sequence[int]) -> list[int]:
+    """Capacities rounded up to the strictest alignment of what a pool may host."""
+    found: list[int] = []
+    for k, pool in enumerate(pools):
+        eligible: list[int] = np.flatnonzero(hosts[:, k]).tolist()
+        strictest = max((alignments[i] for i in eligible), default=1)
+        found.append(-(-pool.capacity // strictest) * strictest)
+    return found

@@ -17,7 +17,7 @@ import numpy as np
 from hotdesk.planning import orders
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, Layout
-from hotdesk.planning.shelf import Shelf
+from hotdesk.planning.shelf import shelf
 
 GREEDY_ORDERS: dict[str, Callable[[Instance], list[int]]] = {
     "greedy/size": orders.by_size,
@@ -71,7 +71,7 @@ class _Placing:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._shelf = Shelf(len(instance) + len(instance.obstacles))
+        self._shelf = shelf(len(instance) + len(instance.obstacles))
         for obstacle in instance.obstacles:
             self._shelf.insert(obstacle.lower, obstacle.upper, obstacle.bottom, obstacle.top)
         self.offsets = [0] * len(instance)

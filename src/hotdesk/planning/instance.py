@@ -6,7 +6,7 @@ numbered by these starts, so loads are short arrays however large the schedule's
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import Literal
@@ -18,6 +18,7 @@ from hotdesk.planning.buffers import Buffer, pinned_top
 from hotdesk.planning.problem import Problem
 
 Prover = Literal["beam", "dive", "cp-sat"]
+Numbers = Sequence[int] | NDArray[np.int64]
 
 DENSEST = 1_000_000
 """Above this many overlapping pairs, lists of neighbours cost more memory and time than they are worth."""
@@ -109,9 +110,10 @@ def assemble(
     floor: int = 0,
 ) -> Instance:
     """An instance over `steps` compressed steps, with what follows from its columns; `floor` if that is higher."""
-    weighted = [*zip(zip(lower.tolist(), upper.tolist(), strict=True), size, strict=True)]
-    weighted += [((o.lower, o.upper), o.top - o.bottom) for o in obstacles]
-    load = profile(weighted, steps)
+    load = profile(lower, upper, size, steps)
+    if obstacles:
+        taken = [o.top - o.bottom for o in obstacles]
+        load += profile([o.lower for o in obstacles], [o.upper for o in obstacles], taken, steps)
     return Instance(
         origin=origin,
         lower=tuple(lower.tolist()),
@@ -122,7 +124,7 @@ def assemble(
         pressure=tuple(_range_maxima(load, lower, upper).tolist()),
         obstacles=obstacles,
         floor=max(floor, int(load.max(initial=0)), max((o.top for o in obstacles), default=0)),
-        pairs=_count_pairs([*zip(lower.tolist(), upper.tolist(), strict=True)], steps),
+        pairs=_count_pairs(lower, upper, steps),
     )
 
 
@@ -138,12 +140,12 @@ def common_unit(instance: Instance) -> int:
     return unit or 1
 
 
-def profile(weighted: list[tuple[tuple[int, int], int]], steps: int) -> NDArray[np.int64]:
+def profile(lower: Numbers, upper: Numbers, weight: Numbers, steps: int) -> NDArray[np.int64]:
     """Sum of the weights of the half-open ranges that cover each of `steps` steps."""
     change = np.zeros(steps + 1, dtype=np.int64)
-    for (lower, upper), weight in weighted:
-        change[lower] += weight
-        change[upper] -= weight
+    weight = np.array(weight, dtype=np.int64)
+    np.add.at(change, np.array(lower, dtype=np.intp), weight)
+    np.subtract.at(change, np.array(upper, dtype=np.intp), weight)
     return np.cumsum(change)[:steps]
 
 
@@ -166,12 +168,10 @@ def _obstacle(buffer: Buffer, starts: NDArray[np.int64]) -> Obstacle:
     return Obstacle(lower, upper, top - buffer.footprint, top)
 
 
-def _count_pairs(ranges: list[tuple[int, int]], steps: int) -> int:
+def _count_pairs(lower: NDArray[np.int64], upper: NDArray[np.int64], steps: int) -> int:
     """Each pair is met at the later of its two starts: there, every buffer that starts meets all live ones."""
-    live = profile([(r, 1) for r in ranges], steps)
-    starting = np.zeros(steps, dtype=np.int64)
-    for lower, _ in ranges:
-        starting[lower] += 1
+    live = profile(lower, upper, np.ones(len(lower), dtype=np.int64), steps)
+    starting = np.bincount(lower, minlength=steps)
     # k starting buffers meet the (live - k) older ones, and one another
     met = starting * (live - starting) + starting * (starting - 1) // 2
     return int(met.sum())

@@ -2,11 +2,16 @@
 
 Of two buffers that are live together in the same memory, one lies below the other. Whatever the sizes are, each buffer can be
 put on the highest top of those below it: nothing overlaps then, and for the sizes of the plan it was read from the arena is no
-larger. A stacking is read from a plan in O(n²) at worst and laid out for other sizes in time proportional to the pairs.
+larger.
+
+Of those below a buffer only the nearest count: at each step, what is live in a memory is one pile, and who lies next to whom
+there changes where a buffer comes or goes. So there are less than three pairs a buffer, and no list of all pairs that overlap.
+A stacking is read in O(n log n), plus the cost of keeping sorted lists, and laid out for other sizes in O(n).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,7 +27,7 @@ class Stacking:
     Attributes:
         spaces: the pool that each lies in, or None for the arena.
         order: an order in which each comes behind those below it.
-        below: the buffers in the same memory that are live together with each and lie below it.
+        below: the buffers in the same memory that lie next below each at some step.
     """
 
     spaces: tuple[PoolId | None, ...]
@@ -42,15 +47,24 @@ def read_stacking(buffers: Sequence[Buffer], plan: Plan) -> Stacking:
     spaces = tuple(placement.pool for placement in plan.placements)
     rank = {i: position for position, i in enumerate(order)}
     below: list[list[int]] = [[] for _ in buffers]
-    active: list[int] = []
-    for i in sorted(range(len(buffers)), key=lambda i: buffers[i].lower):
-        active = [j for j in active if buffers[j].upper > buffers[i].lower]
-        for j in active:
-            if spaces[i] == spaces[j]:
-                upper, lower = (i, j) if rank[j] < rank[i] else (j, i)
-                below[upper].append(lower)
-        active.append(i)
-    return Stacking(spaces, order, tuple(map(tuple, below)))
+    piles: dict[PoolId | None, list[int]] = {}
+    events = [(buffer.lower, 1, i) for i, buffer in enumerate(buffers)]
+    events += [(buffer.upper, 0, i) for i, buffer in enumerate(buffers)]
+    for _, comes, i in sorted(events):
+        pile = piles.setdefault(spaces[i], [])
+        at = bisect_left(pile, rank[i])
+        under = order[pile[at - 1]] if at else None
+        if comes:
+            if under is not None:
+                below[i].append(under)
+            if at < len(pile):
+                below[order[pile[at]]].append(i)
+            pile.insert(at, rank[i])
+            continue
+        del pile[at]
+        if under is not None and at < len(pile):
+            below[order[pile[at]]].append(under)
+    return Stacking(spaces, order, tuple(tuple(dict.fromkeys(each)) for each in below))
 
 
 def offsets_of(stacking: Stacking, footprints: Sequence[int]) -> list[int]:
@@ -77,16 +91,72 @@ def lay_out(stacking: Stacking, problem: Problem) -> tuple[tuple[Placement, ...]
 
     None where a buffer does not fit the pool that it lies in.
     """
-    footprints = [buffer.footprint for buffer in problem.buffers]
-    offsets = offsets_of(stacking, footprints)
-    capacities = {pool.id: pool.capacity for pool in problem.pools}
-    placements: list[Placement] = []
-    arena = 0
-    for i, buffer in enumerate(problem.buffers):
-        space = stacking.spaces[i] if buffer.size else None
-        if space is not None and offsets[i] + buffer.size > capacities.get(space, 0):
-            return None
-        if space is None:
-            arena = max(arena, offsets[i] + footprints[i] if buffer.size else 0)
-        placements.append(Placement(buffer.id, space, offsets[i] if buffer.size else 0))
-    return tuple(placements), arena
+    found = Fitting.of(stacking, Measures.of(problem))
+    return None if found.outside else (found.placements(problem, stacking), found.arena)
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Bytes, by position: the sizes of buffers, these with padding, and the capacities of pools by name."""
+
+    sizes: list[int]
+    footprints: list[int]
+    capacities: dict[PoolId, int]
+
+    @classmethod
+    def of(cls, problem: Problem) -> Measures:
+        """The bytes of a problem."""
+        footprints = [buffer.footprint for buffer in problem.buffers]
+        return cls([b.size for b in problem.buffers], footprints, {pool.id: pool.capacity for pool in problem.pools})
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """Where buffers of some sizes lie by a stacking, and the arena of those in it.
+
+    Those `outside` do not fit the pool that they lie in: they are nowhere, and what is above them lies lower for that.
+    """
+
+    offsets: list[int]
+    outside: frozenset[int]
+    arena: int
+
+    @classmethod
+    def of(cls, stacking: Stacking, measures: Measures) -> Fitting:
+        """The stacking laid out, in time proportional to the buffers."""
+        sizes, footprints = measures.sizes, measures.footprints
+        offsets = [0] * len(sizes)
+        tops = list(footprints)
+        outside: list[int] = []
+        arena = 0
+        for i in stacking.order:
+            below = stacking.below[i]
+            offset = max([tops[j] for j in below]) if below else 0
+            if not sizes[i]:
+                tops[i] = offset
+                continue
+            space = stacking.spaces[i]
+            if space is not None and offset + sizes[i] > measures.capacities.get(space, 0):
+                tops[i] = offset
+                outside.append(i)
+                continue
+            offsets[i] = offset
+            tops[i] = offset + footprints[i]
+            if space is None and tops[i] > arena:
+                arena = tops[i]
+        return cls(offsets, frozenset(outside), arena)
+
+    def placements(self, problem: Problem, stacking: Stacking) -> tuple[Placement, ...]:
+        """One for each buffer, where none is outside. Empty buffers are in the arena."""
+        return tuple(
+            Placement(buffer.id, space if buffer.size else None, offset)
+            for buffer, space, offset in zip(problem.buffers, stacking.spaces, self.offsets, strict=True)
+        )
+
+    def loans(self, stacking: Stacking, measures: Measures) -> dict[int, tuple[PoolId, int]]:
+        """The pool and the offset of each buffer that fits in one."""
+        return {
+            i: (space, self.offsets[i])
+            for i, space in enumerate(stacking.spaces)
+            if space is not None and measures.sizes[i] and i not in self.outside
+        }

@@ -16,7 +16,7 @@ import numpy as np
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, Layout
 
-_LOOK = 2_000
+LOOK = 2_000
 """Steps that could be read in the time that a look at a buffer takes beside reading its range."""
 
 _STRETCH = 1_000
@@ -47,7 +47,7 @@ def skyline_swept(
         key = heap[0]
         rank = key % count
         i = order[rank]
-        left -= _LOOK + len(ranges[i])
+        left -= LOOK + len(ranges[i])
         looks += 1
         if left < 0 or (looks % _STRETCH == 0 and deadline.passed()):
             return None

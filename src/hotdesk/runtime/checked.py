@@ -1,0 +1,23 @@
+"""Plans that are used are checked first: `planning` finds faults and knows no errors, here one becomes the other."""
+
+from __future__ import annotations
+
+from hotdesk.errors import PlanError
+from hotdesk.planning import Plan, Problem, check
+
+
+def checked(problem: Problem, made: Plan) -> Plan:
+    """The plan, if code that did not make it finds no fault in it.
+
+    Raises:
+        PlanError: it found one.
+    """
+    faults = check(problem, made)
+    if faults:
+        raise PlanError(
+            f"the planner's `{made.strategy}` made an invalid plan",
+            expected="buffers that are live together apart",
+            got=faults[0].message,
+            hint="This is a defect of Hotdesk; please report it.",
+        )
+    return made
