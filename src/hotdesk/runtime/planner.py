@@ -3,9 +3,9 @@
 1. Sizes that are numbers: one plan, by the whole portfolio.
 2. Sizes with symbols: plans for some samples, the greatest sizes in range among them. Where what lies below what in one of them
    is proven to be good for all sizes in range (`planning.all_sizes`), that is the plan, and sizes are only laid out by it.
-3. Else each of the samples' stackings is laid out for the sizes that come, with all its loans and with those that fit for all
-   sizes, and the smallest arena counts. Where it is more than a hundredth above the bound, buffers are packed anew beside what
-   pools hold. That takes milliseconds. Only where more than a twentieth is left does the portfolio run again.
+3. Else the samples' stackings, with all their loans and with those that fit for all sizes, are laid out for the sizes that come,
+   and buffers packed anew where that is not good enough: by an amount of work that is fixed (`planning.on_call`). Nothing is
+   searched on a call.
 
 What a plan is depends on the program and the sizes, not on the calls before. Every plan is checked by code that did not make it.
 """
@@ -15,25 +15,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from hotdesk.errors import PlanError
 from hotdesk.ir.polynomials import Polynomials
 from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.planning import Bound, Buffer, Placement, Plan, Pool, PoolId, Problem, check, lower_bound, plan
+from hotdesk.planning import Bound, Buffer, Placement, Plan, Pool, PoolId, Problem, lower_bound, plan
 from hotdesk.planning.all_sizes import good_for_all, sure_loans
+from hotdesk.planning.on_call import plan_on_call
 from hotdesk.planning.polynomials import Polynomial, greatest
-from hotdesk.planning.repacking import borrowing_less, repacked
+from hotdesk.planning.repacking import borrowing_less
 from hotdesk.planning.stacking import Stacking, arena_of, lay_out, read_stacking
+from hotdesk.runtime.checked import checked
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.layout import ALIGNMENT
 
 SAMPLES = (512, 64, 8)
 """What each symbol is taken to be, beside its greatest value."""
-
-_CLOSE = 1.01
-"""How far above its bound the arena of a stacking may be without another packing being tried."""
-
-_TOLERATED = 1.05
-"""How far above its bound an arena may be without a search."""
 
 Bounds = Mapping[str, tuple[int, "int | None"]]
 
@@ -77,7 +72,7 @@ class Planner:
             found = lay_out(self._for_all, problem)
             made = None if found is None else _as_plan(problem, found, lower_bound(problem), "for-all-sizes")
             return checked(problem, made or plan(problem))
-        return checked(problem, self._quick(problem))
+        return checked(problem, plan_on_call(problem, self._stackings))
 
     @property
     def depends_on_sizes(self) -> bool:
@@ -168,22 +163,6 @@ class Planner:
                 found.append(read_stacking(problem.buffers, borrowing_less(problem, made, sure)))
         return tuple(dict.fromkeys(found))
 
-    def _quick(self, problem: Problem) -> Plan:
-        bound, best = lower_bound(problem), None
-        for stacking in self._stackings:
-            found = lay_out(stacking, problem)
-            if found is not None and (best is None or found[1] < best[1]):
-                best = found
-            if best is not None and best[1] == bound.bytes:
-                break
-        made = None if best is None else _as_plan(problem, best, bound, "as-sampled")
-        if made is not None and made.arena > _CLOSE * bound.bytes:
-            made = repacked(problem, made)
-        if made is not None and made.arena <= _TOLERATED * bound.bytes:
-            return made
-        again = plan(problem, effort=0)
-        return again if made is None or again.arena < made.arena else made
-
 
 def problem_of(lowered: LoweredFunction, sizes: Sequence[int]) -> Problem:
     """What there is to plan if the buffers of a function have these sizes, in bytes, by place in the pointer table.
@@ -210,20 +189,3 @@ def _as_plan(problem: Problem, found: tuple[tuple[Placement, ...], int], bound: 
 def _within(sample: int | None, low: int, high: int | None) -> int:
     wanted = SAMPLES[0] if sample is None else sample
     return max(low, wanted if high is None else min(wanted, high))
-
-
-def checked(problem: Problem, made: Plan) -> Plan:
-    """The plan, if code that did not make it finds no fault in it.
-
-    Raises:
-        PlanError: it found one.
-    """
-    faults = check(problem, made)
-    if faults:
-        raise PlanError(
-            f"the planner's `{made.strategy}` made an invalid plan",
-            expected="buffers that are live together apart",
-            got=faults[0].message,
-            hint="This is a defect of Hotdesk; please report it.",
-        )
-    return made
