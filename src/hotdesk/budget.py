@@ -5,7 +5,8 @@ fits, on copies of the module that are bufferized and planned to the end:
 
 1. another order of the operations (`hotdesk-reorder-for-peak`), which costs nothing when the program runs;
 2. operations in parts (`hotdesk-split-rows`) around the buffers that are there at the peak: more operations, each on fewer rows,
-   and no element computed twice. Few parts come first; if none fits, what lowers the peak most is kept, and so on;
+   and what the windows of two parts reach computed for both. Of the ways that fit the one that computes least twice is taken, in
+   as few parts as do; if none fits, what lowers the peak most is kept, and so on;
 3. values made again (`hotdesk-recompute`) that are there at the peak and not used, the one that helps most first. Then 2 again.
 
 This stage decides; the passes change the module. What is spent for what is in the decisions, one for each change.
@@ -13,16 +14,17 @@ This stage decides; the passes change the module. What is spent for what is in t
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.axes import cut_dims
+from hotdesk.analysis.split_candidates import SplitCandidate, split_candidates
+from hotdesk.analysis.straight_line import StraightLine
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered, verify
-from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import main_function, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
@@ -38,10 +40,25 @@ PARTS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
 MOST_TRIALS = 150
 """Copies that are bufferized and planned, at most."""
 
+_FIRST = (4, 16, 64)
+"""How many parts are tried first: more of them only as long as that helps."""
+
+_HELPS = 0.98
+"""More parts help if they bring the peak below this part of what it was."""
+
 _VALUES = 4
 """Buffers at a peak that are looked at, the largest first."""
 
 Bounds = Mapping[str, tuple[int, "int | None"]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Operations in parts, what the program needs then, and the bytes that are computed twice for it."""
+
+    one: SplitRows
+    found: Trial
+    again: int
 
 
 @dataclass(slots=True)
@@ -52,12 +69,13 @@ class WithinBudget:
         budget: bytes for the arena and the results.
         bounds: the least and greatest value of each symbol.
         names: symbols by the names of their dimensions, for messages.
+        trials: how many copies were bufferized and planned.
     """
 
     budget: int
     bounds: Bounds
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    _trials: int = 0
+    trials: int = 0
 
     def __call__(self, module: ir.Module, log: Log) -> None:
         """Changes the module; the decisions go to the log.
@@ -89,25 +107,53 @@ class WithinBudget:
     def _split(self, module: ir.Module, now: Trial, log: Log) -> Trial:
         """Does operations at the peak in parts, as long as that helps and it does not fit."""
         while now.peak > self.budget:
-            best: tuple[Trial, Pass] | None = None
-            waiting = list(self._values(module, now))
-            for parts in PARTS:
-                left: list[tuple[int, int]] = []
-                for number, dim in waiting:
-                    one = SplitRows(parts=parts, least_bytes=1, only=number, dim=dim)
-                    found = self._attempt(module, one)
-                    if found is None:
-                        continue
-                    left.append((number, dim))
-                    if found.peak <= self.budget:
-                        return self._apply(module, one, now, found, log)
-                    if found.peak < (best[0] if best else now).peak:
-                        best = found, one
-                waiting = left
-            if best is None:
+            line = StraightLine(main_function(module))
+            ways = [
+                way
+                for candidate in split_candidates(line, [number for number, _ in now.at_peak[:_VALUES]])
+                if (way := self._in_parts(module, now, candidate)) is not None
+            ]
+            best = min(ways, key=lambda way: (max(way.found.peak, self.budget), way.again, way.one.parts), default=None)
+            if best is None or best.found.peak >= now.peak:
                 return now
-            now = self._apply(module, best[1], now, best[0], log)
+            now = self._apply(module, best.one, now, best.found, log)
         return now
+
+    def _in_parts(self, module: ir.Module, now: Trial, candidate: SplitCandidate) -> _Way | None:
+        """The fewest parts that fit: they are tried until more of them do not help.
+
+        If none fit, because another peak is left, the fewest that come as low as any; or more, that would fit without that peak.
+        """
+        units = min(candidate.split.units, PARTS[-1])
+        counts = [*(parts for parts in PARTS if parts < units), units]
+        tried: dict[int, _Way] = {}
+
+        def peak(parts: int) -> int:
+            one = SplitRows(parts, least_bytes=1, only=candidate.number, dim=candidate.dim, large=candidate.large)
+            found = self._attempt(module, one)
+            if found is None:
+                return now.peak
+            tried[parts] = _Way(one, found, candidate.bytes_again(parts))
+            return found.peak
+
+        lowest = now.peak
+        for parts in sorted({min(each, units) for each in _FIRST}):
+            before, lowest = lowest, min(lowest, peak(parts))
+            if lowest <= self.budget or lowest > before * _HELPS:
+                break
+        if lowest == now.peak:
+            return None
+        goal = max(lowest, self.budget)
+        enough = min(parts for parts, way in tried.items() if way.found.peak <= goal)
+        below = max((parts for parts in tried if parts < enough), default=1)
+        between = [parts for parts in counts if below < parts < enough]
+        fewest = [*between, enough][bisect_left(between, True, key=lambda parts: peak(parts) <= goal)]
+        if lowest <= self.budget:
+            return tried[fewest]
+        rather = next((parts for parts in counts if candidate.estimate(parts) <= self.budget), min(units, _FIRST[1]))
+        if rather <= fewest or (rather not in tried and peak(rather) == now.peak):
+            return tried[fewest]
+        return tried[rather if tried[rather].found.peak * _HELPS <= lowest else fewest]
 
     def _recomputed(self, module: ir.Module, now: Trial, log: Log) -> Trial:
         """Makes values again that are there at the peak and not used, as long as that helps and it does not fit."""
@@ -120,17 +166,9 @@ class WithinBudget:
             now = self._apply(module, one, now, found, log)
         return now
 
-    def _values(self, module: ir.Module, now: Trial) -> Iterator[tuple[int, int]]:
-        """Operations that make buffers at the peak, with a dimension of what they make."""
-        ops = top_level_ops(main_function(module))
-        for number, _ in now.at_peak[:_VALUES]:
-            for result in ops[number].results:
-                if is_tensor(result.type):
-                    yield from ((number, dim) for dim in cut_dims(result)[:3])
-
     def _attempt(self, module: ir.Module, one: Pass) -> Trial | None:
         """What a pass makes of a copy of the module; None if it changes nothing, or enough was tried."""
-        if self._trials >= MOST_TRIALS:
+        if self.trials >= MOST_TRIALS:
             return None
         copy = cast(ir.Module, cast(Any, module.operation).clone())
         if not any(decision.outcome in _CHANGED for decision in one.run(copy)):
@@ -139,7 +177,7 @@ class WithinBudget:
         return self._try(copy, inserted=True)
 
     def _try(self, module: ir.Module, *, inserted: bool) -> Trial:
-        self._trials += 1
+        self.trials += 1
         made = bufferized(module, inserted=inserted)
         return made.trial({name: self._greatest(name) for name in made.symbols}, self.budget)
 
