@@ -35,10 +35,16 @@ def _contract(reading: Reading) -> Step:
                     )
         x, y = _inputs(machine, views, at)
         kind = _sums(views[2].dtype)
-        total = np.einsum(equation, x.astype(kind), y.astype(kind), optimize=True)
-        _finish(machine, views[2], total, np.add, accumulates, at)
+        _finish(machine, views[2], _product(equation, x.astype(kind), y.astype(kind)), np.add, accumulates, at)
 
     return step
+
+
+def _product(equation: str, x: Array, y: Array) -> Array:
+    """The contraction; of size 1 along letters that the result alone has, along which it stays the same."""
+    inputs, result = equation.split("->")
+    total: Array = np.einsum(f"{inputs}->{''.join(c for c in result if c in inputs)}", x, y, optimize=True)
+    return np.expand_dims(total, tuple(i for i, letter in enumerate(result) if letter not in inputs))
 
 
 def _convolution(reading: Reading) -> Step:
