@@ -65,7 +65,12 @@ class Compiled:
         self._machine = machine
         after = [(a.type, given) for a, given in _arguments(_main(module))]
         self._prepared = [_memref(*each) for each in after[len(self.arguments) :] if RESULT not in each[1]]
-        self._results = [_memref(*each) for each in after if RESULT in each[1]]
+        own = {int(given[RESULT].value): _memref(kind, given) for kind, given in after if RESULT in given}
+        self._held = lowered.main.held  # arguments have the first places
+        self._results = [
+            own[number] if number in own else ((), self.arguments[place].dtype)
+            for number, place in enumerate(lowered.main.result_places)
+        ]
 
     def expected(self, inputs: Sequence[Array]) -> list[Expected]:
         """What the reference makes of the program."""
@@ -81,7 +86,12 @@ class Compiled:
         if self._prepare is not None:
             _run(self._prepare, weights, prepared, {}, poison)
         before = [memory.bytes.copy() for memory in prepared]
-        results = [Memory(_bytes(shape, dtype, symbols), dtype.itemsize, poison) for shape, dtype in self._results]
+        results = [
+            held[self._held[number]]
+            if number in self._held
+            else Memory(_bytes(shape, dtype, symbols), dtype.itemsize, poison)
+            for number, (shape, dtype) in enumerate(self._results)
+        ]
         _run(self._main, [*held, *prepared], results, symbols, poison)
         for memory, old, argument in zip(held, kept, self.arguments, strict=True):
             assert argument.donated or np.array_equal(memory.bytes, old), f"{argument.kind} changed"
@@ -90,12 +100,17 @@ class Compiled:
         for memory in (*held, *prepared, *results):
             memory.check("argument or result")
         return [
-            memory.bytes.copy().view(dtype).reshape(_sizes(shape, symbols))
-            for memory, (shape, dtype) in zip(results, self._results, strict=True)
+            memory.bytes.copy().view(dtype).reshape(shape)
+            for memory, shape, (_, dtype) in zip(results, self.result_shapes(inputs), self._results, strict=True)
         ]
 
-    def result_shapes(self, symbols: Mapping[str, int]) -> list[tuple[int, ...]]:
-        return [tuple(_sizes(shape, symbols)) for shape, _ in self._results]
+    def result_shapes(self, inputs: Sequence[Array]) -> list[tuple[int, ...]]:
+        """The sizes of the results; nothing but the reference tells those of one that lies in a donated argument."""
+        symbols, wanted = self.symbols(inputs), self.expected(inputs) if self._held else []
+        return [
+            wanted[number].values.shape if number in self._held else tuple(_sizes(shape, symbols))
+            for number, (shape, _) in enumerate(self._results)
+        ]
 
     def symbols(self, inputs: Sequence[Array]) -> dict[str, int]:
         """The values of symbolic sizes."""

@@ -11,9 +11,11 @@ import numpy as np
 
 from hotdesk._bindings import ir
 from hotdesk.budget import WithinBudget
+from hotdesk.donating import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import main_function
+from hotdesk.models.callee import DONATED
 from hotdesk.ordering import LowerPeak
 from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
@@ -68,6 +70,7 @@ def compile(
     kwargs: Mapping[str, Any] | None = None,
     *,
     dynamic_shapes: Any = None,
+    donate: Donate = (),
     order: str | None = None,
     budget: int | str | None = None,
     options: Options | None = None,
@@ -78,6 +81,9 @@ def compile(
         model: a `torch.nn.Module` or a `torch.export.ExportedProgram`.
         args, kwargs: example arguments. Their sizes are fixed unless `dynamic_shapes` frees them.
         dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`.
+        donate: the arguments that calls may overwrite: positions or names of parameters, with all tensors in them, or names of
+            single tensors as in `Program.inputs`; True for all. What a donated tensor holds after a call is unspecified, and a
+            result may be a view of its memory; see docs/donated-inputs.md.
         order: `given` or `peak`; goes before that of `options`.
         budget: bytes that a call may take for the arena and its results, such as `"24 MiB"`; goes before that of `options`.
         options: see `Options`.
@@ -94,7 +100,7 @@ def compile(
     options = options if budget is None else replace(options, budget=budget)
     log = Log(keep_ir=options.keep_ir)
     with log.stage("capture"):
-        captured = _capture(model, args, kwargs, dynamic_shapes)
+        captured = donating(_capture(model, args, kwargs, dynamic_shapes), donate)
     log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
     return build(captured, log, options)
 
@@ -153,6 +159,8 @@ def _annotate(main: ir.Operation, captured: Captured) -> None:
         is_weight = isinstance(argument, Weight)
         spec = argument.spec if isinstance(argument, Weight) else argument
         entry: dict[str, ir.Attribute] = {KIND: ir.StringAttr.get("weight" if is_weight else "input")}
+        if spec.donated:
+            entry[DONATED] = ir.UnitAttr.get()
         if any(not isinstance(dim, int) for dim in spec.shape):
             entry["hotdesk.shape"] = ir.ArrayAttr.get([ir.StringAttr.get(str(dim)) for dim in spec.shape])
         attributes.append(ir.DictAttr.get(entry))
@@ -215,6 +223,7 @@ def _program(
         stages=log.ir,
         checker=_checker(captured, lowered, tuple(inputs), {i: fixed[i] for i in weights}),
         symbols=captured.names,
+        held=executable.held,
     )
 
 

@@ -184,6 +184,13 @@ class OutputOverlapError(CallError, ValueError):
     slug = "output-overlap"
 
 
+class DonatedOverlapError(CallError, ValueError):
+    """A donated argument shares memory with another argument or a weight."""
+
+    code = "HD209"
+    slug = "donated-overlap"
+
+
 # Compilation
 
 

@@ -117,14 +117,14 @@ def optimize_tensors(module: ir.Module, log: Log, changes: Sequence[Callable[[ir
             _run(EliminateEmptyTensors(), module, log)
             for change in changes:
                 change(module, log)
-            _run(ChooseDestinations(reload_scalars=True), module, log)
+            _run(ChooseDestinations(reload_scalars=True, results_in_donated=True), module, log)
 
 
 def bufferize(module: ir.Module, log: Log) -> None:
     """Values to memory, and memory freed."""
     with entered(module.operation):
         with log.stage("bufferize"):
-            _run(OneShotBufferize(reload_scalars=True), module, log)
+            _run(OneShotBufferize(reload_scalars=True, results_in_donated=True), module, log)
         with log.stage("buffers"):
             _run(AllocateWorkspaces(), module, log)
             _run(DeallocateAfterLastUse(reload_scalars=True), module, log)  # kernels load scalars again

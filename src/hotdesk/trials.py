@@ -1,7 +1,7 @@
 """What a module on tensors needs once it is bufferized and planned: tried on a copy, nothing of which is kept.
 
-Results lend their memory, as they will when the program runs. Operations are numbered, so that who makes the buffers at the peak
-is known on tensors.
+Results and donated inputs lend their memory, as they will when the program runs. Operations are numbered, so that who makes the
+buffers at the peak is known on tensors.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffers import BufferUse, find_buffers
+from hotdesk.analysis.lending import Windows, callers_memory, windows
 from hotdesk.explain import evaluate, symbols_of
-from hotdesk.ir.walking import entry_block, main_function, top_level_ops
-from hotdesk.passes.bufferize.one_shot import RESULT
+from hotdesk.ir.walking import main_function, top_level_ops
 from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.pipeline import Log, bufferize
@@ -28,7 +28,7 @@ class Trial:
     """Bytes that a program needs for some sizes.
 
     Attributes:
-        arena: of its plan; `bound`: no plan of it needs fewer; `outputs`: its results.
+        arena: of its plan; `bound`: no plan of it needs fewer; `outputs`: its results that lie in no donated input.
         peak_op: the operation of `@main`, by number, at the step that the bound is about; -1 if it is none of them.
         at_peak: the operations that write the buffers in the arena there, and the bytes of each, the largest first.
     """
@@ -46,10 +46,14 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Bufferized:
-    """The buffers of `@main`, with the number of the operation at each step; -1 for those that the tensor program had not."""
+    """The buffers of `@main`, with the number of the operation at each step; -1 for those that the tensor program had not.
+
+    `results` are the places of results with memory of their own, `windows` when memory of the caller's is free, by place.
+    """
 
     buffers: tuple[BufferUse, ...]
     results: frozenset[int]
+    windows: Mapping[int, Windows]
     numbers: tuple[int, ...]
 
     @property
@@ -81,11 +85,7 @@ class Bufferized:
             for place, buffer in enumerate(self.buffers)
             if buffer.kind == "alloc" and buffer.lower < buffer.upper
         )
-        pools = tuple(
-            Pool(place, sizes[place], ((0, self.buffers[place].lower),))
-            for place in sorted(self.results)
-            if self.buffers[place].lower > 0 and sizes[place]
-        )
+        pools = tuple(Pool(place, sizes[place], free) for place, free in sorted(self.windows.items()) if sizes[place])
         return Problem(buffers, pools)
 
     def _writer(self, buffer: BufferUse, step: int) -> int:
@@ -104,14 +104,16 @@ def bufferized(module: ir.Module, *, inserted: bool = False) -> Bufferized:
             op.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
     if inserted:
         EliminateEmptyTensors().run(copy)
-    ChooseDestinations(reload_scalars=True).run(copy)
+    ChooseDestinations(reload_scalars=True, results_in_donated=True).run(copy)
     bufferize(copy, Log())
     function = main_function(copy)
     buffers = find_buffers(function)
-    given = list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
-    lent = {a for a, attributes in zip(entry_block(function).arguments, given, strict=False) if RESULT in attributes}
     numbers = tuple(
         int(cast(Any, op.attributes[_NUMBER]).value) if _NUMBER in op.attributes else -1
         for op in top_level_ops(function)
     )
-    return Bufferized(buffers, frozenset(i for i, buffer in enumerate(buffers) if buffer.base in lent), numbers)
+    places = {buffer.base: place for place, buffer in enumerate(buffers)}
+    given = callers_memory(function)
+    results, donated = [places[a] for a in given.results], [places[a] for a in given.donated]
+    lent = windows(buffers, results, donated, len(numbers))
+    return Bufferized(buffers, frozenset(results) - frozenset(donated), lent, numbers)

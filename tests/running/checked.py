@@ -65,5 +65,5 @@ def planned(compiled: Compiled, inputs: Sequence[Array]) -> CheckReport:
         return program.check(
             symbols,
             [(int(held[i].ctypes.data), tuple(held[i].shape)) for i in given],
-            [tuple(shape) for shape in compiled.result_shapes(symbols)],
+            compiled.result_shapes(inputs),
         )

@@ -27,9 +27,12 @@ _SYMBOLIC = 1 << 20
 """The bytes that a tensor of symbolic size is taken to have."""
 
 
-def choose_destinations(function: FunctionRecord) -> Destinations:
-    """The operands that take the place of destinations without contents."""
-    chosen = _dying(function)
+def choose_destinations(function: FunctionRecord, *, apart: bool = True) -> Destinations:
+    """The operands that take the place of destinations without contents.
+
+    With `apart`, what the function returns stays out of its arguments.
+    """
+    chosen = _dying(function, apart=apart)
     if not chosen or not function.flows:
         return chosen
     before, after = _copied(function), _copied(_with(function, chosen))
@@ -40,11 +43,11 @@ def choose_destinations(function: FunctionRecord) -> Destinations:
     return rest if sum(_copied(_with(function, rest)).values()) <= sum(before.values()) else {}
 
 
-def _dying(function: FunctionRecord) -> Destinations:
+def _dying(function: FunctionRecord, *, apart: bool) -> Destinations:
     readers = Readers(function)
     places = Places(function, readers)
     Passing(function, places, readers.control).pass_forward()
-    lent = returned_groups(function, readers, overwritten=True)
+    lent = returned_groups(function, readers, overwritten=True) if apart else frozenset[int]()
     return {
         (taken.op, taken.operand): taken.value
         for op in function.ops

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -55,6 +56,16 @@ class TorchCalling(Calling):
         self._single_tensors = all(
             constant is None for constant in self._constants
         ) and self._in_spec == pytree.tree_structure((tuple([0] * len(self._constants)), {}))
+
+    @property
+    def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        inputs = itertools.count()
+        numbers = [next(inputs) if constant is None else -1 for constant in self._constants]
+        positional, keywords = cast(Any, self._in_spec).unflatten(numbers)
+        names = (*self._positional, *("" for _ in positional[len(self._positional) :]), *self._keywords)
+        values = (*positional, *(keywords[name] for name in self._keywords))
+        leaves = (cast("list[int]", pytree.tree_leaves(value)) for value in values)
+        return tuple((name, tuple(n for n in found if n >= 0)) for name, found in zip(names, leaves, strict=True))
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         if self._single_tensors and not kwargs:

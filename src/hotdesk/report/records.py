@@ -9,6 +9,7 @@ from hotdesk.explain import Decision, Outcome, Reason, evaluate
 
 LARGEST = 3
 _MISSED = (Outcome.ALLOCATED, Outcome.COPIED)
+_OF_ARGUMENTS = (Reason.NON_CONTIGUOUS_ARGUMENT, Reason.DONATED_NOT_USABLE)
 _ALWAYS_SHOWN = (Outcome.IN_PLACE, Outcome.COPIED, Outcome.SHARED)
 
 
@@ -18,8 +19,10 @@ class Memory:
 
     `peak` is `arena` + `outputs`. `lower_bound` is the least any arena could be, to compare with `arena`; `no_reuse` is
     what the call would take if every tensor had a buffer of its own, to compare with `peak`. `weights`, `prepared` and
-    `inputs` are there whether the program runs or not. `allocations` counts the buffers in the arena; `copies` is what
-    contiguous copies of non-contiguous arguments take on top of all this.
+    `inputs` are there whether the program runs or not. `outputs` leaves out the results that lie in donated inputs.
+    `allocations` counts the buffers in the arena and in memory that is lent; `copies` is what contiguous copies of non-contiguous
+    arguments, and of donated ones that cannot be written, take on top of all this. `donated` are the bytes of those `inputs` that
+    are donated, and `lent` the bytes of all buffers that lie in their memory once nothing reads them any more.
     """
 
     arena: int
@@ -32,6 +35,8 @@ class Memory:
     outputs: int
     allocations: int
     copies: int = 0
+    donated: int = 0
+    lent: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +102,8 @@ def summarize(
     decisions: Sequence[Decision],
 ) -> Report:
     """The report for `decisions` whose bytes are numbers. Of equals, what was decided first comes first."""
-    copies = tuple(found for found in decisions if found.reason is Reason.NON_CONTIGUOUS_ARGUMENT)
-    made = tuple(found for found in decisions if found.reason is not Reason.NON_CONTIGUOUS_ARGUMENT)
+    copies = tuple(found for found in decisions if found.reason in _OF_ARGUMENTS)
+    made = tuple(found for found in decisions if found.reason not in _OF_ARGUMENTS)
     counts = tuple((outcome, sum(found.outcome is outcome for found in made)) for outcome in Outcome)
     return Report(
         name=name,

@@ -34,7 +34,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield _entry("peak", f"{size(memory.peak)}: arena and outputs")
     yield _entry("arena", _arena(memory))
     yield _entry("no reuse", _no_reuse(memory))
-    yield _entry("inputs", f"{size(memory.inputs)}, outputs {size(memory.outputs)}")
+    donated = f", donated {size(memory.donated)}" if memory.donated else ""
+    yield _entry("inputs", f"{size(memory.inputs)}, outputs {size(memory.outputs)}{donated}")
     yield _entry("weights", f"{size(memory.weights)}, prepared {size(memory.prepared)}")
     yield _entry("decisions", ", ".join(f"{count} {outcome.value}" for outcome, count in report.outcomes) or "none")
     if report.spent:
@@ -44,7 +45,8 @@ def _lines(report: Report) -> Iterator[str]:
         yield from _entries("missed", _missed(report.missed))
     if report.copies:
         names = ", ".join(name for name, _ in report.copies)
-        yield _entry("copies", f"{size(memory.copies)}, once a call, of non-contiguous arguments: {names}")
+        which = "non-contiguous or read-only" if memory.donated else "non-contiguous"
+        yield _entry("copies", f"{size(memory.copies)}, once a call, of {which} arguments: {names}")
 
 
 def _arena(memory: Memory) -> str:

@@ -13,6 +13,10 @@ class Positional:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = tuple(names)
 
+    @property
+    def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        return tuple((name, (number,)) for number, name in enumerate(self._names))
+
     def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
         if not kwargs and len(args) == len(self._names):
             return args

@@ -70,6 +70,11 @@ class CompiledProgram:
         return self._results
 
     @property
+    def held(self) -> Mapping[int, int]:
+        """The results that lie in the memory of donated inputs, by number, each with the number of the input."""
+        return {number: self._input_places.index(place) for number, place in self._main.lowered.held.items()}
+
+    @property
     def constraints(self) -> Mapping[str, tuple[int, int | None]]:
         return self._constraints
 
@@ -89,8 +94,10 @@ class CompiledProgram:
 
     def details(self, binding: Binding) -> Details:
         layout = cast(PlannedBinding, binding).layout
-        lines = buffer_lines(self._main.lowered, layout)
-        return Details(at_peak(lines), (*self._decisions, *shared_decisions(self._main.lowered, layout)), lines)
+        names = {place: spec.name for place, spec in zip(self._input_places, self._inputs, strict=True)}
+        lines = buffer_lines(self._main.lowered, layout, names)
+        shared = shared_decisions(self._main.lowered, layout, names)
+        return Details(at_peak(lines), (*self._decisions, *shared), lines)
 
     @property
     def plans(self) -> tuple[int, bool]:
@@ -132,8 +139,8 @@ class CompiledProgram:
         return tuple(tuple(next(rest) for _ in spec.shape) for spec in self._results)
 
     def _memory(self, layout: Layout) -> Memory:
-        outputs = sum(layout.sizes[place] for place in self._main.lowered.result_places)
-        arena = layout.plan.arena
+        lowered, arena = self._main.lowered, layout.plan.arena
+        outputs = sum(layout.sizes[place] for place in lowered.own_results)
         return Memory(
             arena=arena,
             peak=arena + outputs,
@@ -143,7 +150,9 @@ class CompiledProgram:
             prepared=self._prepared_bytes + self._main.constant_bytes,
             inputs=sum(layout.sizes[place] for place in self._input_places),
             outputs=outputs,
-            allocations=len(layout.in_arena) + len(layout.in_result),
+            allocations=len(layout.in_arena) + len(layout.lent),
+            donated=sum(layout.sizes[place] for place in lowered.donated),
+            lent=sum(layout.sizes[place] for place, lender, _ in layout.lent if lender in lowered.donated),
         )
 
 

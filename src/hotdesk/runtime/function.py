@@ -77,11 +77,14 @@ class Function:
             self._table[place] = address
 
     def run(self, layout: Layout, results: Sequence[int]) -> None:
-        """Runs with the pointers set; raises ExecutionError when an assertion of the program fails."""
+        """Runs with the pointers set; raises ExecutionError when an assertion of the program fails.
+
+        `results` has an address for each result; one that lies in a donated input has that of the input.
+        """
         for place, address in zip(self.lowered.result_places, results, strict=True):
             self._table[place] = address
-        for place, result, offset in layout.in_result:
-            self._table[place] = cast(int, self._table[result]) + offset
+        for place, lender, offset in layout.lent:
+            self._table[place] = cast(int, self._table[lender]) + offset
         self._status[0] = 0
         self._entry(ctypes.addressof(self._packed))
         if self._status[0]:

@@ -19,12 +19,16 @@ Dim: TypeAlias = "int | sympy.Expr"
 
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
-    """An input or result: `dtype` such as `f32`, sizes as numbers, symbols or expressions over symbols."""
+    """An input or result: `dtype` such as `f32`, sizes as numbers, symbols or expressions over symbols.
+
+    `donated` says of an input that a call may overwrite it.
+    """
 
     name: str
     dtype: str
     shape: tuple[Dim, ...]
     location: str = ""
+    donated: bool = False
 
     def __str__(self) -> str:
         return spell(self.dtype, self.shape)
@@ -92,7 +96,8 @@ class Executable(Protocol):
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
         """Run on contiguous tensors at these addresses, which share no byte between inputs, results and weights.
 
-        Inputs may share bytes with one another. Raises ExecutionError.
+        Inputs may share bytes with one another, unless they are donated. A result that lies in a donated input has the address
+        of that. Raises ExecutionError.
         """
         ...
 
@@ -112,6 +117,11 @@ class Checker(Protocol):
 
 class Calling(Protocol):
     """How a Python call becomes tensors and back, as the front end has recorded it."""
+
+    @property
+    def parameters(self) -> Sequence[tuple[str, tuple[int, ...]]]:
+        """The parameters of a call in order: the name of each, "" if it has none, and the inputs that come in it."""
+        ...
 
     def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
         """The tensors of the call, one for each input. Raises ArgumentCountError."""

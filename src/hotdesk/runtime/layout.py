@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +17,15 @@ ALIGNMENT = 64
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where everything lies for one value of the symbols: arena offsets and result offsets by place in the pointer table."""
+    """Where everything lies for one value of the symbols.
+
+    By place in the pointer table: `in_arena` with offsets in the arena, `lent` with the place of the result or donated input that
+    lends its memory and the offset in that.
+    """
 
     plan: Plan
     in_arena: tuple[tuple[int, int], ...]
-    in_result: tuple[tuple[int, int, int], ...]
+    lent: tuple[tuple[int, int, int], ...]
     numbers: Any
     sizes: tuple[int, ...]
 
@@ -31,15 +35,25 @@ class Layout:
         return 2048 + 400 * len(self.plan.placements) + 40 * len(self.sizes) + 8 * len(self.numbers)
 
 
-def buffer_lines(lowered: LoweredFunction, layout: Layout) -> tuple[BufferLine, ...]:
-    """Every buffer of the arena and every result, in the order of first use. Results live to the end."""
+def buffer_lines(lowered: LoweredFunction, layout: Layout, inputs: Mapping[int, str]) -> tuple[BufferLine, ...]:
+    """Every buffer of the arena and every result with memory of its own, in the order of first use. Results live to the end.
+
+    `inputs` are the names of the inputs, by place.
+    """
     end = len(lowered.sources)
     lines = [_line(lowered, layout, place, "arena", offset) for place, offset in layout.in_arena]
-    for place, result, offset in layout.in_result:
-        lines.append(_line(lowered, layout, place, f"lent by result {lowered.result_places.index(result)}", offset))
+    for place, lender, offset in layout.lent:
+        lines.append(_line(lowered, layout, place, f"lent by {_lender(lowered, lender, inputs)}", offset))
     for number, place in enumerate(lowered.result_places):
-        lines.append(replace(_line(lowered, layout, place, f"result {number}", 0), upper=end))
+        if place not in lowered.donated:
+            lines.append(replace(_line(lowered, layout, place, f"result {number}", 0), upper=end))
     return tuple(sorted(lines, key=lambda line: (line.lower, line.upper)))
+
+
+def _lender(lowered: LoweredFunction, place: int, inputs: Mapping[int, str]) -> str:
+    if place in lowered.donated:
+        return f"input '{inputs[place]}'"
+    return f"result {lowered.result_places.index(place)}"
 
 
 def _line(lowered: LoweredFunction, layout: Layout, place: int, where: str, offset: int) -> BufferLine:
@@ -65,13 +79,17 @@ def at_peak(lines: Sequence[BufferLine]) -> tuple[BufferLine, ...]:
     return tuple(sorted(present, key=lambda line: (-line.bytes, line.lower)))
 
 
-def shared_decisions(lowered: LoweredFunction, layout: Layout) -> list[Decision]:
-    """Which buffers took over bytes of one that died before, or of a result that is written later."""
+def shared_decisions(lowered: LoweredFunction, layout: Layout, inputs: Mapping[int, str]) -> list[Decision]:
+    """Which buffers took over bytes of one that died before, of a result that is written later, or of a donated input.
+
+    `inputs` are the names of the inputs, by place.
+    """
     decisions: list[Decision] = []
-    for place, result, _ in layout.in_result:
+    for place, lender, _ in layout.lent:
         source = lowered.sources[lowered.buffers[place].lower]
-        subject = f"{source.op} in result {lowered.result_places.index(result)}"
-        decisions.append(Decision(subject, Outcome.LENT, Reason.RESULT_SLOT, (source,), layout.sizes[place]))
+        subject = f"{source.op} in {_lender(lowered, lender, inputs)}"
+        reason = Reason.DONATED if lender in lowered.donated else Reason.RESULT_SLOT
+        decisions.append(Decision(subject, Outcome.LENT, reason, (source,), layout.sizes[place]))
     bytes_of = _LastHolder()
     for place, offset in sorted(layout.in_arena, key=lambda entry: lowered.buffers[entry[0]].lower):
         size = layout.sizes[place]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import cast
 
@@ -46,8 +46,11 @@ def admit(
     shapes: Sequence[tuple[int, ...]],
     inputs: Iterable[tuple[str, tuple[int, int]]],
     weights: Extents,
+    held: Mapping[int, tuple[int, int]],
 ) -> tuple[TensorView, ...]:
     """The tensors of `out`, one for each result, if results may be computed in them. `inputs` are names and extents.
+
+    `held` are results that lie in donated inputs, by number, with the extents of those: each may be given for its result.
 
     Raises ArgumentCountError, ArgumentTypeError, DeviceError, DtypeError, RankError, ShapeError, LayoutError and
     OutputOverlapError.
@@ -62,7 +65,7 @@ def admit(
         view = describe(value, what)
         _check_type(view, what, spec, shape)
         _check_layout(view, what)
-        _check_own(view, what, taken, weights)
+        _check_own(view, what, taken if view.extent != held.get(index) else (), weights)
         taken.append((what, view.extent))
         views.append(view)
     return tuple(views)

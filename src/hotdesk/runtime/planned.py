@@ -2,8 +2,8 @@
 
 `@prepare` runs first, and `@main` on what it made; `@main` is told of what `@prepare` left unwritten where it reads that. Inputs,
 weights and prepared values may only be read unless they are donated; results begin unwritten. A buffer that reads bytes which
-another one has written since, in the arena or in a result that lends its memory, is an overlap: whatever the planner and its
-check have said.
+another one has written since, in the arena or in a result or a donated input that lends its memory, is an overlap: whatever the
+planner and its check have said.
 """
 
 from __future__ import annotations
@@ -100,8 +100,11 @@ class PlannedProgram:
             if not np.all(where):
                 view: View = given[number]
                 view.block.written = xp.repeat(where.reshape(-1), view.dtype.itemsize).astype(np.uint8) * np.uint8(255)
-        slots = {p.result: view for p, view in zip(found, given, strict=True) if p.result is not None}
-        self._place(machine, name, entry, lowered, symbols, slots)
+        lent = dict(enumerate(cast("list[View]", given)))
+        slots = {p.result: lent[p.number] for p in found if p.result is not None}
+        for number, place in lowered.held.items():
+            slots[number] = View.of(lent[place].block, shapes[number], lent[place].dtype)
+        self._place(machine, name, entry, lowered, symbols, lent)
         return run(machine, name, given, slots)
 
     def _place(
@@ -111,15 +114,20 @@ class PlannedProgram:
         entry: ir.Operation,
         lowered: LoweredFunction,
         symbols: Mapping[str, int],
-        slots: Mapping[int, View],
+        arguments: Mapping[int, View],
     ) -> None:
-        """Tells the machine where the plan puts each allocation: in the arena, or in a result that lends its memory."""
+        """Tells the machine where the plan puts each allocation: in the arena, or in a result or donated input that lends memory.
+
+        `arguments` are views by place: arguments have the first places in the pointer table, in their order.
+        """
         sizes = Evaluator([buffer.bytes for buffer in lowered.buffers]).at(symbols)
         plan = Planner(lowered, self.bounds).plan(sizes)
         arenas: dict[int | None, Arena] = {None: Arena("the arena", np.zeros(plan.arena, np.int32))}
-        for number, place in enumerate(lowered.result_places):
-            arenas[place] = Arena(f"result {number}", np.zeros(sizes[place], np.int32))
-            settle(slots[number].block, arenas[place], 0)
+        names = {place: f"result {number}" for number, place in enumerate(lowered.result_places)}
+        names.update({place: f"donated argument {place}" for place in lowered.donated})
+        for place, lender in names.items():
+            arenas[place] = Arena(lender, np.zeros(sizes[place], np.int32))
+            settle(arguments[place].block, arenas[place], 0)
         original = main_function(self.module, name)
         buffers = [defining_op(buffer.base) for buffer in find_buffers(original)]
         copies = dict(zip(_allocations(original), _allocations(entry), strict=True))

@@ -46,7 +46,7 @@ class Planner:
         self._places = tuple(
             i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper
         )
-        self._lenders = tuple(place for place in lowered.result_places if lowered.buffers[place].lower > 0)
+        self._lenders = tuple(lowered.windows)
         sizes = [lowered.buffers[place].bytes for place in (*self._places, *self._lenders)]
         self._symbols = sorted({str(s) for size in sizes if not isinstance(size, int) for s in size.free_symbols})
         self._evaluator = Evaluator([buffer.bytes for buffer in lowered.buffers])
@@ -55,7 +55,7 @@ class Planner:
     def plan(self, sizes: Sequence[int]) -> Plan:
         """Places every allocation of the function if its buffers have these sizes, in bytes, by place in the pointer table.
 
-        A result lends its memory until it is written first.
+        A result lends its memory until it is written first, a donated input once nothing reads it any more.
 
         Raises:
             PlanError: the check found a fault.
@@ -76,7 +76,7 @@ class Planner:
 
     @property
     def depends_on_sizes(self) -> bool:
-        """Whether there is a buffer, or a result that lends its memory, whose size is not a number."""
+        """Whether there is a buffer, or memory of the caller's that is lent, whose size is not a number."""
         return bool(self._symbols)
 
     @property
@@ -167,7 +167,8 @@ class Planner:
 def problem_of(lowered: LoweredFunction, sizes: Sequence[int]) -> Problem:
     """What there is to plan if the buffers of a function have these sizes, in bytes, by place in the pointer table.
 
-    A result lends its memory until it is written first. A buffer that nothing uses needs none.
+    A result lends its memory until it is written first, a donated input once nothing reads it any more. A buffer that nothing
+    uses needs none.
     """
     uses = lowered.buffers
     buffers = [
@@ -175,7 +176,7 @@ def problem_of(lowered: LoweredFunction, sizes: Sequence[int]) -> Problem:
         for i, use in enumerate(uses)
         if use.kind == "alloc" and use.lower < use.upper
     ]
-    pools = [Pool(i, sizes[i], ((0, uses[i].lower),)) for i in lowered.result_places if uses[i].lower and sizes[i]]
+    pools = [Pool(place, sizes[place], free) for place, free in lowered.windows.items() if sizes[place]]
     return Problem(tuple(buffers), tuple(pools))
 
 

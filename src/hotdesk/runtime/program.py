@@ -7,21 +7,23 @@ seen before costs a look at each tensor, the memory of the results and the run.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from ctypes import memmove
 from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from hotdesk.errors import OptionError
-from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.explain import Decision
 from hotdesk.report import BufferLine, Memory, Report, WorstCase, render, summarize
 from hotdesk.runtime.admission import Admission, Admitted
 from hotdesk.runtime.calling import Positional
+from hotdesk.runtime.donation import Donation, Taken
 from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
 from hotdesk.runtime.limits import is_bounds, limits
 from hotdesk.runtime.outputs import Extents, admit
 from hotdesk.runtime.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
-from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, written
+from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, seen_as, written
 
 if TYPE_CHECKING:
     from hotdesk.runtime.checking.report import CheckReport
@@ -33,8 +35,12 @@ class Program:
 
     Call it with `torch.Tensor` or `numpy.ndarray` arguments on the CPU. Results are new tensors: torch's if any argument
     is torch's, otherwise NumPy's. Given `out=`, a tensor or a tuple with one for each result, they are computed there
-    instead and nothing is allocated. Arguments are only read. One that is not contiguous is copied once a call.
+    instead and nothing is allocated. One that is not contiguous is copied once a call.
     Gradients are not recorded: arguments may require them, results do not carry any.
+
+    Arguments are only read, unless they are donated (`hotdesk.compile(..., donate=...)`): what a donated tensor holds after a
+    call, or after one that failed while it ran, is unspecified, and a result may be a view of its memory; see
+    docs/donated-inputs.md.
 
     Threads may share a program; as it has one arena, their calls run one after another.
     """
@@ -53,11 +59,13 @@ class Program:
         plan_bytes: int = PLAN_BYTES,
         checker: Checker | None = None,
         symbols: Mapping[str, str] | None = None,
+        held: Mapping[int, int] | None = None,
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
         At most `plans` plans are kept, of at most `plan_bytes` bytes together, those used last; OptionError if that is none.
-        `symbols` are other names by which `memory` knows symbols.
+        `symbols` are other names by which `memory` knows symbols. `held` are the results that lie in donated inputs, by number,
+        with the number of the input.
         """
         self.name = name
         self._executable = executable
@@ -66,6 +74,7 @@ class Program:
         self._results = executable.results
         self._static = all(isinstance(dim, int) for spec in executable.inputs for dim in spec.shape)
         self._weights = Extents(weights)
+        self._donation = Donation(executable.inputs, held or {}, self._weights)
         self._kind: Kind = kind
         self._timings = MappingProxyType(dict(timings or {}))
         self._stages = dict(stages or {})
@@ -77,11 +86,22 @@ class Program:
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""
-        call = self._admission.admit(self._calling.flatten(args, kwargs))
+        leaves = self._calling.flatten(args, kwargs)
+        call = self._admission.admit(leaves)
+        taken = self._donation.take(leaves, call)
         with self._lock:
             binding = self._bind(call.signature)
-            results = self._allocate(call, binding) if out is None else self._lend(out, call, binding)
-            self._executable.run(binding, call.addresses, [address(result) for result in results])
+            results = self._allocate(call, taken, binding) if out is None else self._lend(out, call, binding)
+            for view in taken.donated.values():
+                written(view.owner)
+            addresses = [address(result) for result in results]
+            places = list(addresses)
+            for number, source in self._donation.held.items():
+                places[number] = taken.addresses[source]
+            self._executable.run(binding, taken.addresses, places)
+            for number, source in self._donation.held.items():
+                if addresses[number] != places[number]:
+                    memmove(addresses[number], places[number], call.signature.bytes[source])
         return self._calling.unflatten(results, call.signature.symbols)
 
     def __repr__(self) -> str:
@@ -132,7 +152,7 @@ class Program:
             ranges = limits(args[0], self._executable.constraints, self._inputs, self._names)
             with self._lock:
                 return self._executable.worst(ranges)
-        return _memory(*self._plan(args, kwargs))
+        return self._memory(*self._plan(args, kwargs))
 
     @property
     def plans(self) -> PlanCounts:
@@ -156,7 +176,7 @@ class Program:
         binding, views = self._plan(args, kwargs)
         symbols, decisions = tuple(binding.symbols.items()), self._decisions(binding, views)
         at_peak = self._executable.details(binding).peak_buffers
-        return summarize(self.name, symbols, _memory(binding, views), at_peak, decisions)
+        return summarize(self.name, symbols, self._memory(binding, views), at_peak, decisions)
 
     def report(self, *args: Any, **kwargs: Any) -> str:
         """The report on a call with these arguments, as at most 15 lines of text."""
@@ -185,13 +205,8 @@ class Program:
             return self._bind(signature), views
 
     def _decisions(self, binding: Binding, views: Sequence[TensorView]) -> tuple[Decision, ...]:
-        copies = (
-            Decision(spec.name, Outcome.COPIED, Reason.NON_CONTIGUOUS_ARGUMENT, (), view.bytes)
-            for spec, view in zip(self._inputs, views, strict=False)
-            if not view.contiguous
-        )
         made = self._executable.details(binding).decisions
-        return (*(decision.at(binding.symbols) for decision in made), *copies)
+        return (*(decision.at(binding.symbols) for decision in made), *self._donation.copies(views))
 
     def _bind(self, signature: Signature) -> Binding:
         """The plan, made now if it is not kept. The caller holds the lock."""
@@ -201,18 +216,26 @@ class Program:
             self._remembered.add(signature.values, binding)
         return binding
 
-    def _allocate(self, call: Admitted, binding: Binding) -> list[object]:
-        kind, pairs = call.signature.kind, zip(self._results, binding.result_shapes, strict=True)
-        return [empty(kind, spec.dtype, shape) for spec, shape in pairs]
+    def _allocate(self, call: Admitted, taken: Taken, binding: Binding) -> list[object]:
+        """New memory for each result, but a view of a donated input for one that lies there."""
+        kind, held = call.signature.kind, self._donation.held
+        return [
+            seen_as(taken.donated[held[number]].owner, kind, spec.dtype, shape)
+            if number in held
+            else empty(kind, spec.dtype, shape)
+            for number, (spec, shape) in enumerate(zip(self._results, binding.result_shapes, strict=True))
+        ]
 
     def _lend(self, out: object, call: Admitted, binding: Binding) -> list[object]:
         names = (f"argument '{spec.name}'" for spec in self._inputs)
-        inputs = zip(names, call.extents(), strict=True)
-        views = admit(out, self._results, binding.result_shapes, inputs, self._weights)
+        extents = call.extents()
+        held = {number: extents[source] for number, source in self._donation.held.items()}
+        inputs = zip(names, extents, strict=True)
+        views = admit(out, self._results, binding.result_shapes, inputs, self._weights, held)
         for view in views:
             written(view.owner)
         return [view.owner for view in views]
 
-
-def _memory(binding: Binding, views: Sequence[TensorView]) -> Memory:
-    return replace(binding.memory, copies=sum(view.bytes for view in views if not view.contiguous))
+    def _memory(self, binding: Binding, views: Sequence[TensorView]) -> Memory:
+        copies = sum(view.bytes for number, view in enumerate(views) if self._donation.is_copied(number, view))
+        return replace(binding.memory, copies=copies)

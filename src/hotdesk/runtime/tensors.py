@@ -120,8 +120,11 @@ def glance(value: object) -> tuple[Hashable, int] | None:
 
 def contiguous(view: TensorView) -> TensorView:
     """`view` if it is contiguous, otherwise a copy that is."""
-    if view.contiguous:
-        return view
+    return view if view.contiguous else copied(view)
+
+
+def copied(view: TensorView) -> TensorView:
+    """A contiguous copy in new memory."""
     copy = empty(view.kind, view.dtype, view.shape)
     if view.kind == "numpy":
         cast("Array", copy)[...] = cast("Array", view.owner)
@@ -140,6 +143,18 @@ def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
     if found is None:
         raise DtypeError("a result", expected="an element type torch has", got=dtype)
     return torch.empty(tuple(shape), dtype=found, device="cpu")
+
+
+def seen_as(value: object, kind: Kind, dtype: str, shape: Sequence[int]) -> object:
+    """The memory of a contiguous tensor as one of another kind and shape, with elements of the same type."""
+    given: Any = value
+    if kind == "numpy":
+        return given.reshape(tuple(shape))
+    import torch
+
+    if not is_torch(value):
+        given = cast(Any, torch).from_numpy(given.reshape(-1).view(np.uint8))
+    return given.detach().view(getattr(torch, _TORCH_NAMES[dtype])).view(tuple(shape))
 
 
 def address(value: object) -> int:

@@ -54,8 +54,10 @@ def worst_case(
     def rise(places: Iterable[int]) -> bool:
         return all(reader.never_falls(reader.of(main.lowered.buffers[place].bytes)) for place in places)
 
-    given, results = tuple(inputs), main.lowered.result_places
+    given, results = tuple(inputs), main.lowered.own_results
     held = tuple(i for i, use in enumerate(main.lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)
+    donated = main.lowered.donated
+    lends = any(place in main.lowered.windows for place in donated)
     outputs = sum(map(most, results))
     arena = main.planner.most(ranges) if main.planner.depends_on_sizes else plan.arena
     if arena is None:
@@ -70,12 +72,17 @@ def worst_case(
         inputs=sum(map(most, given)),
         outputs=outputs,
         allocations=len(plan.placements),
+        donated=sum(map(most, donated)),
+        lent=sum(map(most, held)) if lends else 0,
     )
     exact = {"weights", "prepared", "allocations"}
+    if not lends:
+        exact.add("lent")
     if is_allowed:
         reached = {
             "inputs": rise(given),
             "outputs": rise(results),
+            "donated": rise(donated),
             "arena": plan.arena == arena,
             "lower_bound": plan.bound.bytes == arena,
             "no_reuse": rise((*held, *results)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffers import find_buffers
+from hotdesk.analysis.lending import Windows, callers_memory, windows
 from hotdesk.analysis.memref_views import VIEWS
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
@@ -19,8 +21,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes
-from hotdesk.ir.walking import defining_op, entry_block, symbol_name, top_level_ops
-from hotdesk.passes.bufferize.one_shot import RESULT
+from hotdesk.ir.walking import defining_op, symbol_name, top_level_ops
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary
@@ -59,7 +60,8 @@ class LoweredFunction:
         checks: relations that the sizes of a call must fulfil.
         sources: the Python line of each op number.
         calls: the kernel calls, in order.
-        result_places: places of the result buffers in the pointer table.
+        result_places: places in the pointer table of the memory that results lie in, by the number of the result.
+        donated: places of the donated inputs; one that holds a result is in `result_places` too.
     """
 
     entry: str
@@ -71,6 +73,22 @@ class LoweredFunction:
     sources: tuple[Source, ...]
     calls: tuple[KernelCall, ...]
     result_places: tuple[int, ...]
+    donated: tuple[int, ...] = ()
+
+    @property
+    def own_results(self) -> tuple[int, ...]:
+        """Places of the results that have memory of their own."""
+        return tuple(place for place in self.result_places if place not in self.donated)
+
+    @property
+    def held(self) -> dict[int, int]:
+        """The results that lie in donated inputs, by number, each with the place of the input."""
+        return {number: place for number, place in enumerate(self.result_places) if place in self.donated}
+
+    @property
+    def windows(self) -> Mapping[int, Windows]:
+        """When memory of the caller's is free for other buffers, by place: see `analysis.lending`."""
+        return windows(self.buffers, self.result_places, self.donated, len(self.sources))
 
 
 def lower_function(function: ir.Operation, module: ir.Module, library: KernelLibrary, entry: str) -> LoweredFunction:
@@ -110,6 +128,7 @@ class _Lowering:
         numbers = NumberTable()
         text = entry_text(self._entry, calls, numbers)
         self._refuse_opaque(numbers.sizes)
+        given = callers_memory(self._function)
         return LoweredFunction(
             self._entry,
             text,
@@ -119,13 +138,9 @@ class _Lowering:
             tuple(self._checks),
             tuple(sources),
             tuple(calls),
-            self._result_places(),
+            tuple(self._table[argument] for argument in given.results),
+            tuple(self._table[argument] for argument in given.donated),
         )
-
-    def _result_places(self) -> tuple[int, ...]:
-        attributes = list(cast(Any, self._function.attributes["arg_attrs"]))
-        arguments = entry_block(self._function).arguments
-        return tuple(self._table[a] for a, given in zip(arguments, attributes, strict=True) if RESULT in given)
 
     def _is_silent(self, op: ir.Operation) -> bool:
         return op.name in _NO_CODE or op.name.split(".")[0] in ("affine", "arith", "math")

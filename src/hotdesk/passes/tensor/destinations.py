@@ -27,19 +27,20 @@ class ChooseDestinations(Pass):
     """Gives ops with undefined destinations an operand that dies there (rules in the module docstring).
 
     Attributes:
-        reload_scalars: as in `hotdesk-one-shot-bufferize`.
+        reload_scalars, results_in_donated: as in `hotdesk-one-shot-bufferize`.
     """
 
     name: ClassVar[str] = "hotdesk-choose-destinations"
 
     reload_scalars: bool = False
+    results_in_donated: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in defined_functions(module):
-            _choose(read_function(function, reload_scalars=self.reload_scalars))
+            _choose(read_function(function, reload_scalars=self.reload_scalars), apart=not self.results_in_donated)
         return ()
 
 
-def _choose(function: FunctionRecord) -> None:
-    for (op, operand), value in choose_destinations(function).items():
+def _choose(function: FunctionRecord, *, apart: bool) -> None:
+    for (op, operand), value in choose_destinations(function, apart=apart).items():
         function.ops[op].operation.operands[operand] = function.values[value].value

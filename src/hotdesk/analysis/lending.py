@@ -1,0 +1,77 @@
+"""Memory of the caller's that a function on memrefs may use for its own buffers, and when.
+
+A result's memory is free until it is written first, that of a donated input from the last op on that touches any alias of it. A
+result may lie in a donated input's memory (`hotdesk.holds`): that is never free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.types import is_memref
+from hotdesk.ir.walking import entry_block
+from hotdesk.models.callee import DONATED, HOLDS, RESULT
+
+Windows = tuple[tuple[int, int], ...]
+
+
+class LiveRange(Protocol):
+    """A buffer in use from op number `lower` up to op number `upper`."""
+
+    @property
+    def lower(self) -> int: ...
+
+    @property
+    def upper(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CallersMemory:
+    """The arguments of a function that are memory of the caller's which it may write.
+
+    Attributes:
+        results: the argument in whose memory each result lies, by the number of the result.
+        donated: the donated inputs, those that hold a result too.
+    """
+
+    results: tuple[ir.Value, ...]
+    donated: tuple[ir.Value, ...]
+
+
+def callers_memory(function: ir.Operation) -> CallersMemory:
+    """What the attributes of a function on memrefs say of its arguments."""
+    arguments = list(entry_block(function).arguments)
+    given: list[Any] = list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
+    results: dict[int, ir.Value] = {}
+    donated: list[ir.Value] = []
+    for argument, entry in zip(arguments, given, strict=False):
+        if RESULT in entry:
+            results[int(entry[RESULT].value)] = argument
+        if HOLDS in entry:
+            results.update((int(number), argument) for number in entry[HOLDS])
+        if DONATED in entry and is_memref(argument.type):
+            donated.append(argument)
+    return CallersMemory(tuple(results[number] for number in sorted(results)), tuple(donated))
+
+
+def windows(
+    uses: Sequence[LiveRange], results: Sequence[int], donated: Sequence[int], end: int
+) -> Mapping[int, Windows]:
+    """The op numbers, half-open, at which memory of the caller's is free, by place; places that are never free are left out.
+
+    Args:
+        uses: the live range of each buffer, by place.
+        results, donated: the places of `CallersMemory`.
+        end: how many ops there are.
+    """
+    found: dict[int, Windows] = {}
+    for place in dict.fromkeys(results):
+        if place not in donated and uses[place].lower > 0:
+            found[place] = ((0, uses[place].lower),)
+    for place in donated:
+        if place not in results and uses[place].upper < end:
+            found[place] = ((uses[place].upper, end),)
+    return found
