@@ -9,7 +9,8 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.ir.context import entered
 from hotdesk.ir.types import element_of, shape_of
-from hotdesk.ir.walking import entry_block, main_function
+from hotdesk.ir.walking import defined_functions, entry_block, symbol_name
+from hotdesk.passes.bufferize.results import RESULT
 from hotdesk.passes.tensor.prepare import KIND
 
 _SHAPE = "hotdesk.shape"
@@ -17,16 +18,27 @@ _sympify: Any = sympy.sympify
 
 
 def prepared_types(module: ir.Module) -> list[tuple[tuple[int, ...], str]]:
-    """Shape and element type of each prepared argument of `@main`; sizes that its type leaves open are in `hotdesk.shape`."""
+    """Shape and element type of each argument of `@main` that `@prepare` makes; sizes that its type leaves open are in
+    `hotdesk.shape`. A program may have prepared arguments of its own, before them."""
     with entered(module.operation):
-        main = main_function(module)
-        given: list[Any] = list(cast(Any, main.attributes["arg_attrs"])) if "arg_attrs" in main.attributes else []
-        pairs = zip(entry_block(main).arguments, given, strict=False)
-        return [
-            (_shape(argument.type, entry), element_of(argument.type))
-            for argument, entry in pairs
-            if KIND in entry and entry[KIND].value == "prepared"
-        ]
+        functions = {symbol_name(function): function for function in defined_functions(module)}
+        if "prepare" not in functions:
+            return []
+        main = functions["main"]
+        pairs = zip(entry_block(main).arguments, _entries(main), strict=False)
+        found = [(a.type, entry) for a, entry in pairs if KIND in entry and entry[KIND].value == "prepared"]
+        made = found[len(found) - _result_count(functions["prepare"]) :]
+        return [(_shape(kind, entry), element_of(kind)) for kind, entry in made]
+
+
+def _entries(function: ir.Operation) -> list[Any]:
+    return list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
+
+
+def _result_count(function: ir.Operation) -> int:
+    """How many results a function has, in memory of the caller's or returned."""
+    returned: Any = cast(Any, function.attributes["function_type"]).value.results
+    return sum(RESULT in entry for entry in _entries(function)) + len(returned)
 
 
 def _shape(kind: ir.Type, entry: Any) -> tuple[int, ...]:
