@@ -9,8 +9,8 @@
    thresholds between the bound and the best order, by bisection, look for better ones (the soft budget of Ahn et al., MLSys
    2020).
 
-A part of more than `LARGEST_PART` tasks is taken in windows of that many tasks of the given order. Deterministic: budgets are
-counted in states.
+A part of more than `LARGEST_PART` tasks is taken in windows of that many tasks: of the given order, or of one that a rule makes
+of the whole problem, if that has a lower peak (`scheduling_whole`). Deterministic: budgets are counted in states.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from hotdesk.planning.scheduling_parts import Part, Relations, peak_along, relat
 from hotdesk.planning.scheduling_problem import Schedule, ScheduleProblem
 from hotdesk.planning.scheduling_reduce import find_parts, reduce_problem
 from hotdesk.planning.scheduling_search import Found, search
+from hotdesk.planning.scheduling_whole import ordered_as_a_whole
 
 DEFAULT_STATES = 200_000
 LARGEST_PART = 2048
@@ -57,6 +58,12 @@ def schedule(problem: ScheduleProblem, budget: int = DEFAULT_STATES) -> Schedule
     given = peak_along(problem, as_given)
     reduced, groups = reduce_problem(problem)
     relations = relate(reduced)
+    ruled = None
+    if any(end - first > LARGEST_PART for first, end in find_parts(relations)):
+        ruled = ordered_as_a_whole(reduced, relations)
+    if ruled is not None:
+        reduced, groups = ruled[0], tuple(groups[number] for number in ruled[1])
+        relations = relate(reduced)
     parts, are_whole = _parts(reduced, relations)
     bound = max([local_bound(reduced), *(least_peak(p) for p, whole in zip(parts, are_whole, strict=True) if whole)])
     solved, bound = _solve(parts, are_whole, bound, budget)
@@ -67,7 +74,8 @@ def schedule(problem: ScheduleProblem, budget: int = DEFAULT_STATES) -> Schedule
         order.extend(task for place in part.order for task in own[place])
     peak = peak_along(problem, order)
     changed = [part for part in solved if part.strategy != _GIVEN]
-    strategy = max(changed, key=lambda part: part.peak).strategy if changed else _GIVEN
+    unchanged = _GIVEN if ruled is None else ruled[2]
+    strategy = max(changed, key=lambda part: part.peak).strategy if changed else unchanged
     if peak >= given:
         order, peak, strategy = list(as_given), given, _GIVEN
     nodes = sum(part.nodes for part in solved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from hotdesk.planning import scheduling
 from hotdesk.planning.scheduling import schedule
 from hotdesk.planning.scheduling_check import check_order, check_schedule, peak_of
+from hotdesk.planning.scheduling_greedy import RULES
 from hotdesk.planning.scheduling_parts import relate
 from hotdesk.planning.scheduling_problem import ScheduleProblem, Task
 from hotdesk.planning.scheduling_reduce import find_parts, reduce_problem
@@ -144,6 +146,63 @@ def test_a_graph_without_cuts_is_taken_in_windows(monkeypatch: pytest.MonkeyPatc
     found = schedule(problem, budget=200)
     assert check_schedule(problem, found) == ()
     assert found.peak < found.given
+
+
+def test_branches_wider_than_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given breadth first, no window has both ends of a branch; by rule, one branch runs after the other."""
+    monkeypatch.setattr(scheduling, "LARGEST_PART", 50)
+    problem = branches(200)
+    found = schedule(problem)
+    assert check_schedule(problem, found) == ()
+    assert found.given == 200 * 100 + 1
+    assert found.peak == 300
+    assert found.strategy in RULES
+
+
+def test_windows_keep_the_given_order_where_rules_are_no_better(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduling, "LARGEST_PART", 4)
+    best = schedule(branches(8))
+    problem = ordered(branches(8), best.order)
+    found = schedule(problem, budget=0)
+    assert (found.peak, found.given, found.order) == (best.peak, best.peak, tuple(range(len(problem.tasks))))
+
+
+def test_no_order_is_worse_than_the_given_one() -> None:
+    """Against every set of tasks that may be done, for problems that are small enough."""
+    for seed in range(40):
+        problem = drawn(9, 3 + seed % 5, seed)
+        found = schedule(problem)
+        assert check_schedule(problem, found) == ()
+        assert found.peak == found.bound == lowest_peak(problem) <= found.given
+
+
+def lowest_peak(problem: ScheduleProblem) -> int:
+    """The lowest peak there is, by every set of tasks that may be done; without takeovers."""
+    peaks = {frozenset[int](): 0}
+    for _ in problem.tasks:
+        following: dict[frozenset[int], int] = {}
+        for done, before in peaks.items():
+            live = {v for v in range(len(problem.sizes)) if is_live(problem, v, done)}
+            for number, task in enumerate(problem.tasks):
+                needs = {m for m, other in enumerate(problem.tasks) if set(other.results) & set(task.operands)}
+                if number in done or not needs <= done:
+                    continue
+                now = sum(problem.sizes[v] for v in live | set(task.results)) + task.scratch
+                after = done | {number}
+                following[after] = min(max(before, now), following.get(after, sys.maxsize))
+        peaks = following
+    return min(peaks.values())
+
+
+def is_live(problem: ScheduleProblem, value: int, done: frozenset[int]) -> bool:
+    """Whether a value is there and wanted when some tasks are done."""
+    makers = [number for number, task in enumerate(problem.tasks) if value in task.results]
+    wanted = any(value in task.operands for number, task in enumerate(problem.tasks) if number not in done)
+    return set(makers) <= done and (wanted or value in problem.kept)
+
+
+def ordered(problem: ScheduleProblem, order: tuple[int, ...]) -> ScheduleProblem:
+    return replace(problem, tasks=tuple(problem.tasks[number] for number in order))
 
 
 def test_the_bound_holds_when_the_budget_ends() -> None:
