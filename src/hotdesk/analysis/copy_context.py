@@ -61,6 +61,13 @@ class CopyContext:
         """Whether an allocation stands in the copy's block."""
         return self.program.ops[owner.op].block == self.program.ops[copy.op].block
 
+    def is_used_here(self, owner: Allocation, copy: Copy) -> bool:
+        """Whether an allocation of a block around the copy's is used in the copy's block only, and freed behind it."""
+        block = self.program.ops[copy.op].block
+        used = set(owner.users) - set(owner.frees)
+        inside = all(self.dominance.within(user, block) is not None for user in used)
+        return inside and all(free > copy.op for free in owner.frees)
+
     def are_here(self, ops: Iterable[int], copy: Copy) -> bool:
         return all(self.program.ops[op].block == self.program.ops[copy.op].block for op in ops)
 

@@ -9,7 +9,7 @@ from hotdesk.analysis.buffer_program import Kind
 from hotdesk.analysis.copies import Copy, Memory
 from hotdesk.analysis.generics import read_generic
 from hotdesk.analysis.memory_effects import Effects, effects_of, payload_effects
-from hotdesk.ir.types import is_memref
+from hotdesk.ir.types import is_memref, shape_of
 
 _ELEMENTWISE = frozenset(
     {
@@ -41,7 +41,7 @@ class CopyEffects:
         if generic is not None:
             whole = [op.operands[i] for i in generic.outputs if all(generic.parallel) and generic.is_permutation(i)]
         else:
-            whole = [op.operands[1]] if plain else []
+            whole = [op.operands[1]] if plain or _stores_all(op) else []
         return any(self._aliases.relation(value, target) is Alias.MUST for value in whole)
 
     def may_write(self, op: int, buffer: int) -> bool:
@@ -90,6 +90,11 @@ class CopyEffects:
 
     def _value(self, buffer: int) -> ir.Value:
         return self._program.buffers[buffer].value
+
+
+def _stores_all(op: ir.Operation) -> bool:
+    """Whether an op stores the only element of a memref."""
+    return op.name == "memref.store" and all(size == 1 for size in shape_of(op.operands[1].type))
 
 
 def _is_elementwise(op: ir.Operation, operand: int, output: ir.Value) -> bool:

@@ -1,11 +1,19 @@
 """Which copies need not be made, and what makes them unnecessary.
 
+*Of nothing*: the memrefs have no elements.
+
 *Of itself*: source and target are the same memory, element by element.
 
 *Not read*: what the copy writes is not wanted, iff
 
 1. nothing in the block touches the target's memory any more, and the target is an allocation of the block that stays in it;
 2. or the next op that does so is one of the block, overwrites all of the target, and reads none of it.
+
+*Of what is there already*: the target holds what the copy would write, iff
+
+1. a copy in front of it in its block copies between the same two memrefs, in either direction;
+2. source and target have no element in common;
+3. nothing between the two copies writes or frees either. Looked at are at most `_NEAR` ops.
 
 *The source serves as the target*, so that the target's allocation goes: constraints 1 to 5 of `analysis.copy_source_reuse`.
 
@@ -28,6 +36,9 @@ from hotdesk.analysis.copy_target_reuse import target_serves
 from hotdesk.analysis.retyping import Fit
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.sizes import Size
+from hotdesk.ir.types import shape_of
+
+_NEAR, _TRIED = 1_024, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,8 @@ class CopyRemovals:
     def __init__(self, function: ir.Operation, arguments_overlap: bool = True) -> None:
         self._context = CopyContext(function, arguments_overlap)
         self.memory, self._program = self._context.memory, self._context.program
+        self._copies = {copy.op: copy for copy in self.memory.copies}
+        self._before = self._pairs()
 
     def find(self, copy: Copy) -> Removal | Decision:
         """Whether a copy may go, or why it has to stay."""
@@ -75,9 +88,14 @@ class CopyRemovals:
             self._context.aliases.relation(source, target) is Alias.MUST
         ):
             return self._removal(copy, Reason.COPY_OF_ITSELF, Reuse((), copy.op + 1, copy.op), classes)
+        if 0 in shape_of(target.type):
+            return self._removal(copy, Reason.NOTHING_COPIED, Reuse((), copy.op + 1, copy.op), classes)
         unread = self._unread(copy)
         if unread:
             return self._removal(copy, Reason.OVERWRITTEN_UNREAD, Reuse((), unread, copy.op), classes)
+        earlier = self._earlier(copy)
+        if earlier is not None:
+            return self._removal(copy, Reason.ALREADY_THERE, Reuse((), copy.op + 1, earlier), classes)
         forwards = source_serves(self._context, copy)
         if isinstance(forwards, Reuse):
             return self._removal(copy, Reason.SOURCE_REUSED, forwards, classes, copy.target, source)
@@ -89,6 +107,41 @@ class CopyRemovals:
         hint = f"The source could serve but for constraint {forwards.number}, the target but for {backwards.number}."
         sources = tuple(dict.fromkeys((self._source(op.number), because)))
         return Decision("copy", Outcome.COPIED, likely.reason, sources, self._bytes(copy), hint=hint)
+
+    def _earlier(self, copy: Copy) -> int | None:
+        """The copy before it after which the target holds what this one would write; None if there is none."""
+        relation, value = self._context.aliases.relation, self._context.value
+        ends = {copy.source: value(copy.source), copy.target: value(copy.target)}
+        for number in self._before.get(copy.op, ()):
+            other = self._copies[number]
+            ways = ((other.source, other.target), (other.target, other.source))
+            if not any(
+                relation(value(a), ends[copy.source]) is Alias.MUST
+                and relation(value(b), ends[copy.target]) is Alias.MUST
+                for a, b in ways
+            ):
+                continue
+            if not relation(ends[copy.source], ends[copy.target]).apart:
+                return None
+            classes = self.memory.classes(copy.source) | self.memory.classes(copy.target)
+            between = self.memory.touching(classes, other.op + 1, copy.op)
+            writes = any(self._context.effects.may_write(op, end) for op in between for end in ends)
+            return None if writes or self.memory.freeing(classes, other.op + 1, copy.op) else other.op
+        return None
+
+    def _pairs(self) -> dict[int, tuple[int, ...]]:
+        """For each copy, by op, the last ones before it that are near, in its block, and between the same classes."""
+        found: dict[int, tuple[int, ...]] = {}
+        recent: dict[object, list[int]] = {}
+        for copy in self.memory.copies:
+            key = (
+                self._program.ops[copy.op].block,
+                frozenset((self.memory.classes(copy.source), self.memory.classes(copy.target))),
+            )
+            before = recent.setdefault(key, [])
+            found[copy.op] = tuple(op for op in reversed(before[-_TRIED:]) if copy.op - op <= _NEAR)
+            before.append(copy.op)
+        return found
 
     def _unread(self, copy: Copy) -> int:
         """The number after the op that makes a copy unnecessary since nothing reads it before; 0 if there is none."""

@@ -1,6 +1,7 @@
 """Whether the source of a copy serves as the target, so that the target's allocation goes. It does iff
 
-1. the target is a whole allocation of the copy's block, on the heap, and other memory does as well (`analysis.new_memory`);
+1. the target is a whole allocation, and other memory does as well (`analysis.new_memory`); it is one of the copy's block, or is
+   used in that block only;
 2. nothing touches the target before the copy, and the source is known wherever the target is;
 3. the source is an allocation of the block that nothing touches after the copy; or after it nothing writes the target, and
    nothing the source as long as the target is read;
@@ -25,8 +26,7 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     if (
         target is None
         or target.buffer != copy.target
-        or not context.is_here(target, copy)
-        or not context.is_heap(target)
+        or not (context.is_here(target, copy) or context.is_used_here(target, copy))
     ):
         return Refusal(1, Reason.NOT_ALLOCATED_HERE)
     if kept := context.why_kept(target):
@@ -56,6 +56,7 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     if not isinstance(fit, Fit):
         return Refusal(5, *fit)
     whole = dead and owner is not None and owner.buffer == copy.source and context.is_heap(owner)
+    whole = whole and context.is_heap(target) and context.is_here(target, copy)
     alike = owner is not None and context.are_freed_alike(owner, target)
     if whole and owner is not None and not alike and not stays:
         return Refusal(4, Reason.FREED_BY_ANOTHER_OP, owner.op)

@@ -76,6 +76,10 @@ class Reason(str, Enum):
         "peak-depends-on-sizes",
         "For some sizes, another order might need more bytes at the peak than the given one.",
     )
+    SLICE_INSTEAD = (
+        "slice-instead",
+        "What it is a slice of is overwritten before it is read, and has more bytes to copy.",
+    )
     READ_LATER = "read-later", "The operand's old value is read after this operation."
     READ_BY_SAME_OP = "read-by-same-op", "The operation reads the operand at places it has already overwritten."
     ALREADY_OVERWRITTEN = "already-overwritten", "An earlier operation has taken the operand's buffer for its result."
@@ -174,6 +178,8 @@ class Reason(str, Enum):
     LEAVES_SCOPE = "leaves-scope", "The buffer is handed out of the scope that it is made in."
     MADE_REPEATEDLY = "made-repeatedly", "A loop would make the buffer again and again, and the stack keeps each one."
     NOT_ALLOCATED_HERE = "not-allocated-here", "Neither buffer is allocated as a whole in the block of the copy."
+    NOTHING_COPIED = "nothing-copied", "The buffers have no elements."
+    ALREADY_THERE = "already-there", "The target holds already what the copy would write."
     STILL_USED = "still-used", "Both buffers are used after the copy, and one of them is written."
     OTHER_TYPE = "other-type", "An operation that has the buffer does not take the other one's type."
     ALIGNMENT_ASSUMED = "alignment-assumed", "An operation counts on the alignment of the buffer's memory."

@@ -74,7 +74,10 @@ def _are_apart(first: Removal, second: Removal) -> bool:
 
 
 def _are_in_a_row(first: Removal, second: Removal) -> bool:
-    """Whether a copy that nobody reads is overwritten by another one that nobody reads."""
+    """Whether a copy that nobody reads is overwritten by another one that nobody reads; or both write what is there already, so
+    that memory is the same without the first."""
+    if {first.decision.reason, second.decision.reason} == {Reason.ALREADY_THERE}:
+        return second.first >= first.first
     unread = all(each.decision.reason is Reason.OVERWRITTEN_UNREAD for each in (first, second))
     return unread and first.end == second.first + 1
 
