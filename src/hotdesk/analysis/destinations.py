@@ -11,20 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from hotdesk.analysis.copied_bytes import copied_bytes
 from hotdesk.analysis.endings import returned_groups
-from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.inplace import analyse_in_place
 from hotdesk.analysis.passing import Passing
 from hotdesk.analysis.places import Places
-from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.analysis.program import FunctionRecord
 from hotdesk.analysis.readers import Readers
 from hotdesk.analysis.takeovers import take_over
 
 Destinations = dict[tuple[int, int], int]
 """The value that becomes operand number so-and-so of an op, by (op, operand)."""
-_OFTEN = 8
-"""How often the body of a loop is taken to run."""
-_SYMBOLIC = 1 << 20
-"""The bytes that a tensor of symbolic size is taken to have."""
 
 
 def choose_destinations(function: FunctionRecord, *, apart: bool = True) -> Destinations:
@@ -66,49 +63,4 @@ def _with(function: FunctionRecord, chosen: Mapping[tuple[int, int], int]) -> Fu
 
 
 def _copied(function: FunctionRecord) -> dict[int, int]:
-    """The bytes that bufferization would copy, by the number of the loop, or -1; what a loop copies counts several times."""
-    analysis = analyse_in_place(function)
-    found: dict[int, int] = {}
-    for value, loop in (*_overwritten(function, analysis), *_passed(function, analysis)):
-        size = function.values[value].bytes
-        cost = (size if isinstance(size, int) else _SYMBOLIC) * _OFTEN ** _depth(function, loop)
-        found[loop] = found.get(loop, 0) + cost
-    return found
-
-
-def _overwritten(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int]]:
-    """The operands that are copied because they are overwritten, each with the loop around."""
-    copied = [(function.ops[d.op], d.operand) for d in analysis.decisions if not (d.in_place or d.fresh)]
-    return [
-        (op.operands[operand], _loop(function, op.block))
-        for op, operand in copied
-        if operand in op.facts.reads or operand not in op.facts.overwrites
-    ]
-
-
-def _passed(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int]]:
-    """What control flow copies, each with the loop that it enters or comes round."""
-    return [
-        (flow.edge.source, _loop(function, function.values[flow.edge.target].block))
-        for flow in analysis.flows.values()
-        if flow.copied
-    ]
-
-
-def _loop(function: FunctionRecord, block: int) -> int:
-    """The innermost loop around a block, or -1."""
-    parent = function.blocks[block].parent
-    while parent >= 0 and not _repeats(function.ops[parent]):
-        parent = function.blocks[function.ops[parent].block].parent
-    return parent
-
-
-def _repeats(op: OpRecord) -> bool:
-    return op.flow is not None and (bool(op.flow.follows) or op.flow.parallel)
-
-
-def _depth(function: FunctionRecord, loop: int) -> int:
-    depth = 0
-    while loop >= 0:
-        depth, loop = depth + 1, _loop(function, function.ops[loop].block)
-    return depth
+    return copied_bytes(function, analyse_in_place(function))

@@ -6,7 +6,7 @@ An insertion that leaves nothing of its destination is a view of its source.
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import Facts, Slice
@@ -58,8 +58,12 @@ def _extract_slice_facts(op: ir.Operation) -> Facts:
 
 
 def _bufferize_extract_slice(op: ir.Operation, buffers: Buffers) -> None:
-    source = buffers.buffer(op.operands[0])
-    buffers.assign(op.results[0], subview(source, op, 1, shape_of(op.results[0].type)))
+    part = subview(buffers.buffer(op.operands[0]), op, 1, shape_of(op.results[0].type))
+    if not buffers.facts.views:  # it is copied
+        copy = buffers.result(op, 0, dynamic_dims(part, op))
+        elementwise_copy([part], copy, None, len(shape_of(copy.type)), op)
+        part = copy
+    buffers.assign(op.results[0], part)
 
 
 def _is_whole(op: ir.Operation) -> bool:

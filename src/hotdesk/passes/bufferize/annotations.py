@@ -35,7 +35,7 @@ def annotate(
 ) -> None:
     """Writes the decisions of a function into it (rules in the module docstring)."""
     copied = {(edge.op, edge.operand) for edge, flow in analysis.flows.items() if flow.copied}
-    copied |= {(d.op, d.operand) for d in analysis.decisions if not d.in_place}
+    copied |= {(d.op, d.operand) for d in analysis.decisions if not d.in_place} | {(op, 0) for op in analysis.slices}
     if aliases:
         _annotate_aliases(function, record, analysis)
     for op in record.ops:

@@ -21,10 +21,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.call_graph import Callable, groups
+from hotdesk.analysis.copied_slices import copy_slices
 from hotdesk.analysis.gathered import analyse_gathered
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.memory_spaces import SpaceRules
@@ -47,6 +49,7 @@ from hotdesk.passes.bufferize.conventions import Conventions
 from hotdesk.passes.bufferize.expanding import expand_ops
 from hotdesk.passes.bufferize.finishing import align, fit_calls, loosen_declaration
 from hotdesk.passes.bufferize.results import RESULT, place_results
+from hotdesk.passes.bufferize.returning_once import return_once
 from hotdesk.passes.bufferize.rewriting import Rewriting
 
 __all__ = ["RESULT", "OneShotBufferize"]
@@ -114,8 +117,11 @@ class OneShotBufferize(Pass):
     def _bufferize(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         conventions = self._conventions()
-        for node, record in self._functions(module):
-            rewriting = Rewriting(node.function, record, self._analyse(symbol_name(node.function), record), conventions)
+        if conventions.functions:
+            return_once(module)
+        for node, given in self._functions(module):
+            record, analysis = self._decide(node, given)
+            rewriting = Rewriting(node.function, record, analysis, conventions)
             place_results(node, record, rewriting, rewriting.run())
             decisions.extend(rewriting.deciding.decisions if runs_every_call(node.function) else ())
             if self.buffer_alignment:
@@ -131,8 +137,8 @@ class OneShotBufferize(Pass):
         return tuple(decisions)
 
     def _annotate(self, module: ir.Module) -> None:
-        for node, record in self._functions(module):
-            analysis = self._analyse(symbol_name(node.function), record)
+        for node, given in self._functions(module):
+            record, analysis = self._decide(node, given)
             annotate(node.function, record, analysis, conflicts=self.print_conflicts, aliases=self.dump_alias_sets)
 
     def _functions(self, module: ir.Module) -> Generator[tuple[Callable, FunctionRecord]]:
@@ -165,9 +171,19 @@ class OneShotBufferize(Pass):
     def _spaces(self) -> SpaceRules:
         return SpaceRules(self.use_encoding_for_memory_space, self.must_infer_memory_space)
 
+    def _decide(self, node: Callable, record: FunctionRecord) -> tuple[FunctionRecord, InPlaceAnalysis]:
+        """The analysis of a function, and the function, of which some slices may be copies then."""
+        name = symbol_name(node.function)
+        if node.recursive or self._copies_all(name):  # others rely on what was found for recursive functions
+            return record, self._analyse(name, record)
+        return copy_slices(record, partial(self._analyse, name))
+
+    def _copies_all(self, name: str) -> bool:
+        return self.copy_before_write or name in self.no_analysis_func_filter
+
     def _analyse(self, name: str, record: FunctionRecord) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
-        copies = self.copy_before_write or name in self.no_analysis_func_filter
+        copies = self._copies_all(name)
         if copies or not self._conventions().functions:
             return analyse_in_place(record, order, copy_before_write=copies)
         return analyse_gathered(record, order)
