@@ -181,10 +181,10 @@ class _Generic:
                     message = f"reads elements of {view.block.name} that it overwrites at another point of its loops"
                     self._machine.findings.add(FaultKind.OVERLAP, self._at, message, view.block)
 
-    def _is_nothing(self, view: View) -> bool:
-        """Whether nobody has written what a view shows, and that is allowed: then nothing is lost."""
-        carried = self._machine.settings.undefined == "carry" and view.block.written is not None
-        return carried and view.inside and not view.bytewise(view.block.shadowed()).any()
+    @staticmethod
+    def _is_nothing(view: View) -> bool:
+        """Whether nobody has written what a view shows: then nothing is lost, and that it is read is a fault of its own."""
+        return view.block.written is not None and view.inside and not view.bytewise(view.block.shadowed()).any()
 
     # Point by point
 
