@@ -271,6 +271,7 @@ __all__ = [
     "CompileError",
     "DataDependentShapeError",
     "DeviceError",
+    "DonatedOverlapError",
     "DtypeError",
     "ExecutionError",
     "ExportError",
