@@ -20,8 +20,11 @@ from hotdesk.planning.problem import Problem
 Prover = Literal["beam", "dive", "cp-sat"]
 Numbers = Sequence[int] | NDArray[np.int64]
 
+MOST_LISTED = 5_000
+"""Above this many buffers nothing lists which of them overlap."""
+
 DENSEST = 1_000_000
-"""Above this many overlapping pairs, lists of neighbours cost more memory and time than they are worth."""
+"""Nor above this many overlapping pairs: lists of neighbours cost more memory and time than they are worth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,8 @@ class Instance:
 
     @property
     def is_dense(self) -> bool:
-        """Whether strategies that list neighbours should stay away."""
-        return self.pairs > DENSEST
+        """Whether there are too many buffers, or too many pairs of them, for lists of neighbours."""
+        return len(self) > MOST_LISTED or self.pairs > DENSEST
 
 
 @dataclass(frozen=True, slots=True)

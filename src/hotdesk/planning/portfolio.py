@@ -23,7 +23,7 @@ from hotdesk.planning.layers import plan_layers
 from hotdesk.planning.online import online
 from hotdesk.planning.search import search
 from hotdesk.planning.skyline import SKYLINE_ORDERS, find_neighbours, skyline
-from hotdesk.planning.swept import skyline_swept
+from hotdesk.planning.swept import LOOK, skyline_swept
 
 NO_REUSE = "no-reuse"
 """The name of plans in which no two buffers share a byte."""
@@ -36,6 +36,9 @@ _GREEDY_WORK = 1_600_000_000
 
 _SWEPT_WORK = 12_000_000_000
 """Steps that one skyline without lists of neighbours may read: some ten seconds."""
+
+_SWEPT_LOOKS = 12
+"""Looks at each buffer that one may take before greedy placement has its turn: enough where live ranges are short."""
 
 _CLOSE = 1.01
 """How far above the floor a greedy layout of a dense instance is good enough."""
@@ -67,8 +70,7 @@ def _portfolio(instance: Instance, request: Request) -> Layout:
 def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
     """Layouts as they are asked for, in a fixed order, later ones only where they beat those `found` so far.
 
-    An instance too dense for lists of neighbours gets no local search, and greedy layouts before skylines, which are left
-    out where those are close to the floor: without the lists, long live ranges cost them minutes.
+    An instance with too many buffers or pairs for lists of neighbours gets no local search.
     """
     if instance.is_dense:
         yield from _without_lists(instance, request, found)
@@ -84,16 +86,30 @@ def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> I
 
 
 def _without_lists(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+    """Skylines if they are done soon, layers, greedy layouts, and where none of these is close to the floor, long skylines.
+
+    Without lists a skyline looks at a buffer again and again, which takes minutes where many live long.
+    """
+    yield from _swept_layouts(instance, request, found, LOOK * _SWEPT_LOOKS * len(instance))
+    soon = bool(found)
+    if layout := plan_layers(instance, lambda part: _portfolio(part, request)):
+        yield layout
     for layout in _greedy_layouts(instance, request, found):
         yield layout
         if layout.arena <= instance.floor * _CLOSE:
             return
-    if instance.obstacles:
-        return
+    if not soon:
+        yield from _swept_layouts(instance, request, found, _SWEPT_WORK)
+
+
+def _swept_layouts(instance: Instance, request: Request, found: Sequence[Layout], work: int) -> Iterator[Layout]:
+    """One for each order that gets below what is found; none where the first of all layouts takes too much work."""
     for name, order in SKYLINE_ORDERS.items():
         ceiling = _ceiling(found)
-        if layout := skyline_swept(instance, order(instance), name, ceiling, _SWEPT_WORK, request.deadline):
+        if layout := skyline_swept(instance, order(instance), name, ceiling, work, request.deadline):
             yield layout
+        elif ceiling is None:
+            return
 
 
 def _greedy_layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
@@ -122,7 +138,7 @@ def _at_once(instance: Instance) -> Layout:
 
 def _skyline(instance: Instance, request: Request, name: str) -> Layout:
     order = SKYLINE_ORDERS[name](instance)
-    if instance.is_dense and not instance.obstacles:
+    if instance.is_dense:
         return skyline_swept(instance, order, name, deadline=request.deadline) or _at_once(instance)
     return skyline(instance, find_neighbours(instance), order, name)
 

@@ -54,7 +54,7 @@ def find_neighbours(instance: Instance) -> Neighbourhood:
     strictest = max(instance.alignment, default=1)
     return Neighbourhood(
         neighbours=tuple(map(tuple, neighbours)),
-        obstacles=tuple(_meeting(instance, i) for i in range(len(instance))),
+        obstacles=tuple(meeting(instance, i) for i in range(len(instance))),
         plain=not instance.obstacles and not any(size % strictest for size in instance.size),
     )
 
@@ -73,7 +73,7 @@ def stack_up(
         key = heap[0]
         rank = key % count
         i = order[rank]
-        floor = floors[i] if plain else _raise(floors[i], size[i], instance.alignment[i], around.obstacles[i])
+        floor = floors[i] if plain else clear_of(floors[i], size[i], instance.alignment[i], around.obstacles[i])
         due = floor * count + rank
         if due > key:
             heapreplace(heap, due)
@@ -102,12 +102,13 @@ def reach(instance: Instance, offsets: Sequence[int]) -> int:
     return max(highest, max((o.top for o in instance.obstacles), default=0))
 
 
-def _meeting(instance: Instance, i: int) -> tuple[Obstacle, ...]:
-    meeting = [o for o in instance.obstacles if o.lower < instance.upper[i] and instance.lower[i] < o.upper]
-    return tuple(sorted(meeting, key=lambda o: o.bottom))
+def meeting(instance: Instance, i: int) -> tuple[Obstacle, ...]:
+    """The obstacles that are there at some step with a buffer, in order of offset."""
+    found = [o for o in instance.obstacles if o.lower < instance.upper[i] and instance.lower[i] < o.upper]
+    return tuple(sorted(found, key=lambda o: o.bottom))
 
 
-def _raise(floor: int, size: int, alignment: int, obstacles: tuple[Obstacle, ...]) -> int:
+def clear_of(floor: int, size: int, alignment: int, obstacles: tuple[Obstacle, ...]) -> int:
     """Lowest aligned offset from `floor` on that keeps clear of the obstacles, which come in order of offset."""
     offset = (floor + alignment - 1) & -alignment
     for obstacle in obstacles:

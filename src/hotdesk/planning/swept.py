@@ -15,6 +15,7 @@ import numpy as np
 
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, Layout
+from hotdesk.planning.skyline import clear_of, meeting
 
 LOOK = 2_000
 """Steps that could be read in the time that a look at a buffer takes beside reading its range."""
@@ -33,26 +34,30 @@ def skyline_swept(
 ) -> Layout | None:
     """Place every buffer once, lowest floor first, ties in `order`; None as soon as a top passes `ceiling` bytes.
 
-    None too where that takes more than `work`, in steps read, and at the deadline. The instance must have no obstacles.
+    None too where that takes more than `work`, in steps read, and at the deadline.
     """
-    assert not instance.obstacles
     count = len(order)
+    if ceiling is not None and any(obstacle.top > ceiling for obstacle in instance.obstacles):
+        return None
     tops = np.zeros(max(instance.upper, default=0), dtype=np.int64)
     ranges = [tops[lower:upper] for lower, upper in zip(instance.lower, instance.upper, strict=True)]
     offsets = [0] * count
     heap = list(range(count))  # floor * count + rank: one integer compares faster than a pair
-    arena = looks = 0
+    arena = max((obstacle.top for obstacle in instance.obstacles), default=0)
+    looks = 0
     left = (1 << 62) if work is None else work
     while heap:
         key = heap[0]
         rank = key % count
         i = order[rank]
-        left -= LOOK + len(ranges[i])
+        left -= LOOK * (1 + len(instance.obstacles)) + len(ranges[i])
         looks += 1
         if left < 0 or (looks % _STRETCH == 0 and deadline.passed()):
             return None
         floor = int(ranges[i].max())
         floor += -floor % instance.alignment[i]
+        if instance.obstacles:
+            floor = clear_of(floor, instance.size[i], instance.alignment[i], meeting(instance, i))
         due = floor * count + rank
         if due > key:
             heapreplace(heap, due)

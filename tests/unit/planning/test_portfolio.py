@@ -151,12 +151,31 @@ def test_never_worse_than_no_reuse() -> None:
     assert result.strategy == NO_REUSE
 
 
-def test_an_instance_too_dense_for_neighbour_lists_is_packed_greedily(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instances, "DENSEST", 10)
-    problem = mixed(80, seed=5)
-    result = plan(problem)
-    assert result.strategy.startswith("greedy/")
-    assert check(problem, result) == ()
+def refuse(_: object) -> None:
+    raise AssertionError("neighbours were listed")
+
+
+def short_lived(count: int) -> Problem:
+    """No step cuts the problem in parts."""
+    return Problem(tuple(Buffer(i, i, i + 2 + i * 7 % 20, 64 * (1 + i * i % 61)) for i in range(count)))
+
+
+def test_above_5000_buffers_nothing_lists_which_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed: list[int] = []
+    original = portfolio.find_neighbours
+
+    def spy(instance: instances.Instance) -> object:
+        listed.append(len(instance))
+        return original(instance)
+
+    monkeypatch.setattr(portfolio, "find_neighbours", spy)
+    plan(short_lived(5_000), effort=0)
+    assert listed == [5_000]
+    monkeypatch.setattr(portfolio, "find_neighbours", refuse)
+    problem = short_lived(5_001)
+    made = plan(problem, effort=0)
+    assert check(problem, made) == ()
+    assert made.gap < 0.05
 
 
 @pytest.mark.parametrize("alignments", [(1,), (1, 16, 64)])
@@ -175,15 +194,17 @@ def test_compiled_placement_is_placement(alignments: tuple[int, ...], monkeypatc
         assert greedy.greedy_below(instance, order(instance), name, plain.arena - 1) is None
 
 
+@pytest.mark.parametrize("limit", ["DENSEST", "MOST_LISTED"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_no_strategy_lists_the_pairs_of_a_dense_instance(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: object) -> None:
-        raise AssertionError("neighbours of a dense instance were listed")
-
-    monkeypatch.setattr(instances, "DENSEST", 10)
+def test_no_strategy_lists_pairs_where_they_are_too_many(
+    strategy: str, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instances, limit, 10)
     monkeypatch.setattr(portfolio, "find_neighbours", refuse)
-    loose = Problem(tuple(replace(b, fixed_offset=None) for b in mixed(60, seed=5).buffers))
-    assert check(loose, plan(loose, strategy=strategy, effort=2_000)) == ()
+    pinned = mixed(60, seed=5)
+    loose = Problem(tuple(replace(b, fixed_offset=None) for b in pinned.buffers))
+    for problem in (loose, pinned):
+        assert check(problem, plan(problem, strategy=strategy, effort=2_000)) == ()
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
