@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from hotdesk._bindings import ir
 from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import FunctionRecord
 from hotdesk.explain import Reason
-from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.ir.walking import defining_op, entry_block, is_declaration, symbol_name
 from hotdesk.passes.bufferize.memory import Memory
 from hotdesk.passes.bufferize.viewing import SAME_BUFFER
 
@@ -25,13 +27,19 @@ class Covering:
         self._record = record
         self._places = places
         self._memory = memory
+        self._defined: frozenset[str] | None = None
 
     def is_written(self, value: int) -> bool:
         """Whether anything is written into the memory that a value lies in."""
         return self._places.is_written(value)
 
-    def allocation(self, value: int, buffer: ir.Value, taken: set[ir.Value]) -> tuple[ir.Value | None, Reason]:
-        """The allocation that a value, seen as `buffer`, covers entirely and that is not taken, or why there is none."""
+    def allocation(
+        self, value: int, buffer: ir.Value, taken: set[ir.Value], *, of_calls: bool = False
+    ) -> tuple[ir.Value | None, Reason]:
+        """The allocation that a value, seen as `buffer`, covers entirely and that is not taken, or why there is none.
+
+        With `of_calls` what another function of the module returned is one: it is new, and the caller's.
+        """
         buffer = self._memory.allocated(self._places.place_of(value)) or buffer
         op = None if buffer in taken else defining_op(buffer)
         while op is not None and op.name in SAME_BUFFER:
@@ -42,11 +50,21 @@ class Covering:
         if op is None:
             given = buffer.owner == entry_block(self._function)
             return None, Reason.RETURNED_INPUT if given else Reason.RETURNED_VIEW
+        if of_calls and op.name == "func.call" and self._is_defined(op):
+            return buffer, Reason.RESULT_SLOT
         if op.name in _NO_ALLOCATION:
             return None, _NO_ALLOCATION[op.name]
         if op.name != "memref.alloc" or not self._runs_once(op.block):
             return None, Reason.RETURNED_VIEW
         return buffer, Reason.RESULT_SLOT
+
+    def _is_defined(self, call: ir.Operation) -> bool:
+        """Whether a call is one of a function with a body."""
+        if self._defined is None:
+            beside = [view.operation for view in self._function.block.operations]
+            functions = [op for op in beside if op.name == "func.func" and not is_declaration(op)]
+            self._defined = frozenset(map(symbol_name, functions))
+        return cast(Any, call.attributes["callee"]).value in self._defined
 
     def _runs_once(self, block: ir.Block) -> bool:
         """Whether a block is the function's own, and none that control comes back to."""

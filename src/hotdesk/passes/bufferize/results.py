@@ -171,7 +171,8 @@ class _Placing:
     def give_back(self, number: int) -> None:
         value = self._record.end.operands[number]
         kind = self._rewriting.signature_type(self._record.values[value].value.type)
-        allocation, reason = self._rewriting.covering.allocation(value, self.buffers[number], self._taken)
+        covering, buffer = self._rewriting.covering, self.buffers[number]
+        allocation, reason = covering.allocation(value, buffer, self._taken, of_calls=True)
         if allocation is not None and allocation.type == kind:
             self.buffers[number] = allocation
             self._taken.add(allocation)

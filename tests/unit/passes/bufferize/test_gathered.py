@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.running import Subject
-from tests.unit.passes.bufferize.upstream_programs import T, branches, fill, loop, main, run, run_peer, square
+from tests.unit.passes.bufferize.upstream_programs import T, binary, branches, fill, loop, main, run, run_peer, square
 
 OURS = (
     Subject(
@@ -97,3 +97,20 @@ def test_a_call_that_returns_memory_of_its_own_is_not_the_memory_beside_it() -> 
         text = main(f"%x: {T}, %b: i1", _EMPTY + called, [("%r", T)], callee, given=taken)
         for subject in OURS:
             run(text, subject)
+
+
+@pytest.mark.parametrize("written", ["%e", "%a#0"])
+def test_a_private_function_returns_a_tensor_once(written: str) -> None:
+    twice = f"func.func private @f(%x: {T}) -> ({T}, {T}) {{\n{_EMPTY}{_NEW}\nreturn %n, %n : {T}, {T}\n}}"
+    again = f"func.func private @g(%x: {T}) -> ({T}, {T}) {{\n%n:2 = func.call @f(%x) : ({T}) -> ({T}, {T})\n"
+    again += f"return %n#1, %n#0 : {T}, {T}\n}}"
+    used = f"%a:2 = func.call @g(%x) : ({T}) -> ({T}, {T})\n%w = {square('%a#0', written)}\n"
+    used += f"%r = {binary('addf', '%w', '%a#1', '%w')}"
+    text = main(f"%x: {T}", _EMPTY + used, [("%r", T)], f"{twice}\n{again}")
+    for subject in OURS:
+        assert run(text, subject).copies.count == 0
+    if written == "%e":
+        assert run_peer(text).copies.count == 0
+    else:
+        with pytest.raises(AssertionError, match="is wrong"):  # MLIR's writes one of them over the other
+            run_peer(text)
