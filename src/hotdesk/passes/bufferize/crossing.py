@@ -14,7 +14,7 @@ from hotdesk.analysis.inplace import InPlaceAnalysis
 from hotdesk.analysis.passing import FlowDecision
 from hotdesk.analysis.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, dynamic_dims, elementwise_copy
-from hotdesk.ir.types import is_tensor, memref_of, memref_with, shape_of
+from hotdesk.ir.types import is_tensor, memref_with, shape_of
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
 from hotdesk.passes.bufferize.ways import on_way
@@ -59,7 +59,7 @@ class Crossing:
         value = op.operands[operand]
         place = self._places.place_of(target.number)
         if flow.copied:
-            memref = alloc(memref_of(value.type), self._memrefs.sizes(value), op)
+            memref = alloc(self._memrefs.plain_type(flow.edge.source), self._memrefs.sizes(value), op)
             if not self._memrefs.is_undefined(value):
                 elementwise_copy([self._memrefs.of(value)], memref, None, len(shape_of(memref.type)), op)
             self._deciding.of_flow(current, flow)

@@ -92,7 +92,7 @@ class Memrefs:
     def written(self, value: int, sizes: Sequence[ir.Value], op: OpRecord) -> ir.Value:
         """The memory that a value without contents of its own, or a new result, is written into at an op."""
         place = self._places.place_of(value)
-        plain = memref_of(self._record.values[value].value.type)
+        plain = self.plain_type(value)
         kind = dynamic_layout(plain) if place in self._strided else plain
         return self.memory.of(place, value, kind, sizes, op)
 
@@ -115,9 +115,17 @@ class Memrefs:
             return self._readers.root[self._numbers[value]] in self._readers.undefined
         return producer.name == "tensor.empty"
 
+    def number(self, value: ir.Value) -> int:
+        """The number of a tensor."""
+        return self._numbers[value]
+
+    def plain_type(self, value: int) -> ir.MemRefType:
+        """The memref type of a value that is alone in its memory."""
+        return memref_of(self._record.values[value].value.type, self._record.space(value))
+
     def passed_type(self, value: ir.Value) -> ir.Type:
         """The memref type of a value that control flow passes on: one for whatever it may come from."""
-        plain = memref_of(value.type)
+        plain = self.plain_type(self._numbers[value])
         locations = self._places.locations(self._numbers[value])
         if all(extent is WHOLE and place not in self._strided for place, extent in locations):
             return plain

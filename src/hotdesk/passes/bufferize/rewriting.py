@@ -16,7 +16,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome
 from hotdesk.ir.building import alloc, create, elementwise_copy
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import dynamic_layout, is_tensor, memref_of, shape_of
+from hotdesk.ir.types import dynamic_layout, is_tensor, shape_of
 from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
@@ -137,7 +137,7 @@ class Rewriting:
             return self.buffer(value)
         sizes = self._memrefs.sizes(value)
         result = dict(record.facts.ties).get(operand)
-        kind = memref_of(value.type)
+        kind = self.plain_type(value)
         new = alloc(kind, sizes, op) if result is None else self._memrefs.written(record.results[result], sizes, record)
         contents = operand in record.facts.reads or operand not in record.facts.overwrites
         if not decision.in_place and contents and not self._memrefs.is_undefined(value):
@@ -152,7 +152,9 @@ class Rewriting:
     def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
         value = self._record.values[self._memrefs.current.results[number]]
         new = self._memrefs.written(value.number, sizes, self._memrefs.current)
-        self.deciding.allocations[new] = self.deciding.of_new(self._memrefs.current, number)
+        made = self.deciding.of_new(self._memrefs.current, number)
+        if made.outcome is Outcome.ALLOCATED:
+            self.deciding.allocations[new] = made
         return new
 
     def contents(self, op: ir.Operation, operand: int) -> ir.Value | None:
@@ -201,6 +203,12 @@ class Rewriting:
     def passed_type(self, value: ir.Value) -> ir.Type:
         return self._memrefs.passed_type(value)
 
+    def plain_type(self, value: ir.Value) -> ir.MemRefType:
+        return self._memrefs.plain_type(self._memrefs.number(value))
+
+    def signature_type(self, tensor: ir.Type) -> ir.MemRefType:
+        return self.conventions.spaces.memref_of(tensor)
+
     def seen_as(self, memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
         return seen_as(memref, kind, op)
 
@@ -219,7 +227,7 @@ class Rewriting:
         self._replaced.append((block, 0, len(arguments)))
 
     def _argument_type(self, argument: ir.Value) -> ir.Type:
-        plain = memref_of(argument.type)
+        plain = self.signature_type(argument.type)
         return dynamic_layout(plain) if self.conventions.strided_arguments else plain
 
     def _read_arguments(self, block: ir.Block) -> None:
