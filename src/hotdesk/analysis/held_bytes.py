@@ -2,11 +2,13 @@
 
 What is live when, and what may lie where an operand did, is `analysis.schedules`' estimate; symbols count as `ASSUMED` elements.
 Computing a value where it is inserted saves its own buffer, but then everything that is last read on the way is there beside the
-destination. That is more than before iff the value could have been written over one of its operands and others die with it.
+destination. That is more than before iff the value could have been written over one of its operands and others die with it, or
+iff what makes it moves down to where the destination is already.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from hotdesk._bindings import ir
@@ -38,7 +40,7 @@ class HeldBytes:
 
     def raised_by(self, chain: Chain) -> bool:
         """Whether the peak rises if the links of a chain write where their value is inserted."""
-        if not _several_die(chain):
+        if not chain.moves and not _several_die(chain):
             return False
         tasks = self._read()
         made_by = [op.results[0] for op in (*chain.links, chain.insertion) if len(op.results)]
@@ -46,10 +48,36 @@ class HeldBytes:
             return False
         *steps, insertion = (self._steps[tasks[value]] for value in made_by)
         made = {value for step in steps for value in step.made}
-        if not any(operand not in made for operand in steps[0].over.values()):
+        if not chain.moves and not any(operand not in made for operand in steps[0].over.values()):
             return False
         dying = sum(size for step in steps for value, size in step.dying.items() if value not in made)
         return insertion.held - sum(steps[-1].made.values()) + dying > self._peak
+
+    def holds_from_beginning(self, members: Sequence[ir.Value], parts: Sequence[ir.Value]) -> bool:
+        """Whether the last of the members may have its memory as soon as another one, or one of `parts`, is made.
+
+        Members and parts lie in it. It may if the peak does not rise; then the estimate counts it from there on. Not if that is
+        not known.
+        """
+        tasks = self._read()
+        if any(value not in tasks for value in members):
+            return False
+        inside = {value for each in (*members, *parts) if each in tasks for value in self._steps[tasks[each]].made}
+        first = min(tasks[value] for value in (*members, *parts) if value in tasks)
+        last = tasks[members[-1]]
+        whole = sum(self._steps[last].made.values())
+        levels: list[int] = []
+        live: dict[int, int] = {}
+        for step in self._steps[first : last + 1]:
+            made = {value: size for value, size in step.made.items() if value in inside}
+            new = sum(size for value, size in made.items() if value not in step.over)
+            levels.append(step.held - sum(live.values()) - new + whole)
+            live = {value: size for value, size in (live | made).items() if value not in step.dying}
+        if max(levels) > self._peak:
+            return False
+        for step, level in zip(self._steps[first : last + 1], levels, strict=True):
+            step.held = level
+        return True
 
     def _read(self) -> dict[ir.Value, int]:
         if self._tasks is None:

@@ -6,10 +6,10 @@ An *insertion* puts a value into a destination: `tensor.insert_slice`, `tensor.p
 
 1. each link but the last is read by the next link alone, and nobody reads the last one after the insertion;
 2. all of it stands in one block;
-3. the destination, offsets and sizes are known in front of the chain, or the chain can move down to the insertion, because
-   nothing else reads it;
-4. nothing but the insertion reads the destination after the chain began, a link that reads it reads the very elements that it is
-   about to write, and no link makes it;
+3. the destination, offsets and sizes are known in front of the chain; or the chain can move down to the insertion, because
+   nothing else reads it; or the destination can move up, because it is an empty tensor;
+4. nothing but the insertion reads the destination after the chain began, or no elements that are inserted, by static numbers; a
+   link that reads it reads the very elements that it is about to write, and no link makes it;
 5. a destination in memory is promised to be free to write (`restrict writable`), and nothing else in the function touches it;
 6. the function's peak does not rise, by the estimate of `analysis.held_bytes`.
 
@@ -27,8 +27,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.held_bytes import HeldBytes
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import defining_op, users
+from hotdesk.ir.types import DYNAMIC, is_memref
+from hotdesk.ir.walking import defining_op, int_array, users
 from hotdesk.models.registry import model_of
 
 INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferization.materialize_in_destination")
@@ -46,12 +46,14 @@ class Chain:
         links: the ops from the one that has the `tensor.empty` as an operand to the one that makes the inserted value.
         operand: the number of that operand.
         moves: whether the links have to move down in front of the insertion first.
+        raises: whether the destination, a `tensor.empty`, has to move up in front of the links first.
     """
 
     insertion: ir.Operation
     links: tuple[ir.Operation, ...]
     operand: int
     moves: bool
+    raises: bool = False
 
 
 def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | None:
@@ -86,18 +88,22 @@ def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | N
     if any(value in made for value in list(insertion.operands)[1:]):
         return _refused(insertion, Reason.READ_BY_SAME_OP, insertion)
     moves = not all(_is_known(v, links[0]) for v in list(insertion.operands)[1:])
-    if moves and others:
+    raises = bool(others) and moves and _may_be_raised(insertion)
+    if others and moves and not raises:
         return _refused(insertion, Reason.DESTINATION_LATER, defining_op(destination) or insertion)
     if is_memref(destination.type):
         touching = _touching(insertion)
         if touching is not None:
             return _refused(insertion, Reason.DESTINATION_SHARED, touching)
     else:
-        conflict = _destination_read(insertion, links, anchor if moves else links[0])
+        conflict = _destination_read(insertion, links, anchor if moves and not raises else links[0])
         if conflict is not None:
             return _refused(insertion, *conflict)
-    chain = Chain(insertion, tuple(links), operand, moves)
-    return _refused(insertion, Reason.DESTINATION_RAISES_PEAK, links[-1]) if held.raised_by(chain) else chain
+    chain = Chain(insertion, tuple(links), operand, moves and not raises, raises)
+    raised = held.raised_by(chain)
+    if raises and not raised:
+        raised = not held.holds_from_beginning([insertion.results[0]], list(made))
+    return _refused(insertion, Reason.DESTINATION_RAISES_PEAK, links[-1]) if raised else chain
 
 
 def same_slice(a: ir.Operation, b: ir.Operation) -> bool:
@@ -138,6 +144,14 @@ def _is_before(op: ir.Operation, anchor: ir.Operation) -> bool:
     return op != anchor and op.is_before_in_block(anchor)
 
 
+def _may_be_raised(insertion: ir.Operation) -> bool:
+    """Whether what an op inserts into is an empty tensor of its own that may stand anywhere in front of it, at static offsets."""
+    empty = defining_op(insertion.operands[1])
+    if empty is None or empty.name != "tensor.empty" or insertion.name != "tensor.insert_slice":
+        return False
+    return len(empty.operands) + len(insertion.operands) == 2 and users(empty.results[0]) == [insertion]
+
+
 def _is_known(value: ir.Value, op: ir.Operation) -> bool:
     """Whether a value that is known at the insertion is known in front of `op` too, which is in the insertion's block."""
     owner = defining_op(value)
@@ -163,7 +177,7 @@ def _destination_read(
     owner = defining_op(destination)
     if owner is not None and owner.name == "tensor.empty":
         return None
-    for user, value in _readers(destination):
+    for user, value in _readers(destination, insertion):
         if user in links:
             seen = defining_op(value)
             if seen is None or not same_slice(seen, insertion) or not _reads_elementwise(user, value):
@@ -173,9 +187,14 @@ def _destination_read(
     return None
 
 
-def _readers(value: ir.Value) -> Iterator[tuple[ir.Operation, ir.Value]]:
-    """Every op that uses a tensor or a view of it for more than its sizes, with what it uses."""
+def _readers(value: ir.Value, insertion: ir.Operation | None = None) -> Iterator[tuple[ir.Operation, ir.Value]]:
+    """Every op that uses a tensor or a view of it for more than its sizes, with what it uses.
+
+    Views of other elements than those that are inserted are left out.
+    """
     for user in users(value):
+        if insertion is not None and is_apart(user, insertion):
+            continue
         model = model_of(user.name)
         views = model.facts(user).views if model is not None else ()
         if views:
@@ -184,6 +203,24 @@ def _readers(value: ir.Value) -> Iterator[tuple[ir.Operation, ir.Value]]:
                     yield from _readers(user.results[result])
         elif user.name not in _READ_SIZES:
             yield user, value
+
+
+def is_apart(a: ir.Operation, b: ir.Operation) -> bool:
+    """Whether a `tensor.extract_slice` and a `tensor.insert_slice` of one tensor are of other elements, by static numbers."""
+    if a.name != "tensor.extract_slice" or b.name != "tensor.insert_slice":
+        return False
+    offsets, sizes, steps = ([int_array(op.attributes[name]) for op in (a, b)] for name in _SLICE)
+    for starts, counts, strides in zip(
+        zip(*offsets, strict=True), zip(*sizes, strict=True), zip(*steps, strict=True), strict=True
+    ):
+        if DYNAMIC in (*starts, *counts, *strides) or min(strides) < 1 or 0 in counts:
+            continue
+        (first, last), (other, end) = (
+            (start, start + (count - 1) * stride) for start, count, stride in zip(starts, counts, strides, strict=True)
+        )
+        if last < other or end < first:
+            return True
+    return False
 
 
 def _reads_elementwise(op: ir.Operation, value: ir.Value) -> bool:

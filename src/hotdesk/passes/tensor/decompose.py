@@ -1,6 +1,7 @@
 """Concatenation, padding and tensors of given scalars as what they do to memory: fills and inserted slices.
 
     tensor.concat dim(1) %a, %b   ->   %0 = insert_slice %a into (tensor.empty)[0, 0]; insert_slice %b into %0[0, n]
+    tensor.concat dim(1) %c, %d   ->   insert_slice %d into %1[0, m], if %1 has %c already (`analysis.growing`)
     tensor.pad %a low[l] {v}      ->   insert_slice %a into (fill v)[l]
     tensor.from_elements %s       ->   fill %s; of several, a fill of one element inserted for each
 
@@ -13,9 +14,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.concatenation import axis_of
+from hotdesk.analysis.growing import find_growths
+from hotdesk.analysis.held_bytes import HeldBytes
 from hotdesk.explain import Decision
-from hotdesk.ir.building import create, fill, index_constant
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.building import create, fill, index_constant, integers
+from hotdesk.ir.types import shape_of, static_entries
 from hotdesk.ir.walking import defined_functions, top_level_ops
 from hotdesk.models.tensor_parts import expand_concat, expand_pad, insert_at
 from hotdesk.passes.base import Pass
@@ -35,6 +39,8 @@ class DecomposeConcatAndPad(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in defined_functions(module):
+            if self.concat:
+                _grow(function)
             for op in top_level_ops(function):
                 if op.name == "tensor.concat" and self.concat:
                     _replace(op, expand_concat(op))
@@ -43,6 +49,37 @@ class DecomposeConcatAndPad(Pass):
                 elif op.name == "tensor.from_elements":
                     _replace(op, _from_elements(op))
         return ()
+
+
+def _grow(function: ir.Operation) -> None:
+    """Puts concatenations that lie in one another together in one tensor."""
+    concats = [op for op in top_level_ops(function) if op.name == "tensor.concat"]
+    for growth in find_growths(concats, HeldBytes(function)) if len(concats) > 1 else ():
+        first, last = growth[0][0], growth[-1][0]
+        kind, axis = last.results[0].type, axis_of(last)
+        into = create("tensor.empty", [], [kind], before=first).results[0]
+        low = high = 0  # what is in it already
+        for op, begin in growth:
+            end = begin
+            for operand in op.operands:
+                at, end = end, end + cast(int, shape_of(operand.type)[axis])
+                if not low <= at < high:
+                    offsets = [index_constant(at if i == axis else 0, op) for i in range(len(shape_of(kind)))]
+                    into = insert_at(operand, into, offsets, op)
+            low, high = begin, end
+            _replace(op, [into if op.results[0].type == kind else _part(into, op.results[0].type, axis, begin, op)])
+
+
+def _part(whole: ir.Value, kind: ir.Type, axis: int, begin: int, before: ir.Operation) -> ir.Value:
+    """The elements of that type's sizes, from `begin` along an axis."""
+    sizes = static_entries(shape_of(kind))
+    attributes: dict[str, ir.Attribute] = {
+        "static_offsets": integers([begin if i == axis else 0 for i in range(len(sizes))]),
+        "static_sizes": integers(sizes),
+        "static_strides": integers([1] * len(sizes)),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
+    }
+    return create("tensor.extract_slice", [whole], [kind], attributes, before=before).results[0]
 
 
 def _replace(op: ir.Operation, values: list[ir.Value] | None) -> None:
