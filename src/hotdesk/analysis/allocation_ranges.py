@@ -28,11 +28,15 @@ _QUIET = frozenset({"memref.dim", "memref.rank", "arith.select", "memref.assume_
 
 @dataclass(frozen=True, slots=True)
 class LiveRange:
-    """The ops `lower` to `upper`, half open, touch an allocation; none if they are equal. `block` has all its uses inside."""
+    """The ops `lower` to `upper`, half open, touch an allocation; none if they are equal. `block` has all its uses inside.
+
+    If it is `spread`, it is used in several blocks of the function.
+    """
 
     block: int
     lower: int
     upper: int
+    spread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +134,5 @@ def _whole_region(allocations: Allocations, home: int, block: int) -> LiveRange 
     record = program.blocks[block]
     blocks = allocations.region_of(block)
     top = block if record.parent == FUNCTION else program.ops[record.parent].block
-    return LiveRange(top, program.blocks[blocks[0]].first, program.blocks[blocks[-1]].end)
+    spread = record.parent == FUNCTION
+    return LiveRange(top, program.blocks[blocks[0]].first, program.blocks[blocks[-1]].end, spread)

@@ -98,6 +98,18 @@ class Dominance:
                 found = each
         return found
 
+    def comes_once(self, block: int, other: int) -> bool:
+        """Whether control comes to a block, and after it to another one of its region, once each, and to that by no other way."""
+        below = self._after_all(block)
+        once = self._cycles[block] < 0 and self._cycles[other] < 0 and self.dominates(block, other)
+        return once and below is not None and below.is_certain(block, other)
+
+    def top(self, block: int) -> int:
+        """The block of the function that a block is, or is inside of."""
+        while (parent := self._program.blocks[block].parent) != FUNCTION:
+            block = self._program.ops[parent].block
+        return block
+
     def _after_all(self, block: int) -> _Ends | None:
         record = self._program.blocks[block]
         region = record.parent, record.region

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import same_space, shape_of
 
+_BETWEEN = 64
+"""Blocks that are looked at to know whether memory is held in all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Desk:
@@ -23,10 +27,11 @@ class Desk:
         users: in the order of their live ranges; the first one has the most bytes.
         block: the block around all of them.
         first: the op of the block that is, or has inside, the first of their allocations.
-        last: the op of the block that is, or has inside, the last of their deallocations; -1 if there are none.
+        last: the op that is, or has inside, the last of their deallocations, in this block or behind; -1 if there are none.
         bytes: the size.
         upper: the end of the last live range.
         held: the ops from which to which the memory is allocated, half open.
+        opens: whether it is freed in front of `last`, which then is the first op of a block.
     """
 
     users: tuple[Allocation, ...]
@@ -36,6 +41,7 @@ class Desk:
     bytes: Size
     upper: int
     held: tuple[int, int]
+    opens: bool = False
 
 
 def shareable(allocations: Allocations, allocation: Allocation) -> LiveRange | Unbounded:
@@ -79,6 +85,35 @@ def single_desk(allocations: Allocations, allocation: Allocation, live: LiveRang
     held = (allocation.op, max(last + 1, live.upper))
     home = allocations.program.ops[allocation.op].block
     return Desk((allocation,), home, allocation.op, last, allocations.bytes(allocation), live.upper, held)
+
+
+def held_across(allocations: Allocations, allocation: Allocation) -> tuple[int, int] | None:
+    """The ops, half open, whenever one of which runs an allocation is held that is used in several blocks of the function.
+
+    None if that is not known: if control does not come once and certainly from where it is allocated to where it is freed, or
+    touched last; or if blocks that others lead to are numbered between the two, or too many to tell.
+    """
+    program, dominance = allocations.program, allocations.dominance
+    last = allocation.frees[-1] if allocation.frees else allocation.users[-1]
+    home, end = program.ops[allocation.op].block, program.ops[last].block
+    if len(allocation.frees) > 1 or any(program.blocks[block].parent != FUNCTION for block in (home, end)):
+        return None
+    if not dominance.comes_once(home, end):
+        return None
+    body = allocations.region_of(home)
+    between = body[bisect_left(body, home) : bisect_left(body, end) + 1]
+    if len(between) > _BETWEEN or not all(dominance.dominates(home, block) for block in between):
+        return None
+    return allocation.op, last + 1
+
+
+def may_be_held_across(allocations: Allocations, allocation: Allocation) -> tuple[int, int]:
+    """The ops, half open, while which one that is used in several blocks of the function may be held."""
+    program, dominance = allocations.program, allocations.dominance
+    tops = [dominance.top(program.ops[op].block) for op in (allocation.op, allocation.users[-1])]
+    if any(dominance.cycle(top) >= 0 for top in tops):
+        return 0, len(program.ops)
+    return allocation.op, program.ops[allocation.users[-1]].end
 
 
 def is_held_to_the_end(allocations: Allocations, allocation: Allocation) -> bool:

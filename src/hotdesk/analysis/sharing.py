@@ -12,14 +12,14 @@ those before it, the *desk*, iff
    type with equal sizes, or static and of one element type, since no other memory can be asked of it; and the desk is as well
    aligned;
 4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the
-   same time, and no region of which nothing is known;
+   same time, and no region of which nothing is known. Blocks that branches join have a place by `analysis.desk_places`;
 5. each is freed as a whole by the op that frees such memory inside that block, or neither is freed at all;
 6. the peak does not rise (`analysis.peak`), though the desk is held from the first of them to the last, with what is between.
    The peak is the one of the worst path. While a function is called, or a buffer may be held of which it is not known for how
    long, no more is held than before.
 
 The desk is the smallest one that fits, among those the one that was freed last. Where the first user of a desk is inside an op,
-the desk goes in front of that op.
+the desk goes in front of that op; where two are in blocks that follow a third one, to the end of that block.
 """
 
 from __future__ import annotations
@@ -27,16 +27,22 @@ from __future__ import annotations
 import heapq
 import sys
 from bisect import bisect_left, insort
-from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_ranges import LiveRange, Unbounded
 from hotdesk.analysis.allocation_types import may_allocate
 from hotdesk.analysis.allocation_uses import Allocation, Allocations
-from hotdesk.analysis.buffer_program import FUNCTION
-from hotdesk.analysis.desks import Desk, is_held_to_the_end, may_be_held, shareable, single_desk, why_unlike
-from hotdesk.analysis.hoisting import is_not_negative, runs_in_parallel
-from hotdesk.analysis.new_memory import why_not_moved
+from hotdesk.analysis.desk_places import DeskPlaces
+from hotdesk.analysis.desks import (
+    Desk,
+    held_across,
+    is_held_to_the_end,
+    may_be_held,
+    may_be_held_across,
+    shareable,
+    single_desk,
+    why_unlike,
+)
 from hotdesk.analysis.peak import Change, Profile
 from hotdesk.analysis.size_bounds import is_at_least, upper_bound
 from hotdesk.explain import Decision, Outcome, Reason
@@ -54,22 +60,29 @@ class Sharing:
         self._ranges = declared_bounds(function)
         self.decisions: list[Decision] = []
         self.desks: list[Desk] = []
-        self._program, self._dominance = self.allocations.program, self.allocations.dominance
+        self._program, self._places = self.allocations.program, DeskPlaces(self.allocations)
         found: list[tuple[Desk, LiveRange]] = []
-        returned: list[Change] = []
+        known: list[Change] = []
         vague = [(op.number, op.end) for op in self._program.ops if may_allocate(op)]
         for allocation in self.allocations.on_heap:
             live = shareable(self.allocations, allocation)
             if isinstance(live, Unbounded):
                 self._say(allocation, Outcome.ALLOCATED, live.reason, live.op)
-            if isinstance(live, LiveRange) and live.lower < live.upper:
+            if isinstance(live, LiveRange) and live.spread:
+                across = held_across(self.allocations, allocation)
+                if across is None:
+                    vague.append(may_be_held_across(self.allocations, allocation))
+                else:
+                    known.append(Change(*across, self.allocations.bytes(allocation)))
+                self._say(allocation, Outcome.ALLOCATED, Reason.LIVE_AT_THE_SAME_TIME, allocation.op)
+            elif isinstance(live, LiveRange) and live.lower < live.upper:
                 found.append((single_desk(self.allocations, allocation, live), live))
             elif is_held_to_the_end(self.allocations, allocation):
-                returned.append(Change(allocation.op, len(self._program.ops), self.allocations.bytes(allocation)))
+                known.append(Change(allocation.op, len(self._program.ops), self.allocations.bytes(allocation)))
             else:
                 vague.append(may_be_held(self.allocations, allocation))
         found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
-        held = [*returned, *(Change(*desk.held, desk.bytes) for desk, _ in found)]
+        held = [*known, *(Change(*desk.held, desk.bytes) for desk, _ in found)]
         self._profile = Profile(len(self._program.ops) + 1, held, vague, self._is_signed)
         self._busy: list[tuple[int, int]] = []
         self._free: list[tuple[int, int, int]] = []
@@ -153,26 +166,13 @@ class Sharing:
         unlike = why_unlike(self.allocations, desk, alone)
         if unlike is not None:
             return unlike
-        if bool(desk.last >= 0) != bool(alone.last >= 0):
-            return Reason.FREED_ELSEWHERE
-        block = self._around(desk.block, alone.block)
-        if isinstance(block, Reason):
-            return block
-        firsts = [self._dominance.within(op, block) for op in (desk.first, alone.first)]
-        lasts = [self._dominance.within(free, block) for each in (desk, alone) for free in _frees(each)]
-        if None in firsts or None in lasts:
-            return Reason.FREED_ELSEWHERE
-        first = min(cast("list[int]", firsts))
-        kept = why_not_moved(self._program.ops[desk.users[0].op].operation)
-        if first != desk.users[0].op and kept is not None:
-            return kept
-        if not self._is_sized(desk, block, first):
-            return Reason.SIZE_DEFINED_BELOW
-        last = max(cast("list[int]", lasts), default=-1)
-        end = live.upper if last < 0 else self._program.ops[last].end
-        joined = Desk(
-            (*desk.users, *alone.users), block, first, last, desk.bytes, live.upper, (first, max(end, live.upper))
-        )
+        place = self._places.find(desk, alone)
+        if isinstance(place, Reason):
+            return place
+        end = live.upper if place.last < 0 else place.last if place.opens else self._program.ops[place.last].end
+        held = (place.first, max(end, live.upper))
+        users = (*desk.users, *alone.users)
+        joined = Desk(users, place.block, place.first, place.last, desk.bytes, live.upper, held, place.opens)
         changes = (
             Change(*alone.held, alone.bytes, -1),
             Change(joined.held[0], desk.held[0], desk.bytes),
@@ -180,58 +180,6 @@ class Sharing:
         )
         return joined if self._profile.accept(changes) else Reason.RAISES_PEAK
 
-    def _around(self, a: int, b: int) -> int | Reason:
-        """The lowest block that two blocks are, or are inside of (rule 4)."""
-        outer = self._outwards(b)
-        place = a
-        while place not in outer:
-            above = self._above(place)
-            if isinstance(above, Reason):
-                return above
-            place = above
-        inner = b
-        while inner != place:
-            above = self._above(inner)
-            if isinstance(above, Reason):
-                return above
-            inner = above
-        return place
-
-    def _outwards(self, block: int) -> set[int]:
-        found = {block}
-        while (parent := self._program.blocks[block].parent) != FUNCTION:
-            block = self._program.ops[parent].block
-            found.add(block)
-        return found
-
-    def _above(self, block: int) -> int | Reason:
-        """The block with the op that a block is inside of, or why memory of the one cannot serve in the other."""
-        parent = self._program.blocks[block].parent
-        if parent == FUNCTION:
-            return Reason.DIFFERENT_BLOCK
-        op = self._program.ops[parent]
-        if runs_in_parallel(op):
-            return Reason.PARALLEL_ITERATIONS
-        return op.block if op.control else Reason.UNKNOWN_REGION
-
-    def _is_sized(self, desk: Desk, block: int, first: int) -> bool:
-        """Whether the sizes of a desk are known in front of an op of a block, and no negative numbers."""
-        owner = self._program.ops[desk.users[0].op]
-        if first == owner.number:
-            return True
-        for size in owner.operation.operands:
-            home = self.allocations.block_of(size)
-            op = self.allocations.defining(size)
-            above = home != block and self._dominance.dominates(home, block)
-            if not (above or (home == block and op < first)) or not is_not_negative(size):
-                return False
-        return True
-
     def _say(self, allocation: Allocation, outcome: Outcome, reason: Reason, because: int) -> None:
         sources = tuple(map(self.allocations.source, dict.fromkeys((allocation.op, because))))
         self.decisions.append(Decision("allocation", outcome, reason, sources, self.allocations.bytes(allocation)))
-
-
-def _frees(desk: Desk) -> tuple[int, ...]:
-    """The deallocations, or of those that are known to be in the desk's block the last one."""
-    return desk.users[0].frees if len(desk.users) == 1 else (desk.last,) if desk.last >= 0 else ()

@@ -12,8 +12,8 @@ Legal iff rules 1 to 6 of `analysis.sharing` hold. The forms are, for all that s
 3. other element types, or symbolic sizes that are only proven to be enough: the first becomes an allocation of bytes, and each is
    a `memref.view` of it.
 
-The memory is freed once, where the last one was freed. Its alignment is the strictest that any of them asks for. Deallocations
-may be there or not; run it in front of a deallocation pass or behind.
+The memory is freed once, where the last one was freed, or where the blocks meet that they were freed in. Its alignment is the
+strictest that any of them asks for. Deallocations may be there or not; run it in front of a deallocation pass or behind.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class _Plan:
         self._frees = [ops[free].operation for user in desk.users for free in user.frees]
         self._first = ops[desk.first].operation
         self._last = ops[desk.last].operation if desk.last >= 0 else None
+        blocks = allocations.program.blocks
+        self._end = ops[blocks[ops[desk.last].block].last].operation if desk.opens else None
         values = [allocations.value(user) for user in desk.users]
         self._types = [value.type for value in values]
         shapes = [allocations.sizes.shape(value) for value in values]
@@ -85,7 +87,9 @@ class _Plan:
             if self._is_asked:
                 owner.attributes[ALIGNMENT] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._alignment)
             memory = owner.results[0]
-        if self._last is not None:
+        if self._end is not None:
+            create(self._free, [memory], [], before=next(iter(self._end.block.operations)).operation)
+        elif self._last is not None:
             create(self._free, [memory], [], before=self._last).move_after(self._last)
         for free in self._frees:
             free.erase()
