@@ -56,8 +56,8 @@ class Memory:
         """
         if place is None:
             return
-        if allocated:
-            self._allocated[place] = memref
+        if allocated and self._allocated.setdefault(place, memref) != memref:
+            self._apart.add(place)
         known = self._known.get(place)
         if allocated or known is None or not self._control.dominates(known.block, known.order, block, order):
             self._known[place] = _Known(memref, self._record.values[value].shape, block, order)
