@@ -127,6 +127,7 @@ class Breaking(Pass):
 
     name: ClassVar[str] = "breaking"
     reload_scalars: bool = False
+    results_in_donated: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         main = module.body.operations[0].operation
