@@ -9,8 +9,8 @@ A concatenation lies in a later one iff
 3. both stand in one block, and the function does not return the first of them;
 4. it lies in no other one.
 
-A chain of them takes the memory of the last one from the beginning. That must not raise the function's peak, by the estimate of
-`held_bytes`.
+A chain of them takes the memory of the last one from the beginning. That must not take more than where one is
+copied into the next, by the estimate of `held_bytes`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def find_growths(concats: Iterable[ir.Operation], held: HeldBytes) -> list[Growt
             inside[op] = found
             outside.add(found[0])
     chains = [_chain(op, inside) for op in fitting if op in inside and op not in outside]
-    return [chain for chain in chains if held.holds_from_beginning([op.results[0] for op, _ in chain], [])]
+    return [chain for chain in chains if held.holds_from_beginning([op.results[0] for op, _ in chain])]
 
 
 def _frame(op: ir.Operation) -> tuple[int, tuple[int | None, ...]]:

@@ -53,29 +53,30 @@ class HeldBytes:
         dying = sum(size for step in steps for value, size in step.dying.items() if value not in made)
         return insertion.held - sum(steps[-1].made.values()) + dying > self._peak
 
-    def holds_from_beginning(self, members: Sequence[ir.Value], parts: Sequence[ir.Value]) -> bool:
-        """Whether the last of the members may have its memory as soon as another one, or one of `parts`, is made.
+    def holds_from_beginning(self, members: Sequence[ir.Value]) -> bool:
+        """Whether the last of the members may have its memory as soon as the first is made; the others lie in it.
 
-        Members and parts lie in it. It may if the peak does not rise; then the estimate counts it from there on. Not if that is
-        not known.
+        It may if no more is held between them than where one member is copied into the next; then the estimate counts it from
+        there on. Not if that is not known.
         """
         tasks = self._read()
         if any(value not in tasks for value in members):
             return False
-        inside = {value for each in (*members, *parts) if each in tasks for value in self._steps[tasks[each]].made}
-        first = min(tasks[value] for value in (*members, *parts) if value in tasks)
-        last = tasks[members[-1]]
-        whole = sum(self._steps[last].made.values())
+        numbers = [tasks[value] for value in members]
+        inside = {value for number in numbers for value in self._steps[number].made}
+        whole = sum(self._steps[numbers[-1]].made.values())
+        between = self._steps[numbers[0] : numbers[-1] + 1]
         levels: list[int] = []
         live: dict[int, int] = {}
-        for step in self._steps[first : last + 1]:
+        for step in between:
             made = {value: size for value, size in step.made.items() if value in inside}
-            new = sum(size for value, size in made.items() if value not in step.over)
-            levels.append(step.held - sum(live.values()) - new + whole)
+            levels.append(step.held - sum(live.values()) - sum(made.values()) + whole)
             live = {value: size for value, size in (live | made).items() if value not in step.dying}
-        if max(levels) > self._peak:
+        copying = [self._steps[number] for number in numbers[1:]]
+        beside = [sum(size for value, size in step.dying.items() if value not in inside) for step in copying]
+        if max(levels) > max(step.held - size for step, size in zip(copying, beside, strict=True)):
             return False
-        for step, level in zip(self._steps[first : last + 1], levels, strict=True):
+        for step, level in zip(between, levels, strict=True):
             step.held = level
         return True
 

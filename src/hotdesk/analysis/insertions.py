@@ -6,8 +6,8 @@ An *insertion* puts a value into a destination: `tensor.insert_slice`, `tensor.p
 
 1. each link but the last is read by the next link alone, and nobody reads the last one after the insertion;
 2. all of it stands in one block;
-3. the destination, offsets and sizes are known in front of the chain; or the chain can move down to the insertion, because
-   nothing else reads it; or the destination can move up, because it is an empty tensor;
+3. the destination, offsets and sizes are known in front of the chain, or the chain can move down to the insertion, because
+   nothing else reads it;
 4. nothing but the insertion reads the destination after the chain began, or no elements that are inserted, by static numbers; a
    link that reads it reads the very elements that it is about to write, and no link makes it;
 5. a destination in memory is promised to be free to write (`restrict writable`), and nothing else in the function touches it;
@@ -46,14 +46,12 @@ class Chain:
         links: the ops from the one that has the `tensor.empty` as an operand to the one that makes the inserted value.
         operand: the number of that operand.
         moves: whether the links have to move down in front of the insertion first.
-        raises: whether the destination, a `tensor.empty`, has to move up in front of the links first.
     """
 
     insertion: ir.Operation
     links: tuple[ir.Operation, ...]
     operand: int
     moves: bool
-    raises: bool = False
 
 
 def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | None:
@@ -88,22 +86,18 @@ def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | N
     if any(value in made for value in list(insertion.operands)[1:]):
         return _refused(insertion, Reason.READ_BY_SAME_OP, insertion)
     moves = not all(_is_known(v, links[0]) for v in list(insertion.operands)[1:])
-    raises = bool(others) and moves and _may_be_raised(insertion)
-    if others and moves and not raises:
+    if moves and others:
         return _refused(insertion, Reason.DESTINATION_LATER, defining_op(destination) or insertion)
     if is_memref(destination.type):
         touching = _touching(insertion)
         if touching is not None:
             return _refused(insertion, Reason.DESTINATION_SHARED, touching)
     else:
-        conflict = _destination_read(insertion, links, anchor if moves and not raises else links[0])
+        conflict = _destination_read(insertion, links, anchor if moves else links[0])
         if conflict is not None:
             return _refused(insertion, *conflict)
-    chain = Chain(insertion, tuple(links), operand, moves and not raises, raises)
-    raised = held.raised_by(chain)
-    if raises and not raised:
-        raised = not held.holds_from_beginning([insertion.results[0]], list(made))
-    return _refused(insertion, Reason.DESTINATION_RAISES_PEAK, links[-1]) if raised else chain
+    chain = Chain(insertion, tuple(links), operand, moves)
+    return _refused(insertion, Reason.DESTINATION_RAISES_PEAK, links[-1]) if held.raised_by(chain) else chain
 
 
 def same_slice(a: ir.Operation, b: ir.Operation) -> bool:
@@ -142,14 +136,6 @@ def _is_before(op: ir.Operation, anchor: ir.Operation) -> bool:
             return False
         op = parent.operation
     return op != anchor and op.is_before_in_block(anchor)
-
-
-def _may_be_raised(insertion: ir.Operation) -> bool:
-    """Whether what an op inserts into is an empty tensor of its own that may stand anywhere in front of it, at static offsets."""
-    empty = defining_op(insertion.operands[1])
-    if empty is None or empty.name != "tensor.empty" or insertion.name != "tensor.insert_slice":
-        return False
-    return len(empty.operands) + len(insertion.operands) == 2 and users(empty.results[0]) == [insertion]
 
 
 def _is_known(value: ir.Value, op: ir.Operation) -> bool:

@@ -5,8 +5,8 @@
     %r = tensor.insert_slice %a into %d[2] [4] [1]     %r = tensor.insert_slice %a into %d[2] [4] [1]
 
 Legal iff `analysis.insertions` finds the chain from a `tensor.empty` to the insertion, by its rules 1 to 6; where only the
-destination comes too late, the chain moves down to it, or an empty destination up. A value materialized in a destination takes
-the whole of it. One-shot bufferization then sees one buffer throughout. `tensor.concat` and `tensor.pad` become insertions by
+destination comes too late, the chain moves down to it. A value materialized in a destination takes the whole of it. One-shot
+bufferization then sees one buffer throughout. `tensor.concat` and `tensor.pad` become insertions by
 `hotdesk-decompose-concat-and-pad`, which goes first.
 """
 
@@ -53,8 +53,6 @@ def _rewrite(chain: Chain) -> Decision:
         anchor = insertion if insertion.block == first.block else cast(Any, insertion.parent)
         for link in chain.links:
             link.move_before(anchor)
-    if chain.raises:
-        cast(ir.Operation, defining_op(insertion.operands[1])).move_before(first)
     empty = first.operands[chain.operand]
     place = _place(insertion, first)
     if place.type != empty.type:
