@@ -49,7 +49,12 @@ def _run(self: Any, inputs: Sequence[Any], shapes: Sequence[Sequence[int]], pois
 def _check_compiled(compiled: Compiled, inputs: Sequence[Array], name: str = "everything") -> None:
     _check(compiled, inputs, name)
     report = planned(compiled, inputs)
-    faults = [fault for fault in report.faults if fault.kind is not FaultKind.UNWRITTEN]
+    excused = {FaultKind.UNWRITTEN}
+    if not all(want.defined.all() for want in compiled.expected(inputs)):
+        excused.add(
+            FaultKind.OVERLAP
+        )  # what `tensor.empty` holds may be what lay there before, and change while it is read
+    faults = [fault for fault in report.faults if fault.kind not in excused]
     assert not faults, f"under the memory checker, {name}: {report}"
 
 

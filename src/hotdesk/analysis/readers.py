@@ -23,12 +23,16 @@ CAPTURED = -1
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Op `op` reads the part `extent` of a group through operand `operand`, or `CAPTURED`; what is in `spared` it leaves out."""
+    """Op `op` reads the part `extent` of a group through operand `operand`, or `CAPTURED`; what is in `spared` it leaves out.
+
+    Where it is `passed` on to another value, that may be read later.
+    """
 
     op: int
     operand: int
     extent: Extent
     spared: Extent | None = None
+    passed: bool = False
 
 
 class Readers:
@@ -94,12 +98,13 @@ class Readers:
         )
 
     def _changes(self, insertion: OpRecord, argument: int, read: Read) -> bool:
-        """Whether an insertion into what an argument shows comes before a read, and changes what that wants."""
+        """Whether an insertion into what an argument shows changes what a read behind it wants, or one that passes that on."""
         assert insertion.facts.part is not None
         assert insertion.facts.part.source is not None
         source, part = insertion.operands[insertion.facts.part.source], self.part(insertion)
         lies_there = self.root[source] == argument and same(self.extent[source], part)
-        return insertion.number < read.op and not lies_there and not disjoint(part, read.extent)
+        behind = insertion.number < read.op or read.passed
+        return behind and not lies_there and not disjoint(part, read.extent)
 
     def reads_at(self, value: int, op: int) -> list[Read]:
         """How an op reads the value's group."""
@@ -211,7 +216,7 @@ class Readers:
                 spared = within(self.extent[value], inner) if self.extent[value] is WHOLE else None
             self._add(value, Read(op.number, operand, self.extent[value], spared))
         for operand, value in passed:
-            self._add(value, Read(op.number, operand, self.extent[value]))
+            self._add(value, Read(op.number, operand, self.extent[value], passed=True))
         for value in op.captured:
             self._add(value, Read(op.number, CAPTURED, self.extent[value]))
 
