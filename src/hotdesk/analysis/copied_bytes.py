@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.analysis.places import Places
+from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 
 _OFTEN = 8
 """How often the body of a loop is taken to run."""
@@ -17,6 +18,20 @@ def copied_bytes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[in
     for value, block in (*_overwritten(function, analysis), *_passed(function, analysis)):
         loop = _loop(function, block)
         found[loop] = found.get(loop, 0) + cost_of_copy(function, value, block)
+    return found
+
+
+def copied_results(function: FunctionRecord, places: Places) -> list[int]:
+    """The results that are copied to memory of their own at the end, by number, if none may be an argument's memory."""
+    arguments = {places.find(argument) for argument in function.arguments if argument != NOT_A_TENSOR}
+    taken: set[int] = set()
+    found: list[int] = []
+    for number, value in enumerate(function.end.operands):
+        place = places.place_of(value) if value != NOT_A_TENSOR else None
+        if place is None or place in taken or place in arguments or place in places.read_only or not places.stay(place):
+            found.extend([number] if value != NOT_A_TENSOR else [])
+        else:
+            taken.add(place)
     return found
 
 

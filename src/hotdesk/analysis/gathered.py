@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from hotdesk.analysis.copied_bytes import copied_results
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.orders import Tie, top_down
 from hotdesk.analysis.passed_edges import PassedEdges
-from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
 from hotdesk.ir.types import shape_of
 
@@ -64,22 +64,7 @@ def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Co
     for edge, flow in analysis.flows.items():
         if flow.copied and edge.target not in analysis.gathered:
             found.add(("flow", edge.op, edge.operand))
-    taken: set[int] = set()
-    for number, value in enumerate(function.end.operands):
-        if value == NOT_A_TENSOR:
-            continue
-        place = analysis.places.place_of(value)
-        if place is None or place in taken or not _is_own(function, analysis.places, place):
-            found.add(("result", number, 0))
-        else:
-            taken.add(place)
-    return frozenset(found)
-
-
-def _is_own(function: FunctionRecord, places: Places, place: int) -> bool:
-    """Whether a place is memory that the function makes, and one buffer from beginning to end."""
-    given = any(argument != NOT_A_TENSOR and places.find(argument) == place for argument in function.arguments)
-    return not given and place not in places.read_only and places.stay(place)
+    return frozenset(found) | {("result", number, 0) for number in copied_results(function, analysis.places)}
 
 
 class _Behind:

@@ -58,7 +58,7 @@ def _hint(decision: Decision, situation: Situation) -> str:
             return _donate(decision, situation)
         case Reason.NOT_WRITABLE_CONSTANT if situation.cheap:
             return "Start from `linalg.fill` instead of a constant."
-        case Reason.READ_LATER | Reason.ALREADY_OVERWRITTEN:
+        case Reason.READ_LATER | Reason.ALREADY_OVERWRITTEN | Reason.SLICE_INSTEAD:
             return _order(decision, situation)
         case Reason.READ_BY_SAME_OP if situation.fresh:
             return "Read it by the indexing map by which the result is written."
