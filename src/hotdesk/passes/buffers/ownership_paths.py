@@ -4,7 +4,7 @@
 
     %s = arith.select %p, %a, %b      ->      %s = scf.if %p { scf.yield %a } else { scf.yield %b }
 
-2. A result that on some paths is memory of somebody else is copied on those paths, instead of behind them under a flag.
+2. A result that on some paths is memory of somebody else, or of another result, is copied on those paths, instead of behind them.
 
     %r = scf.if %p { scf.yield %new } else { scf.yield %argument }; return %r      ->      … else { copy %argument to %c;
                                                                                            scf.yield %c }
@@ -21,7 +21,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
@@ -76,7 +76,7 @@ def foreign_points(
     for handover in ownership.handovers.values():
         if handover.slot.returned < 0 or handover.certain or len(handover.slot.keys) != 1:
             continue
-        paths = _Paths(program, ownership)
+        paths = _Paths(program, ownership, {EXTERNAL, *(owner for owner, _ in handover.claimed)})
         points = paths.behind(handover.source, handover.key[0])
         if points and paths.tails:
             return [], paths.tails[0]
@@ -88,8 +88,8 @@ def foreign_points(
 class _Paths:
     """Where the memory that a value may be comes from."""
 
-    def __init__(self, program: BufferProgram, ownership: Ownership) -> None:
-        self._program, self._ownership = program, ownership
+    def __init__(self, program: BufferProgram, ownership: Ownership, foreign: Set[int]) -> None:
+        self._program, self._ownership, self._foreign = program, ownership, foreign
         self.tails: list[Tail] = []
 
     def behind(self, value: int, user: int) -> list[Point]:
@@ -147,9 +147,9 @@ class _Paths:
         for op, operand in passed:
             source = self._program.ops[op].operands[operand]
             candidates = self._ownership.candidates[source]
-            if candidates == frozenset({EXTERNAL}):
+            if candidates <= self._foreign:
                 points.append((op, operand))
-            elif EXTERNAL in candidates and not self._collect(source, op, points):
+            elif candidates & self._foreign and not self._collect(source, op, points):
                 return False
         return True
 

@@ -148,7 +148,7 @@ class _Settling:
             for handover, passed in points:
                 end = self._program.ops[handover.key[0]].operation
                 value = end.operands[handover.key[1]]
-                self._copied.append(ReturnedCopy.of(value, Reason.RETURNED_INPUT, end, self._function))
+                self._copied.append(ReturnedCopy.of(value, reason_of(handover), end, self._function))
                 for number, operand in passed:
                     op = self._program.ops[number].operation
                     op.operands[operand] = copy_of(op.operands[operand], op)

@@ -328,7 +328,7 @@ def annotations(module: ir.Module) -> list[list[str]]:
     return [[str(word) for word in op.attributes["__inplace_operands_attr__"]] for op in ops]
 
 
-@pytest.mark.parametrize("name", ["loop_in_place", "if_writes_read_later", "nested_in_place", "materialize"])
+@pytest.mark.parametrize("name", ["loop_in_place", "if_writes_in_one_branch", "nested_in_place", "materialize"])
 def test_decisions_in_mlirs_words_where_both_decide_alike(name: str) -> None:
     text = EXAMPLES[name].read_text()
     ours, theirs = parse(text), parse(text)
