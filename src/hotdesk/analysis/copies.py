@@ -49,6 +49,7 @@ class Memory:
             for b in self.program.buffers
         ]
         self._touching: dict[int, list[int]] = {}
+        self._writing: dict[int, list[int]] = {}
         self._freeing: dict[int, list[int]] = {}
         self.copies: list[Copy] = []
         used: list[list[int]] = [[] for _ in self.program.ops]
@@ -70,6 +71,10 @@ class Memory:
     def touching(self, classes: Iterable[int], first: int, end: int) -> list[int]:
         """The ops from `first` to `end`, half open, that may read or write memory of these classes."""
         return sorted({op for each in classes for op in _between(self._touching.get(each, ()), first, end)})
+
+    def writing(self, classes: Iterable[int], first: int, end: int) -> list[int]:
+        """The ops from `first` to `end`, half open, that may write memory of these classes."""
+        return sorted({op for each in classes for op in _between(self._writing.get(each, ()), first, end)})
 
     def next_touching(self, classes: Iterable[int], first: int, end: int) -> int | None:
         """The first of the ops that `touching` tells, None if there are none; costs the same however many there are."""
@@ -121,8 +126,12 @@ class Memory:
             found.update(*(self._classes[number] for number in used))
         if not self._is_known(op):
             found.add(FOREIGN)
+        effects = effects_of(op.operation) if found else None
+        written = found if effects is None else {each for v in effects.writes for each in self.classes_of(v)}
         for each in found:
             self._touching.setdefault(each, []).append(op.number)
+        for each in written:
+            self._writing.setdefault(each, []).append(op.number)
         for position in freed(op.operation) if used else ():
             for each in self._classes[op.operands[position]]:
                 self._freeing.setdefault(each, []).append(op.number)

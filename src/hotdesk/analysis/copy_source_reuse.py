@@ -46,11 +46,11 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     read = memory.classes(copy.source)
     dead = owner is not None and memory.next_touching(read, copy.op + 1, len(program.ops)) is None
     if not dead:
-        written = [op for op in after if context.effects.may_write(op, copy.target)]
-        used = memory.touching(read, copy.op + 1, end)
-        written += [op for op in used if context.effects.may_write(op, copy.source)]
-        if written:
-            return Refusal(3, Reason.STILL_USED, written[0])
+        kept = [(copy.target, {target.buffer}, len(program.ops)), (copy.source, read, end)]
+        writers = ((op, buffer) for buffer, classes, last in kept for op in memory.writing(classes, copy.op + 1, last))
+        writer = next((op for op, buffer in writers if context.effects.may_write(op, buffer)), None)
+        if writer is not None:
+            return Refusal(3, Reason.STILL_USED, writer)
     stays = memory.is_viewed_only(target) and not memory.leaves(target)
     fit = fit_of(program, target, copy.source, stays=stays)
     if not isinstance(fit, Fit):

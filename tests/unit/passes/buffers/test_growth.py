@@ -7,6 +7,7 @@ import pytest
 from hotdesk._bindings import ir
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.base import Pass
+from hotdesk.passes.buffers.copy_removal import CopyRemoval
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.share import ShareBuffers
 from tests.growing_programs import SHAPES
@@ -34,3 +35,8 @@ def test_deallocation(shape: str) -> None:
 @pytest.mark.parametrize("shape", ["row", "nested", "blocks", "used in blocks"])
 def test_sharing(shape: str) -> None:
     assert_in_proportion(ShareBuffers(), shape)
+
+
+@pytest.mark.parametrize("shape", ["row", "nested", "blocks", "used in blocks"])
+def test_copy_removal(shape: str) -> None:
+    assert_in_proportion(CopyRemoval(), shape)
