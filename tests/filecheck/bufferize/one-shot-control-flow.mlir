@@ -118,10 +118,13 @@ func.func @halves(%x: tensor<8xf32> {hotdesk.donated}) -> tensor<8xf32> {
 
 // -----
 
-// What is selected later is wanted until then.
+// What is selected later is wanted until then: one of both is computed in the result, the other copied there if it is chosen.
 // CHECK-LABEL: func.func @selected(
-// CHECK:         linalg.fill {{.*}} outs(%alloc
-// CHECK:         arith.select
+// CHECK-SAME:      [[X:%[a-z0-9]+]]: memref<8xf32> {hotdesk.donated}, [[C:%[a-z0-9]+]]: i1, [[R:%[a-z0-9]+]]: memref<8xf32>
+// CHECK-NOT:     memref.alloc
+// CHECK:         linalg.fill {{.*}} outs([[R]] :
+// CHECK-NEXT:    scf.if [[C]] {
+// CHECK-NEXT:      linalg.generic {{.*}} ins([[X]] : memref<8xf32>) outs([[R]] : memref<8xf32>)
 func.func @selected(%x: tensor<8xf32> {hotdesk.donated}, %c: i1) -> tensor<8xf32> {
   %f = arith.constant 0.0 : f32
   %z = linalg.fill ins(%f : f32) outs(%x : tensor<8xf32>) -> tensor<8xf32>

@@ -43,7 +43,9 @@ OTHERS = (
     "s4-",
     "s5-",
     "one-shot-control-flow",
+    "one-shot-gathered",
     "one-shot-loop-sizes",
+    "one-shot-memory-spaces",
     "one-shot-parallel-reductions",
 )
 """What has tests of its own."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from hotdesk.analysis import allocation_ranges, merging, sharing
+from hotdesk.analysis import allocation_ranges, desk_places, desks, merging
 from hotdesk.analysis.allocation_ranges import LiveRange
 from hotdesk.analysis.allocation_uses import Allocations
 from hotdesk.analysis.sharing import Sharing
@@ -63,12 +63,12 @@ BEFORE_THREADS = (
 )  # fmt: skip
 SHARING = {
     "live ranges end one op early": Case(
-        changed(sharing, "live_range", _shorter), FaultKind.OVERLAP, program(*TURNED, kind=SQUARE)
+        changed(desks, "live_range", _shorter), FaultKind.OVERLAP, program(*TURNED, kind=SQUARE)
     ),
     "a desk is too small": Case(
         changed(Sharing, "_candidates", _smaller_ones_too), FaultKind.OUT_OF_BOUNDS, program(*SMALL_THEN_LARGE)
     ),
-    "threads share a desk": Case(always(sharing, "runs_in_parallel", False), FaultKind.RACE, program(*BEFORE_THREADS)),
+    "threads share a desk": Case(always(desk_places, "runs_in_parallel", False), FaultKind.RACE, program(*BEFORE_THREADS)),
     "the first user frees": Case(
         lambda patch: patch.setattr(share, "Sharing", _FreedByTheFirst), FaultKind.USE_AFTER_FREE, program(*FREED_EARLY)
     ),
