@@ -24,8 +24,8 @@ REFUSED = "buffer-deallocation-refused"
 FREES = "hotdesk-buffer-deallocation"
 TENSORS = {path.stem: path for path in sorted((DIRECTORY / "tensor").glob("s[45]-*.mlir"))}
 UNRANKED, ENDLESS, ON_MEMORY, ON_DEVICE = ("dynamic", "unranked"), ("unknown", "itself"), ("on_memory",), ("device",)
-"""Functions that cannot be run: the checker and the reference know no values without a rank, and no device; some call themselves and
-never come back; and one among those on tensors is on memory."""
+"""Functions that cannot be run: the checker and the reference know no values without a rank, and no device; some call themselves
+and never come back; and one among those on tensors is on memory."""
 
 
 def _same(before: CheckReport, after: CheckReport) -> None:

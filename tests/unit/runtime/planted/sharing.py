@@ -68,7 +68,9 @@ SHARING = {
     "a desk is too small": Case(
         changed(Sharing, "_candidates", _smaller_ones_too), FaultKind.OUT_OF_BOUNDS, program(*SMALL_THEN_LARGE)
     ),
-    "threads share a desk": Case(always(desk_places, "runs_in_parallel", False), FaultKind.RACE, program(*BEFORE_THREADS)),
+    "threads share a desk": Case(
+        always(desk_places, "runs_in_parallel", False), FaultKind.RACE, program(*BEFORE_THREADS)
+    ),
     "the first user frees": Case(
         lambda patch: patch.setattr(share, "Sharing", _FreedByTheFirst), FaultKind.USE_AFTER_FREE, program(*FREED_EARLY)
     ),
