@@ -23,13 +23,15 @@ def copied_bytes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[in
 
 def copied_results(function: FunctionRecord, places: Places) -> list[int]:
     """The results that are copied to memory of their own at the end, by number, if none may be an argument's memory."""
-    arguments = {places.find(argument) for argument in function.arguments if argument != NOT_A_TENSOR}
     taken: set[int] = set()
     found: list[int] = []
     for number, value in enumerate(function.end.operands):
-        place = places.place_of(value) if value != NOT_A_TENSOR else None
-        if place is None or place in taken or place in arguments or place in places.read_only or not places.stay(place):
-            found.extend([number] if value != NOT_A_TENSOR else [])
+        if value == NOT_A_TENSOR:
+            continue
+        place = places.place_of(value)
+        own = place is not None and not (place in places.read_only or places.is_given(place)) and places.stay(place)
+        if place is None or not own or place in taken:
+            found.append(number)
         else:
             taken.add(place)
     return found

@@ -40,7 +40,6 @@ class Gathering:
         self._places = places
         self._edges = edges
         self._apart = apart
-        self._arguments = [number for number in function.arguments if number != NOT_A_TENSOR]
         self.failed: set[int] = set()
 
     def ready(self, target: int) -> int:
@@ -68,7 +67,7 @@ class Gathering:
         place = self._places.place_of(edge.source)
         if place is None:
             return Conflict(Reason.PARTIAL_VIEW)
-        if self._apart[edge.target] and any(self._places.find(argument) == place for argument in self._arguments):
+        if self._apart[edge.target] and self._places.is_given(place):
             return Conflict(Reason.RETURNED_INPUT)
         reason = self._places.why_read_only(edge.source)
         if reason is not None:

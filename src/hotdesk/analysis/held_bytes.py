@@ -40,7 +40,7 @@ class HeldBytes:
 
     def raised_by(self, chain: Chain) -> bool:
         """Whether the peak rises if the links of a chain write where their value is inserted."""
-        if not chain.moves and not _several_die(chain):
+        if _dying_at(chain) < (1 if chain.moves else 2):  # nothing that another one saves: the function need not be read
             return False
         tasks = self._read()
         made_by = [op.results[0] for op in (*chain.links, chain.insertion) if len(op.results)]
@@ -131,12 +131,12 @@ def _steps(problem: ScheduleProblem) -> list[_Step]:
     return steps
 
 
-def _several_die(chain: Chain) -> bool:
-    """Whether nothing after a chain uses two or more of the tensors that its links read."""
+def _dying_at(chain: Chain) -> int:
+    """How many of the tensors that the links of a chain read nothing uses after it."""
     found: dict[ir.Value, None] = {}
     for link in chain.links:
         found.update((value, None) for value in link.operands if is_tensor(value.type))
-    return sum(_dies(value, chain) for value in found) > 1
+    return sum(_dies(value, chain) for value in found)
 
 
 def _dies(value: ir.Value, chain: Chain) -> bool:

@@ -35,6 +35,7 @@ class Occupancy:
         self.undecided: set[int] = set()
         self.moving: set[int] = set()
         self.scattered: set[int] = set()
+        self._given = {number for number in function.arguments if number != NOT_A_TENSOR}
         self.trades = Trades(lambda value: self.find(readers.root[value]))
         writers = writers_of(function)
         for value in function.values:
@@ -103,6 +104,10 @@ class Occupancy:
         """Whether all that lies in a place is in one buffer, from beginning to end."""
         return all(self.find(value) != self.find(place) for value in (*self.moving, *self.scattered))
 
+    def is_given(self, place: int) -> bool:
+        """Whether an argument of the function lies in a place."""
+        return self.find(place) in self._given
+
     def moves(self, value: int) -> bool:
         """Whether a value may lie in a buffer that is one now and another one later."""
         moving = {self.find(other) for other in self.moving}
@@ -141,6 +146,8 @@ class Occupancy:
         reason = self.read_only.get(a) or self.read_only.get(b)
         if len(self._occupants[a]) > len(self._occupants[b]):
             a, b = b, a
+        if a in self._given:
+            self._given.add(b)
         self._joined.unite(a, b)
         self._separation.unite(a, b)
         for occupant in self._occupants.pop(a):

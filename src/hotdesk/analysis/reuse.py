@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from hotdesk.analysis.extents import WHOLE
 from hotdesk.analysis.places import Places
-from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.program import FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Readers
 
 _TRIED = 4
@@ -40,7 +40,6 @@ class Reuse:
         self._places = places
         self._readers = readers
         self._destinations: dict[int, _Destination] = {}
-        self._arguments = [number for number in function.arguments if number != NOT_A_TENSOR]
 
     def share(self, ties: Sequence[tuple[OpRecord, int, int]]) -> frozenset[tuple[int, int]]:
         """Lets results share buffers; the (op, operand) of those that are written into one that is there already.
@@ -79,9 +78,9 @@ class Reuse:
     def _is_free(self, value: int) -> bool:
         """Whether the memory of a value is made for what lies there alone, and stays the same."""
         place = self._places.place_of(value)
-        if place is None or place in self._places.read_only or not self._places.stay(place):
+        if place is None or place in self._places.read_only or self._places.is_given(place):
             return False
-        return all(self._places.find(argument) != place for argument in self._arguments)
+        return self._places.stay(place)
 
     def _is_in_loop(self, group: int, op: OpRecord) -> bool:
         """Whether an op runs several times for one time that a group is made."""
