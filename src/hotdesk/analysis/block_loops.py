@@ -1,7 +1,7 @@
 """What comes round a loop of blocks that branch to one another, and what enters it.
 
-1. What comes back to an argument of the first block lies where the argument lies, if all that lies there is made inside the loop,
-   no other argument lies there, and nothing is lost.
+1. What comes back to an argument of the first block lies where the argument lies, if it has the same size, all that lies there is
+   made inside the loop, no other argument lies there, and nothing is lost.
 2. Else its memory is handed over, if that is another argument's or was made inside the loop, and the same branch hands it to
    nobody else. Then a place stands for one buffer now and another one later, and what is made there anew has memory of its own.
 3. Else an argument over which nobody writes lies wherever what it gets lies, if nothing is lost.
@@ -53,7 +53,9 @@ class BlockLoop:
             for value in (edge.target, *self._places.trades.led_to(edge.target)):
                 self._places.read_only.setdefault(self._places.find(value), Reason.READ_LATER)
         ways = [edge.target for edge in self._entering]
-        self._places.scattered.update(e.target for e in refused if e in self.copied and ways.count(e.target) > 1)
+        several = [edge for edge in self._entering if ways.count(edge.target) > 1]
+        apart = [edge for edge in several if edge in self.copied or not self._is_as_large(edge)]
+        self._places.scattered.update(edge.target for edge in apart)
 
     def _lead_back(self, edge: FlowEdge) -> None:
         """An edge to the next iteration: in the place of the argument, if that can be."""
@@ -67,15 +69,21 @@ class BlockLoop:
             self.copied[edge] = conflict
 
     def _outside(self, edge: FlowEdge) -> Conflict | None:
-        """Whether what comes back lies with anything made outside the loop, or with another argument of its first block."""
+        """Whether what comes back has another size, or lies with what is made outside the loop or is another argument there."""
         place = self._places.place_of(edge.source)
         if place is None:
             return Conflict(Reason.PARTIAL_VIEW)
+        if not self._is_as_large(edge):
+            return Conflict(Reason.SIZE_NOT_PROVEN_EQUAL, self._head.first)
         if not self._is_inside(place):
             return Conflict(Reason.READ_LATER, self._head.first)
         if any(argument != edge.target for argument in self._arguments_in(place)):
             return Conflict(Reason.ALREADY_OVERWRITTEN, self._head.first)
         return None
+
+    def _is_as_large(self, edge: FlowEdge) -> bool:
+        """Whether what a branch passes on has the sizes of the argument that it becomes."""
+        return self._function.values[edge.source].shape == self._function.values[edge.target].shape
 
     def _is_inside(self, place: int) -> bool:
         """Whether all that lies in a place is made in the loop."""

@@ -7,7 +7,7 @@ What cannot be proven counts as meeting.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
@@ -34,12 +34,14 @@ class Box:
         frame: what it is a slice of.
         dims: offset, size and stride of each dim.
         kept: the dims that tensors which are this slice have.
+        inside: the frame of these tensors; parts in any other one, such as of a reshaped tensor, have other dims.
         scalars: numbers of the ops that define its index values; inside a loop they may differ between iterations.
     """
 
     frame: int
     dims: tuple[tuple[Size, Size, Size], ...]
     kept: tuple[int, ...]
+    inside: int = field(compare=False)
     scalars: frozenset[int] = frozenset()
 
 
@@ -52,13 +54,13 @@ def within(outer: Extent, inner: Extent) -> Extent:
         return outer
     if outer is WHOLE:
         return inner
-    if isinstance(outer, Box) and isinstance(inner, Box):
+    if isinstance(outer, Box) and isinstance(inner, Box) and outer.inside == inner.frame:
         dims = list(outer.dims)
         for position, (offset, size, stride) in zip(outer.kept, inner.dims, strict=True):
             start, _, step = dims[position]
             dims[position] = (expand(start + offset * step), size, expand(step * stride))
         kept = tuple(outer.kept[i] for i in inner.kept)
-        return Box(outer.frame, tuple(dims), kept, outer.scalars | inner.scalars)
+        return Box(outer.frame, tuple(dims), kept, inner.inside, outer.scalars | inner.scalars)
     return UNKNOWN
 
 

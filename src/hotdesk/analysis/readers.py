@@ -196,6 +196,7 @@ class Readers:
             self.frame[op.operands[part.container]],
             tuple((o, n, 1 if n == 1 else s) for o, n, s in zip(offsets, lengths, strides, strict=True)),
             part.kept,
+            self.frame[op.results[0] if part.source is None else op.operands[part.source]],
             frozenset(scalars[value] for value in dynamic),
         )
         shape = self._function.values[op.operands[part.container]].shape

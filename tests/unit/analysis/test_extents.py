@@ -13,7 +13,7 @@ N, P, Q = sympy.Symbol("n"), sympy.Symbol("opaque1"), sympy.Symbol("opaque2")
 
 
 def box(*dims: tuple[Any, Any, Any], frame: int = 0) -> Box:
-    return Box(frame, dims, tuple(range(len(dims))))
+    return Box(frame, dims, tuple(range(len(dims))), frame + 1)
 
 
 @pytest.mark.parametrize(
@@ -60,14 +60,14 @@ def test_covers(outer: Any, inner: Any, inside: bool) -> None:
 
 
 def test_within_composes_slices() -> None:
-    rows = Box(0, ((2, 4, 1), (0, 8, 1)), (0, 1))
-    part = within(rows, Box(1, ((1, 2, 1), (3, 2, 2)), (0, 1)))
-    assert part == Box(0, ((3, 2, 1), (3, 2, 2)), (0, 1))
+    rows = Box(0, ((2, 4, 1), (0, 8, 1)), (0, 1), 1)
+    part = within(rows, Box(1, ((1, 2, 1), (3, 2, 2)), (0, 1), 2))
+    assert part == Box(0, ((3, 2, 1), (3, 2, 2)), (0, 1), 2)
 
 
 def test_within_follows_dims_that_are_dropped() -> None:
-    row = Box(0, ((2, 1, 1), (0, 8, 1)), (1,))
-    assert within(row, Box(1, ((3, 2, 1),), (0,))) == Box(0, ((2, 1, 1), (3, 2, 1)), (1,))
+    row = Box(0, ((2, 1, 1), (0, 8, 1)), (1,), 1)
+    assert within(row, Box(1, ((3, 2, 1),), (0,), 2)) == Box(0, ((2, 1, 1), (3, 2, 1)), (1,), 2)
 
 
 def test_within_of_what_is_not_known() -> None:

@@ -1,0 +1,35 @@
+// A loop of blocks is entered with an argument, or with a tensor of another size.
+// given: 4, 0, 1, 2
+func.func private @f(%x: tensor<?xi32>, %k1: index) -> tensor<?xi32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %four = arith.constant 4 : index
+  %n = arith.constant -5 : i32
+  %m = arith.constant 7 : i32
+  %b = arith.cmpi slt, %k1, %one : index
+  cf.cond_br %b, ^bb4, ^bb5
+^bb4:
+  %v15 = linalg.fill ins(%n : i32) outs(%x : tensor<?xi32>) -> tensor<?xi32>
+  cf.br ^bb1(%zero, %v15 : index, tensor<?xi32>)
+^bb5:
+  %e = bufferization.alloc_tensor(%four) : tensor<?xi32>
+  %f = linalg.fill ins(%m : i32) outs(%e : tensor<?xi32>) -> tensor<?xi32>
+  cf.br ^bb1(%zero, %f : index, tensor<?xi32>)
+^bb1(%i: index, %t: tensor<?xi32>):
+  %c = arith.cmpi slt, %i, %one : index
+  cf.cond_br %c, ^bb2, ^bb3
+^bb2:
+  %j = arith.addi %i, %k1 : index
+  %g = linalg.fill ins(%n : i32) outs(%t : tensor<?xi32>) -> tensor<?xi32>
+  cf.br ^bb1(%j, %g : index, tensor<?xi32>)
+^bb3:
+  return %t : tensor<?xi32>
+}
+func.func @main(%a0: tensor<?xi32>, %k0: index, %k1: index, %k2: index) -> (tensor<?xi32>) {
+  %four = arith.constant 4 : index
+  %z = arith.constant 3 : i32
+  %e = bufferization.alloc_tensor(%four) : tensor<?xi32>
+  %f = linalg.fill ins(%z : i32) outs(%e : tensor<?xi32>) -> tensor<?xi32>
+  %r = func.call @f(%f, %k2) : (tensor<?xi32>, index) -> (tensor<?xi32>)
+  return %r : tensor<?xi32>
+}
