@@ -9,17 +9,18 @@ iff what makes it moves down to where the destination is already.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
 from hotdesk.errors import BufferizationError
-from hotdesk.ir.types import is_tensor
+from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
-from hotdesk.models.registry import choosing
+from hotdesk.models.registry import choosing, model_of
 from hotdesk.planning.scheduling_problem import ScheduleProblem, Task
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class HeldBytes:
 
     def raised_by(self, chain: Chain) -> bool:
         """Whether the peak rises if the links of a chain write where their value is inserted."""
-        if _dying_at(chain) < (1 if chain.moves else 2):  # nothing that another one saves: the function need not be read
+        if not _may_raise(chain):  # the function need not be read
             return False
         tasks = self._read()
         made_by = [op.results[0] for op in (*chain.links, chain.insertion) if len(op.results)]
@@ -131,12 +132,33 @@ def _steps(problem: ScheduleProblem) -> list[_Step]:
     return steps
 
 
-def _dying_at(chain: Chain) -> int:
-    """How many of the tensors that the links of a chain read nothing uses after it."""
-    found: dict[ir.Value, None] = {}
+def _may_raise(chain: Chain) -> bool:
+    """Whether what a chain reads last may be more than the value that it no longer has a buffer for; else no peak rises."""
+    read: dict[ir.Value, None] = {}
     for link in chain.links:
-        found.update((value, None) for value in link.operands if is_tensor(value.type))
-    return sum(_dies(value, chain) for value in found)
+        read.update((value, None) for value in link.operands if is_tensor(value.type))
+    dying = [value for value in read if _dies(value, chain)]
+    if len(dying) < (1 if chain.moves else 2):
+        return False
+    saved, kept = _static_bytes(chain.insertion.operands[0]), [_own_bytes(value) for value in dying]
+    return saved is None or None in kept or sum(size for size in kept if size is not None) > saved
+
+
+def _own_bytes(value: ir.Value) -> int | None:
+    """The bytes that end with a value; None where it may lie with others or its size is not static."""
+    op = defining_op(value)
+    model = None if op is None else model_of(op.name)
+    facts = None if op is None or model is None else model.facts(op)
+    return None if facts is None or facts.views or facts.choices else _static_bytes(value)
+
+
+def _static_bytes(value: ir.Value) -> int | None:
+    sizes = [size for size in shape_of(value.type) if size is not None]
+    known = len(sizes) == len(shape_of(value.type))
+    try:
+        return prod(sizes) * element_bytes(element_of(value.type)) if known else None
+    except BufferizationError:  # an element type without a size
+        return None
 
 
 def _dies(value: ir.Value, chain: Chain) -> bool:
