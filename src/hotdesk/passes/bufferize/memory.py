@@ -118,7 +118,9 @@ class Memory:
             anchor = self._anchor(place, op)
             if not all(self._is_known(size, anchor) for size in sizes):
                 anchor = op
-                place = None if op.block != 0 else place
+                if op.block != 0:
+                    self._apart.add(place)
+                    place = None
         front = self._fronts.get(anchor.number, anchor.operation)
         new = alloc(memref_of(kind), list(sizes), front)
         if new.type != kind:
