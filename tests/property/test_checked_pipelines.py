@@ -19,6 +19,7 @@ from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
 from hotdesk.pipeline import Log, bufferize, optimize_tensors
 from hotdesk.runtime.checker import CheckReport, Settings, check_module
+from hotdesk.runtime.prepared import prepared_types
 from tests.guarded import POISONS
 from tests.harness import assert_same
 from tests.programs import GREATEST_SYMBOL, LEAST_SYMBOL
@@ -108,7 +109,8 @@ def _check_straight(program: StraightProgram, symbols: tuple[int, int]) -> None:
         strict = Settings(undefined="carry")
         if any("prepare" in str(op.operation.attributes["sym_name"]) for op in module.body.operations):
             weights = [x for x, a in zip(inputs, program.arguments, strict=True) if '"weight"' in a.attributes]
-            prepared = check_module(module, "prepare", weights, settings=strict)
+            made = {number: shape for number, (shape, _) in enumerate(prepared_types(module))}
+            prepared = check_module(module, "prepare", weights, result_shapes=made, settings=strict)
             assert prepared.clean, str(prepared)
             given += [np.array(result.values) for result in prepared.results]
         shapes = {number: want.values.shape for number, want in enumerate(expected)}

@@ -31,7 +31,7 @@ from hotdesk.runtime.checking import (
     vectors,
     views,
 )
-from hotdesk.runtime.checking.arguments import drawn, empty, passed
+from hotdesk.runtime.checking.arguments import drawn, empty, passed, slots_of
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.code import Meaning
 from hotdesk.runtime.checking.elements import Unwritten, Value, plain
@@ -85,7 +85,8 @@ def check_module(
         function: which function to call.
         arguments: an array for each memref and a NumPy scalar for each scalar, without the arguments that are results or arenas.
             Drawn at random from `seed` when left out; `sizes` are then the dynamic sizes and the scalar integers, in order.
-        result_shapes: sizes of the results that are arguments, by number, where their types leave them open.
+        result_shapes: sizes of the results that are arguments, by number, where their types leave them open; of those that lie in
+            the memory of an argument, if they are not that argument's.
         read_only: whether arguments that do not say otherwise may only be read.
         settings: see `Settings`.
 
@@ -100,9 +101,7 @@ def check_module(
         found = parameters(entry, read_only)
         values = drawn(found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
         given = passed(machine, entry, found, values)
-        return run(
-            machine, function, given, {p.result: v for p, v in zip(found, given, strict=True) if p.result is not None}
-        )
+        return run(machine, function, given, slots_of(found, given, result_shapes or {}))
 
 
 def machine_for(module: ir.Module, function: str, settings: Settings | None = None) -> tuple[Machine, ir.Operation]:
@@ -152,9 +151,10 @@ def _results(machine: Machine, returned: Sequence[Value], slots: Mapping[int, Vi
     at, rest = machine.returned, list(returned)
     if machine.settings.deallocated:
         _check_owners(machine, returned, at)
+    for number in sorted(slots):
+        rest.insert(number, slots[number])
     found: list[Result] = []
-    for number in range(len(slots) + len(rest)):
-        value = slots[number] if number in slots else rest.pop(0)
+    for number, value in enumerate(rest):
         if isinstance(value, View):
             value = machine.memory.read(value, at)
         if type(value) is Unwritten and machine.settings.undefined == "refuse":

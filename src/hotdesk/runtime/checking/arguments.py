@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -87,6 +88,25 @@ def _passed(machine: Machine, parameter: Parameter, value: Any, at: Source) -> A
     name = what if parameter.result is None else f"result {parameter.result}"
     block = machine.memory.hold(data, kind, name, at, written=not unwritten, writable=parameter.writable)
     return View.of(block, array.shape, dtype)
+
+
+def slots_of(found: Sequence[Parameter], given: Sequence[Any], shapes: Mapping[int, Sequence[int]]) -> dict[int, View]:
+    """The results, by number, that are arguments or lie in the memory of one; the latter of the shapes given, or the argument's.
+
+    Raises:
+        ShapeError: an argument has not as many elements as the result that lies in it is said to have.
+    """
+    slots: dict[int, View] = {}
+    for parameter, view in zip(found, given, strict=True):
+        if parameter.result is not None:
+            slots[parameter.result] = view
+        for number in parameter.holds:
+            shape = shapes.get(number, view.sizes)
+            if math.prod(shape) != math.prod(view.sizes):
+                message = f"the sizes of {math.prod(view.sizes)} elements, those of argument {parameter.number}"
+                raise ShapeError(f"result {number}", expected=message, got=str(tuple(shape)))
+            slots[number] = View.of(view.block, shape, view.dtype)
+    return slots
 
 
 def empty(found: Sequence[Parameter], inputs: Sequence[Any], shapes: Mapping[int, Sequence[int]]) -> list[Any]:

@@ -1,20 +1,28 @@
-"""Hotdesk's ops: contractions, convolutions and poolings, each in the plainest way NumPy has."""
+"""Hotdesk's ops: contractions, convolutions and poolings, each in the plainest way NumPy has.
+
+An element of the result is undefined if one that it is computed from is: the same op, applied to a source's marks with ones in
+the place of the other source, counts how many of those there are.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hotdesk.explain import Source
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.code import Frame, Meaning, Reading, Step
-from hotdesk.runtime.checking.elements import Array
+from hotdesk.runtime.checking.elements import Array, Unwritten, Value, plain
 from hotdesk.runtime.checking.hazards import sharing
 from hotdesk.runtime.checking.machine import Machine
 from hotdesk.runtime.checking.report import FaultKind
+from hotdesk.runtime.checking.scalars import marked
+
+Total: TypeAlias = Callable[..., Array]
+"""What an op makes of the type to compute in and of its sources."""
 
 
 def _contract(reading: Reading) -> Step:
@@ -33,9 +41,12 @@ def _contract(reading: Reading) -> Step:
                     machine.findings.stop(
                         FaultKind.SHAPE, at, f"{letter} of {equation} is {letters[letter]} and {size}"
                     )
-        x, y = _inputs(machine, views, at)
-        kind = _sums(views[2].dtype)
-        _finish(machine, views[2], _product(equation, x.astype(kind), y.astype(kind)), np.add, accumulates, at)
+
+        def total(kind: np.dtype[Any], x: Array, y: Array) -> Array:
+            return _product(equation, x.astype(kind), y.astype(kind))
+
+        value = _computed(machine, views, total, _sums(views[2].dtype), at)
+        _finish(machine, views[2], value, np.add, accumulates, at)
 
     return step
 
@@ -57,26 +68,30 @@ def _convolution(reading: Reading) -> Step:
 
     def step(frame: Frame) -> None:
         views: list[View] = [frame[slot] for slot in (a, b, init)]
-        x, w = _inputs(machine, views, at)
-        kind = _sums(views[2].dtype)
-        wide = [(s - 1) * d + 1 if s else 0 for s, d in zip(x.shape[2:], spread, strict=True)]
-        padded = np.zeros([*x.shape[:2], *(p + s + q for p, s, q in zip(low, wide, high, strict=True))], kind)
-        inside = tuple(slice(p, p + s, d) for p, s, d in zip(low, wide, spread, strict=True))
-        padded[(slice(None), slice(None), *inside)] = x
         out = views[2].sizes
-        total = np.zeros(out, kind)
-        filters, channels = w.shape[0] // max(groups, 1), w.shape[1]
-        for tap in itertools.product(*map(range, w.shape[2:])):
-            window = _window(machine, padded, out[2:], tap, steps, dilations, at)
-            for group in range(groups):
-                f = slice(group * filters, (group + 1) * filters)
-                part = window[:, group * channels : (group + 1) * channels]
-                total[:, f] += np.einsum("nc...,fc->nf...", part, w[(f, slice(None), *tap)].astype(kind), optimize=True)
+
+        def total(kind: np.dtype[Any], x: Array, w: Array) -> Array:
+            wide = [(s - 1) * d + 1 if s else 0 for s, d in zip(x.shape[2:], spread, strict=True)]
+            padded = np.zeros([*x.shape[:2], *(p + s + q for p, s, q in zip(low, wide, high, strict=True))], kind)
+            inside = tuple(slice(p, p + s, d) for p, s, d in zip(low, wide, spread, strict=True))
+            padded[(slice(None), slice(None), *inside)] = x
+            found = np.zeros(out, kind)
+            filters, channels = w.shape[0] // max(groups, 1), w.shape[1]
+            for tap in itertools.product(*map(range, w.shape[2:])):
+                window = _window(machine, padded, out[2:], tap, steps, dilations, at)
+                for group in range(groups):
+                    f = slice(group * filters, (group + 1) * filters)
+                    part = window[:, group * channels : (group + 1) * channels]
+                    weights = w[(f, slice(None), *tap)].astype(kind)
+                    found[:, f] += np.einsum("nc...,fc->nf...", part, weights, optimize=True)
+            return found
+
+        value = _computed(machine, views, total, _sums(views[2].dtype), at)
         for slot in scratch:  # whatever the kernel leaves in its scratch memory
             view: View = frame[slot]
             machine.memory.write(view, np.zeros((), view.dtype), at)
             machine.memory.forget(view)
-        _finish(machine, views[2], total, np.add, accumulates, at)
+        _finish(machine, views[2], value, np.add, accumulates, at)
 
     return step
 
@@ -91,18 +106,20 @@ def _pooling(reading: Reading) -> Step:
 
     def step(frame: Frame) -> None:
         views: list[View] = [frame[slot] for slot in (a, init)]
-        (x,) = _inputs(machine, views, at)
-        dtype = views[1].dtype
-        sums = _sums(dtype) if kind == "sum" else dtype
-        neutral = sums.type(0) if kind == "sum" else _least(dtype)
-        around = [(0, 0)] * (x.ndim - len(window)) + list(zip(low, high, strict=True))
-        padded = np.pad(x.astype(sums), around, constant_values=neutral)
-        total = np.full(views[1].sizes, neutral, sums)
-        combine = np.add if kind == "sum" else np.maximum
-        for tap in itertools.product(*map(range, window)):
-            out = views[1].sizes[len(views[1].sizes) - len(window) :]
-            total = combine(total, _window(machine, padded, out, tap, steps, dilations, at))
-        _finish(machine, views[1], total, combine, accumulates, at)
+        dtype, combine = views[1].dtype, np.add if kind == "sum" else np.maximum
+        out = views[1].sizes[len(views[1].sizes) - len(window) :]
+
+        def total(kept: np.dtype[Any], x: Array) -> Array:
+            neutral = kept.type(0) if kind == "sum" else _least(kept)
+            around = [(0, 0)] * (x.ndim - len(window)) + list(zip(low, high, strict=True))
+            padded = np.pad(x.astype(kept), around, constant_values=neutral)
+            found = np.full(views[1].sizes, neutral, kept)
+            for tap in itertools.product(*map(range, window)):
+                found = combine(found, _window(machine, padded, out, tap, steps, dilations, at))
+            return found
+
+        value = _computed(machine, views, total, _sums(dtype) if kind == "sum" else dtype, at)
+        _finish(machine, views[1], value, combine, accumulates, at)
 
     return step
 
@@ -128,20 +145,41 @@ def _window(
     return padded[tuple(parts)]
 
 
-def _inputs(machine: Machine, views: Sequence[View], at: Source) -> list[Array]:
-    """What is in all views but the last, which is the destination and must not share bytes with them."""
+def _computed(machine: Machine, views: Sequence[View], total: Total, kind: np.dtype[Any], at: Source) -> Value:
+    """What an op makes of all views but the last, which is the destination and must not share bytes with them."""
     *sources, target = views
     for view in sources:
         if sharing(view, target):
             message = f"reads {view.block.name} while it writes it"
             machine.findings.add(FaultKind.OVERLAP, at, message, view.block)
-    return [np.array(machine.defined(machine.memory.read(view, at), at)) for view in sources]
+    given = [_read(machine, view, at) for view in sources]
+    result = total(kind, *map(plain, given))
+    marks = [value for value in given if type(value) is Unwritten]
+    if not marks:
+        return result
+    where = np.zeros(result.shape, np.bool_)
+    for mark in marks:
+        counted = (mark.where if value is mark else np.ones(plain(value).shape) for value in given)
+        where |= total(np.dtype(np.float64), *counted) > 0
+    return Unwritten(result, where, marks[0].reader, marks[0].buffer)
 
 
-def _finish(machine: Machine, target: View, total: Any, combine: Any, accumulates: bool, at: Source) -> None:
-    if accumulates:
-        total = combine(machine.defined(machine.memory.read(target, at), at).astype(total.dtype), total)
-    machine.memory.write(target, np.asarray(total).astype(target.dtype), at)
+def _finish(machine: Machine, target: View, value: Value, combine: Any, accumulates: bool, at: Source) -> None:
+    """Writes what was computed into the destination, together with what is there already if the op accumulates."""
+
+    def written(*values: Array) -> Array:
+        total = values[0] if len(values) == 1 else combine(values[1].astype(values[0].dtype), values[0])
+        return np.asarray(total).astype(target.dtype)
+
+    parts = (value, _read(machine, target, at)) if accumulates else (value,)
+    undefined = any(type(part) is Unwritten for part in parts)
+    machine.memory.write(target, marked(machine, written, parts, at) if undefined else written(*parts), at)
+
+
+def _read(machine: Machine, view: View, at: Source) -> Value:
+    """What is in a view; if nobody wrote it, that is told, or carried on."""
+    value = machine.memory.read(view, at)
+    return value if machine.settings.undefined == "carry" else machine.defined(value, at)
 
 
 def _sums(dtype: np.dtype[Any]) -> np.dtype[Any]:

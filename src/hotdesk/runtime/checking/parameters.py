@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.walking import entry_block
+from hotdesk.ir.walking import entry_block, int_array
+from hotdesk.models.callee import HOLDS
 from hotdesk.passes.bufferize.one_shot import RESULT
 from hotdesk.passes.tensor.prepare import KIND
 
@@ -25,6 +26,7 @@ class Parameter:
         writable: whether the function may write it.
         arena: whether it is memory that the function carves its buffers out of.
         sized_by: the function that tells the bytes of an arena of dynamic size, given the other arguments; "" if there is none.
+        holds: the results that lie in its memory when the function is done.
     """
 
     number: int
@@ -33,6 +35,7 @@ class Parameter:
     writable: bool
     arena: bool
     sized_by: str = ""
+    holds: tuple[int, ...] = ()
 
     @property
     def is_memref(self) -> bool:
@@ -65,6 +68,7 @@ def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
             RESULT in entry or _DONATED in entry or ARENA in entry or not (ours or _only_read(entry)),
             ARENA in entry,
             str(entry[_ARENA_BYTES].value) if _ARENA_BYTES in entry else "",
+            int_array(entry[HOLDS]) if HOLDS in entry else (),
         )
         for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
     ]
