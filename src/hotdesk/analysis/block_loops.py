@@ -7,7 +7,8 @@
 3. Else an argument over which nobody writes lies wherever what it gets lies, if nothing is lost.
 4. Else it is copied into new memory, at the branch.
 5. What enters the loop lies where the argument lies, if nothing is lost. If the argument gives its memory to others, what enters
-   is copied when somebody still wants it, unless nobody writes to any memory that it may become.
+   is copied when somebody still wants it, or when it enters as another argument too, unless nobody writes to any memory that it
+   may become.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class BlockLoop:
         for target in dict.fromkeys(edge.target for edge in self._back):
             self._choose(target)
         self._places.scattered.update(edge.target for edge in self.copied)
-        refused = [edge for edge in self._entering if edge not in self.handed and not self._enter(edge)]
+        giving = givers(self._places, self._entering)
+        refused = [edge for edge in self._entering if edge not in self.handed and not self._enter(edge, giving)]
         lent = [edge for edge in refused if self._lend(edge)]
         for edge in lent:
             for value in (edge.target, *self._places.trades.led_to(edge.target)):
@@ -95,10 +97,7 @@ class BlockLoop:
 
     def _arguments_in(self, place: int) -> Iterator[int]:
         """The arguments of the first block that lie in a place."""
-        for occupant in self._places.occupants(place):
-            value = self._function.values[occupant.group] if occupant.group >= 0 else None
-            if value is not None and value.producer is None and value.block == self._head.number:
-                yield occupant.group
+        return arguments_in(self._function, self._places, place, self._head.number)
 
     def _hand_over(self, branch: Sequence[FlowEdge]) -> None:
         """The edges of one branch back: what would be copied is handed over where that can be."""
@@ -135,10 +134,10 @@ class BlockLoop:
             self.copied.pop(edge, None)
             self.handed.add(edge)
 
-    def _enter(self, edge: FlowEdge) -> bool:
+    def _enter(self, edge: FlowEdge, giving: frozenset[int]) -> bool:
         """Whether what enters the first iteration lies in the place of the argument."""
         places = self._places
-        conflict = places.may_join(edge.source, edge.target) or traded(self._function, places, edge)
+        conflict = places.may_join(edge.source, edge.target) or traded(self._function, places, edge, giving)
         if conflict is None:
             places.join(edge.source, edge.target)
         else:
@@ -160,13 +159,37 @@ class BlockLoop:
         return True
 
 
-def traded(function: FunctionRecord, places: Places, edge: FlowEdge) -> Conflict | None:
-    """Why the memory of what enters a loop must not become another argument's there, if its own gives memory away."""
-    if not places.trades.gives(edge.target):
+def givers(places: Places, entering: Iterable[FlowEdge]) -> frozenset[int]:
+    """The arguments that give their memory to others, asked before anything enters their loop."""
+    return frozenset(edge.target for edge in entering if places.trades.gives(edge.target))
+
+
+def traded(function: FunctionRecord, places: Places, edge: FlowEdge, giving: frozenset[int]) -> Conflict | None:
+    """Why the memory of what enters a loop must not become another argument's there: somebody still wants it as it is.
+
+    That may be another argument of the loop that has entered with the same memory, unless it only becomes that of such ones.
+    `giving` are those that give theirs away.
+    """
+    block, place = function.values[edge.target].block, places.place_of(edge.source)
+    sharing = {a for each, _ in places.locations(edge.source) for a in arguments_in(function, places, each, block)}
+    sharing.add(edge.target)
+    led = {value for argument in sharing & giving for value in places.trades.led_to(argument)}
+    together = (place, places.place_of(edge.target))
+    if len(sharing) > 1 and led and (place is None or any(places.place_of(value) not in together for value in led)):
+        return Conflict(Reason.ALREADY_OVERWRITTEN, edge.op)
+    if edge.target not in giving:
         return None
-    if places.place_of(edge.source) is None:
+    if place is None:
         return Conflict(Reason.PARTIAL_VIEW)
     return places.wanted(edge.source, function.ops[edge.op])
+
+
+def arguments_in(function: FunctionRecord, places: Places, place: int, block: int) -> Iterator[int]:
+    """The arguments of a block that lie in a place."""
+    for occupant in places.occupants(place):
+        value = function.values[occupant.group] if occupant.group >= 0 else None
+        if value is not None and value.producer is None and value.block == block:
+            yield occupant.group
 
 
 def _branches(edges: Iterable[FlowEdge]) -> Iterator[list[FlowEdge]]:

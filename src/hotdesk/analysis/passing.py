@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hotdesk.analysis.block_loops import BlockLoop, traded
+from hotdesk.analysis.block_loops import BlockLoop, givers, traded
 from hotdesk.analysis.control import Control
 from hotdesk.analysis.gathering import NOTHING_GATHERED, Gathering
 from hotdesk.analysis.interference import Clash, Conflict
@@ -112,8 +112,9 @@ class Passing:
         for edge in edges:
             if not self._edges.is_argument(edge.target):
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+        giving = givers(self._places, entering)
         for edge in entering:
-            self._enter(edge)
+            self._enter(edge, giving)
 
     def _decide_branches(self, edges: list[FlowEdge]) -> None:
         """Branches into a loop of blocks, and those back to its first one."""
@@ -212,8 +213,8 @@ class Passing:
                     return Conflict(Reason.ALREADY_OVERWRITTEN, loop.number)
         return None
 
-    def _enter(self, edge: FlowEdge) -> None:
+    def _enter(self, edge: FlowEdge, giving: frozenset[int]) -> None:
         """An edge into the first iteration: in place, or copied in front of the loop."""
         places = self._places
-        conflict = places.may_join(edge.source, edge.target) or traded(self._function, places, edge)
+        conflict = places.may_join(edge.source, edge.target) or traded(self._function, places, edge, giving)
         self._settle(edge, conflict)

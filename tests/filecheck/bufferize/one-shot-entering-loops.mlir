@@ -1,0 +1,63 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-one-shot-bufferize | FileCheck %s
+
+// Arguments that change places among themselves alone may enter with one buffer.
+// CHECK-LABEL: func.func @swap(
+// CHECK:         [[V:%.*]] = memref.alloc()
+// CHECK-NOT:     memref.alloc
+// CHECK:         [[R:%.*]]:2 = scf.for {{.*}} iter_args([[X:%.*]] = [[V]], [[Y:%.*]] = [[V]]) -> (memref<4xi32>, memref<4xi32>)
+// CHECK-NEXT:      scf.yield [[Y]], [[X]]
+// CHECK:         linalg.add ins({{.*}}, [[R]]#1 : {{.*}}) outs([[R]]#1 :
+func.func @swap(%a: tensor<4xi32>, %n: index) -> tensor<4xi32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %v = arith.addi %a, %a : tensor<4xi32>
+  %r:2 = scf.for %i = %zero to %n step %one iter_args(%x = %v, %y = %v) -> (tensor<4xi32>, tensor<4xi32>) {
+    scf.yield %y, %x : tensor<4xi32>, tensor<4xi32>
+  }
+  %w = linalg.add ins(%a, %r#1 : tensor<4xi32>, tensor<4xi32>) outs(%r#1 : tensor<4xi32>) -> tensor<4xi32>
+  return %w : tensor<4xi32>
+}
+
+// -----
+
+// Their memory becomes that of a third one: the second that enters gets a copy.
+// CHECK-LABEL: func.func @rotation(
+// CHECK:         [[V:%.*]] = memref.alloc()
+// CHECK:         [[COPY:%.*]] = memref.alloc()
+// CHECK:         linalg.generic {{.*}} ins([[V]] : memref<4xi32>) outs([[COPY]] : memref<4xi32>)
+// CHECK:         scf.for {{.*}} iter_args([[X:%.*]] = [[V]], [[Y:%.*]] = [[COPY]], [[Z:%.*]] = %{{.*}}) ->
+// CHECK-NEXT:      scf.yield [[Y]], [[Z]], [[X]]
+func.func @rotation(%a: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %v = arith.addi %a, %a : tensor<4xi32>
+  %r:3 = scf.for %i = %zero to %n step %one iter_args(%x = %v, %y = %v, %z = %a)
+      -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+    scf.yield %y, %z, %x : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+  }
+  %w = linalg.add ins(%a, %r#2 : tensor<4xi32>, tensor<4xi32>) outs(%r#2 : tensor<4xi32>) -> tensor<4xi32>
+  return %r#0, %w : tensor<4xi32>, tensor<4xi32>
+}
+
+// -----
+
+// One that stays keeps what it entered with; what enters with it and changes places is copied.
+// CHECK-LABEL: func.func @stays(
+// CHECK-SAME:    [[OUT:%[^ ]*]]: memref<4xi32> {bufferize.result = 0
+// CHECK:         [[U:%.*]] = memref.alloc()
+// CHECK:         [[COPY:%.*]] = memref.alloc()
+// CHECK:         linalg.generic {{.*}} ins([[OUT]] : memref<4xi32>) outs([[COPY]] : memref<4xi32>)
+// CHECK:         scf.for {{.*}} iter_args([[Z:%.*]] = [[OUT]], [[X:%.*]] = [[COPY]], [[Y:%.*]] = [[U]]) ->
+// CHECK-NEXT:      scf.yield [[Z]], [[Y]], [[X]]
+func.func @stays(%a: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %v = arith.addi %a, %a : tensor<4xi32>
+  %u = arith.muli %a, %a : tensor<4xi32>
+  %r:3 = scf.for %i = %zero to %n step %one iter_args(%z = %v, %x = %v, %y = %u)
+      -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+    scf.yield %z, %y, %x : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+  }
+  %w = linalg.add ins(%a, %r#2 : tensor<4xi32>, tensor<4xi32>) outs(%r#2 : tensor<4xi32>) -> tensor<4xi32>
+  return %r#0, %w : tensor<4xi32>, tensor<4xi32>
+}
