@@ -33,6 +33,10 @@ class Covering:
         """Whether anything is written into the memory that a value lies in."""
         return self._places.is_written(value)
 
+    def is_in_one(self, value: int) -> bool:
+        """Whether all that lies with a value is in one buffer, as the function is rewritten."""
+        return not self._memory.parted(self._places.place_of(value))
+
     def allocation(
         self, value: int, buffer: ir.Value, taken: set[ir.Value], *, of_calls: bool = False
     ) -> tuple[ir.Value | None, Reason]:

@@ -39,6 +39,7 @@ class Memory:
         self._control = analysis.readers.control
         self._known: dict[int, _Known] = {}
         self._apart: set[int] = set()
+        self._parted: set[int] = set()
         self._fronts: dict[int, ir.Operation] = {}
         self._allocated: dict[int, ir.Value] = {}
         self._moving = {analysis.places.find(value) for value in analysis.places.moving}
@@ -72,6 +73,10 @@ class Memory:
         """Whether a place is one buffer now and another one later."""
         return place in self._moving
 
+    def parted(self, place: int | None) -> bool:
+        """Whether something in a place has been given memory of its own, since what the place has is of other sizes."""
+        return place in self._parted
+
     def allocated(self, place: int | None) -> ir.Value | None:
         """The one alloc that everything in a place is in, if it has one."""
         if place is None or place in self._apart or not self._places.stay(place):
@@ -101,6 +106,7 @@ class Memory:
         if _is_static_row_major(memref.type) and _is_static_row_major(kind):
             return reshaped(memref, kind, op.operation)
         self._apart.add(cast(int, place))
+        self._parted.add(cast(int, place))
         new = alloc(memref_of(kind), list(sizes), op.operation)
         return new if new.type == kind else create("memref.cast", [new], [kind], before=op.operation).results[0]
 

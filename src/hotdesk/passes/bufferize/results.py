@@ -91,6 +91,8 @@ def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _
         held = held_results(record, rewriting.analysis.places)
     elif rewriting.conventions.in_donated and not node.recursive:
         held = results_in_donated(record, rewriting.analysis.places)
+    if said is None:
+        held = {n: each for n, each in held.items() if rewriting.covering.is_in_one(record.end.operands[n])}
     found = _Boundary(dict(held))
     for number, value in enumerate(record.end.operands):
         if value < 0 or number in held:
