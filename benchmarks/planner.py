@@ -22,6 +22,8 @@ from benchmarks.planner_cases.live_ranges import stored
 from benchmarks.planner_cases.page import BELOW, Row, render
 from benchmarks.planner_cases.peer import MOST, best_fit
 from benchmarks.planner_cases.problems import CAPACITY, minimalloc, random_problem, traces
+from benchmarks.planner_cases.shapes import POOLS, Shapes
+from benchmarks.planner_cases.shapes import measure as measure_shapes
 from benchmarks.results import surroundings
 from hotdesk.planning import Buffer, Problem, check, plan
 
@@ -47,12 +49,16 @@ PARTS = (
     Part("traces", traces),
 )
 
+SHAPES = "shapes"
+"""The part that plans for sizes of calls, `planner_cases/shapes.py`."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     console = Console(highlight=False)
     around = surroundings()
     chosen = [part for part in PARTS if options.only in (None, part.name)]
+    shapes: list[Shapes] = []
     path = (ROOT / "build" / "benchmarks" if options.only else ROOT / "benchmarks") / "PLANNER.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
@@ -62,6 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows.append(measure(part, name, problem))
             console.print(part.name, *rows[-1].cells(), markup=False, soft_wrap=True)
             path.write_text(render(around, rows, [each.name for each in chosen]))  # what an interrupted run has is kept
+    if options.only in (None, SHAPES):
+        shapes += [measure_shapes(pools) for pools in POOLS]
+        path.write_text(render(around, rows, [each.name for each in chosen], shapes))
     console.print(path.read_text(), markup=False)
     console.print(f"wrote {path}", soft_wrap=True)
     return 0
@@ -91,7 +100,7 @@ def _warm_up() -> None:
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=[part.name for part in PARTS], help="one part")
+    parser.add_argument("--only", choices=[*(part.name for part in PARTS), SHAPES], help="one part")
     return parser.parse_args(arguments)
 
 

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmarks.planner_cases.problems import CAPACITY, MINIMALLOC_SECONDS
+from benchmarks.planner_cases.shapes import COUNT, Shapes, bar
 from hotdesk.planning import Plan
 
 NONE = "–"
@@ -29,6 +30,8 @@ TITLES = {
     "random": "Random problems",
 }
 
+SHAPE_COLUMNS = ("pools", "shapes", "median ms", "p99 ms", "most ms", "above the bound", "at most")
+
 DEFINITIONS = """\
 Bytes. Every plan was checked by `hotdesk.planning.check`.
 
@@ -40,6 +43,8 @@ Bytes. Every plan was checked by `hotdesk.planning.check`.
   writes and frees the same buffers at the same steps.
 - The problems of the models were taken from the compiler by `benchmarks/planner_cases/live_ranges.py`; "unfused" leaves out
   `linalg-fuse-elementwise-ops`. Random problems: see `planner_cases/problems.py`.
+- New shapes: see `planner_cases/shapes.py`. Processor time of what a call with sizes that are new does to be planned, with the
+  check of the plan, the least of several goes.
 """
 
 
@@ -66,15 +71,21 @@ class Row:
         )
 
 
-def render(around: Mapping[str, Any], rows: Sequence[Row], parts: Sequence[str]) -> str:
+def render(around: Mapping[str, Any], rows: Sequence[Row], parts: Sequence[str], shapes: Sequence[Shapes] = ()) -> str:
     """The page; parts without rows, and instances that are missing, are named."""
     versions = ", ".join(f"{name} {around['versions'][name]}" for name in ("python", "torch-mlir", "numpy"))
     head = (
         f"# The planner\n\nWritten by `make bench-planner` on {around['date']}. {around['machine']}; "
         f"load at the start {around['load']:.1f}.\n{versions}.\n\n{DEFINITIONS}\n"
     )
-    verdicts = "\n".join(f"- {line}" for part in parts for line in bars(part, [r for r in rows if r.part == part]))
+    lines = [line for part in parts for line in bars(part, [r for r in rows if r.part == part])]
     tables = [_table(part, [row for row in rows if row.part == part]) for part in parts]
+    if shapes:
+        lines.append(_bar(*bar(shapes)))
+        tables.append(
+            _rows(f"New shapes of programs with {COUNT} buffers", SHAPE_COLUMNS, [row.cells() for row in shapes])
+        )
+    verdicts = "\n".join(f"- {line}" for line in lines)
     return "\n".join([head + f"## Bars\n\n{verdicts}\n", *tables])
 
 
@@ -143,8 +154,13 @@ def _bar(met: bool, text: str) -> str:
 
 def _table(part: str, rows: Sequence[Row]) -> str:
     columns = (*COLUMNS, "MiniMalloc C++ s") if part == "minimalloc" else COLUMNS
-    lines = [f"## {TITLES[part]}\n", f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
+    cells: list[tuple[str, ...]] = []
     for row in rows:
         published = (f"{MINIMALLOC_SECONDS[row.name]:.1f}",) if part == "minimalloc" else ()
-        lines.append(f"| {' | '.join((*row.cells(), *published))} |")
-    return "\n".join([*lines, ""])
+        cells.append((*row.cells(), *published))
+    return _rows(TITLES[part], columns, cells)
+
+
+def _rows(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:
+    lines = [f"## {title}\n", f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in cells), ""])

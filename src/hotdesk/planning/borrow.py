@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotdesk.planning import orders
-from hotdesk.planning.bounds import eligibility
+from hotdesk.planning.bounds import Eligibility, eligibility
 from hotdesk.planning.buffers import Buffer, Pool
 from hotdesk.planning.instance import Instance, build_instance, profile
 from hotdesk.planning.problem import Problem
@@ -36,7 +36,7 @@ def borrow(problem: Problem, target: int) -> dict[int, Loan]:
 
     Stops at the first order that lowers the arena's peak to `target` bytes.
     """
-    hosts = _hosts(problem)
+    hosts = _hosts(problem, eligibility(problem))
     if not hosts:
         return {}
     instance = build_instance(problem)
@@ -53,19 +53,24 @@ def borrow(problem: Problem, target: int) -> dict[int, Loan]:
     return best
 
 
-def lower_peaks(problem: Problem) -> dict[int, Loan]:
-    """Loans by position in `Problem.buffers`, in the peak order alone: one look for a place for each buffer and pool."""
-    hosts = _hosts(problem)
+def lower_peaks(problem: Problem, instance: Instance, eligible: Eligibility) -> dict[int, Loan]:
+    """Loans by position in `Problem.buffers`, in the peak order alone: one look for a place for each buffer and pool.
+
+    Args:
+        problem: without gaps or ties.
+        instance: of its buffers.
+        eligible: which buffers may lie in which pools.
+    """
+    hosts = _hosts(problem, eligible)
     if not hosts:
         return {}
-    lender = _Lender(problem, build_instance(problem), hosts)
+    lender = _Lender(problem, instance, hosts)
     lender.serve(None)
     return lender.loans
 
 
-def _hosts(problem: Problem) -> dict[int, tuple[int, ...]]:
+def _hosts(problem: Problem, eligible: Eligibility) -> dict[int, tuple[int, ...]]:
     """The buffers, by position, that some pool may host, with those that may, smallest capacity first."""
-    eligible = eligibility(problem)
     smallest_first = sorted(range(len(problem.pools)), key=lambda k: problem.pools[k].capacity)
     somewhere: list[int] = np.flatnonzero(np.any(eligible, axis=1)).tolist()
     return {i: tuple(k for k in smallest_first if eligible[i, k]) for i in somewhere}

@@ -53,11 +53,49 @@ class Bound:
     kind: Literal["live", "pinned", "tied", "beam", "dive", "cp-sat"] = "live"
 
 
-Load = tuple[int, int, int, int]
-"""Bytes taken during the steps `[lower, upper)` by a numbered body or buffer: lower, upper, bytes, number."""
-
 Eligibility = NDArray[np.bool_]
 """For each body or buffer, by row, and each pool, by column, whether one may host the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Live ranges that start or end, in order: `order` has the starts of all, then their ends. At the places `last` in it all
+    that happens at a step, one of `moments`, has happened.
+    """
+
+    order: NDArray[np.intp]
+    last: NDArray[np.intp]
+    moments: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, lower: NDArray[np.int64], upper: NDArray[np.int64]) -> Events:
+        """The events of live ranges `[lower, upper)`."""
+        moments = np.concatenate((lower, upper))
+        order = np.argsort(moments, kind="stable")
+        moments = moments[order]
+        last = np.flatnonzero(np.append(moments[1:] != moments[:-1], bool(len(moments))))
+        return cls(order, last, moments[last])
+
+    def loads(self, each: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sum of what is live at each of the moments; `each` has the bytes of one live range."""
+        return np.cumsum(np.concatenate((each, -each))[self.order])[self.last]
+
+    def tightest_step(self, each: NDArray[np.int64], hosts: Eligibility, capacities: Sequence[int]) -> tuple[int, int]:
+        """(step, bytes) at which the bytes of `each` exceed what the pools can lend by most; (0, 0) if there is nothing."""
+        if not len(each):
+            return 0, 0
+        excess = self.loads(each)
+        lends: list[int] = np.flatnonzero(np.any(hosts, axis=0)).tolist()
+        if lends:
+            anywhere = self.loads(np.where(np.any(hosts, axis=1), each, 0))
+            lent = np.zeros_like(anywhere)
+            for k in lends:
+                most = np.minimum(self.loads(np.where(hosts[:, k], each, 0)), min(capacities[k], LARGEST_TOTAL))
+                lent = np.minimum(lent + most, anywhere)
+            excess = excess - lent
+        at = int(excess.argmax())
+        highest = int(excess[at])
+        return (int(self.moments[at]), highest) if highest > 0 else (int(self.moments[0]), 0)
 
 
 def lower_bound(problem: Problem) -> Bound:
@@ -73,7 +111,10 @@ def lower_bound(problem: Problem) -> Bound:
             hosts[k, list(hosting_pools(problem, body))] = True
         loads = [(r.lower, r.upper, r.top - r.bottom, k) for k, body in enumerate(bodies) for r in body.rectangles]
         alignments = [body.alignment for body in bodies]
-    step, peak = _tightest_step(loads, hosts, _rounded_capacities(problem.pools, hosts, alignments))
+    columns: NDArray[np.int64] = np.array(list(zip(*loads, strict=True)) or [()] * 4, dtype=np.int64)
+    events = Events.of(columns[0], columns[1])
+    capacities = _rounded_capacities(problem.pools, hosts, alignments)
+    step, peak = events.tightest_step(columns[2], hosts[columns[3]], capacities)
     live = Bound(peak, step, tuple(b.id for b in problem.buffers if b.size and b.is_live(step)))
     pinned = (
         Bound(pinned_top(b), b.lower, (b.id,), "pinned")
@@ -129,12 +170,19 @@ def eligibility(problem: Problem) -> Eligibility:
     upper = np.array([buffer.upper for buffer in buffers], dtype=np.int64)
     size = np.array([0 if buffer.fixed_offset is not None else buffer.size for buffer in buffers], dtype=np.int64)
     for k, pool in enumerate(problem.pools):
-        if not pool.free:
-            continue
-        free: NDArray[np.int64] = np.array(pool.free, dtype=np.int64)
-        at = np.searchsorted(free[:, 0], lower, side="right") - 1
-        found[:, k] = (at >= 0) & (upper <= free[at, 1]) & (size > 0) & (size <= pool.capacity)
+        found[:, k] = free_throughout(lower, upper, pool.free) & (size > 0) & (size <= pool.capacity)
     return found
+
+
+def free_throughout(
+    lower: NDArray[np.int64], upper: NDArray[np.int64], free: Sequence[tuple[int, int]]
+) -> NDArray[np.bool_]:
+    """Whether each live range `[lower, upper)` lies inside one of the intervals in which a pool is free."""
+    if not free:
+        return np.zeros(len(lower), dtype=np.bool_)
+    intervals: NDArray[np.int64] = np.array(free, dtype=np.int64)
+    at = np.searchsorted(intervals[:, 0], lower, side="right") - 1
+    return (at >= 0) & (upper <= intervals[at, 1])
 
 
 def hosting_pools(problem: Problem, body: Body) -> tuple[int, ...]:
@@ -154,34 +202,6 @@ def hosting_pools(problem: Problem, body: Body) -> tuple[int, ...]:
 def _is_free(pool: Pool, lower: int, upper: int) -> bool:
     at = bisect_right(pool.free, lower, key=lambda interval: interval[0]) - 1
     return at >= 0 and upper <= pool.free[at][1]
-
-
-def _tightest_step(loads: Sequence[Load], hosts: Eligibility, capacities: Sequence[int]) -> tuple[int, int]:
-    """(step, bytes) at which the loads exceed what the pools can lend by most; (0, 0) when nothing is live."""
-    if not loads:
-        return 0, 0
-    columns: NDArray[np.int64] = np.array(loads, dtype=np.int64)
-    moments = np.concatenate((columns[:, 0], columns[:, 1]))
-    order = np.argsort(moments, kind="stable")
-    moments = moments[order]
-    last = np.flatnonzero(np.append(moments[1:] != moments[:-1], True))  # where all that happens at a step has happened
-    change = np.concatenate((columns[:, 2], -columns[:, 2]))[order]
-    hosted = hosts[columns[:, 3]]
-    lends: list[int] = np.flatnonzero(np.any(hosted, axis=0)).tolist()
-
-    def live(which: NDArray[np.bool_]) -> NDArray[np.int64]:
-        return np.cumsum(np.where(np.concatenate((which, which))[order], change, 0))[last]
-
-    excess = np.cumsum(change)[last]
-    if lends:
-        anywhere = live(np.asarray(np.any(hosted, axis=1)))
-        lent = np.zeros_like(anywhere)
-        for k in lends:
-            lent = np.minimum(lent + np.minimum(live(hosted[:, k]), min(capacities[k], LARGEST_TOTAL)), anywhere)
-        excess = excess - lent
-    at = int(excess.argmax())
-    most = int(excess[at])
-    return (int(moments[last[at]]), most) if most > 0 else (int(moments[0]), 0)
 
 
 def _rounded_capacities(pools: tuple[Pool, ...], hosts: Eligibility, alignments: Sequence[int]) -> list[int]:

@@ -6,16 +6,17 @@ from one placement to the next: the canonical form to which MiniMalloc (Moffitt,
 here walked once with no backtracking; the three orders (by load, area and lifetime in different precedence) are the
 kind its search starts from.
 
-Floors only rise, so a heap entry with a stale floor is replaced when it surfaces. A placement touches each neighbour
-once: O(n log n + overlapping pairs), with a small factor for stale entries. Pinned buffers do not lift floors; a
-buffer whose place collides with one is offered again above it, and what is smaller may take the hole first.
+Floors only rise, so a buffer waits where its floor was when it was looked at last, and waits again, higher up, where it has
+risen since. A placement touches each neighbour once: O(n log n + overlapping pairs), with a small factor for waiting again.
+Pinned buffers do not lift floors; a buffer whose place collides with one is offered again above it, and what is smaller may
+take the hole first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import heappop, heapreplace
+from heapq import heappop, heappush
 
 from hotdesk.planning import orders
 from hotdesk.planning.instance import Instance, Layout, Obstacle
@@ -62,31 +63,38 @@ def find_neighbours(instance: Instance) -> Neighbourhood:
 def stack_up(
     instance: Instance, around: Neighbourhood, order: Sequence[int], ceiling: int | None = None
 ) -> tuple[list[int], list[int]]:
-    """Offsets by buffer, and the buffers in order of placement: not all of them when a top would pass `ceiling`."""
+    """Offsets by buffer, and the buffers in order of placement: not all of them when a top would pass `ceiling`.
+
+    Buffers that are not in `order` are not placed.
+    """
     size, neighbours, plain = instance.size, around.neighbours, around.plain
-    count = len(order)
-    floors = [0] * count
-    offsets = [0] * count
+    floors = [0] * len(size)
+    offsets = [0] * len(size)
     placed: list[int] = []
-    heap = list(range(count))  # floor * count + rank: one integer compares faster than a pair
-    while heap:
-        key = heap[0]
-        rank = key % count
-        i = order[rank]
-        floor = floors[i] if plain else clear_of(floors[i], size[i], instance.alignment[i], around.obstacles[i])
-        due = floor * count + rank
-        if due > key:
-            heapreplace(heap, due)
-            continue
-        top = floor + size[i]
-        if ceiling is not None and top > ceiling:
-            return offsets, placed
-        heappop(heap)
-        offsets[i] = floor
-        placed.append(i)
-        for j in neighbours[i]:
-            if floors[j] < top:
-                floors[j] = top
+    waiting = {0: list(range(len(order)))}  # ranks by the floor they had when they were looked at last
+    levels = [0]
+    while levels:
+        level = heappop(levels)
+        ranks = waiting.pop(level)
+        ranks.sort()
+        for rank in ranks:
+            i = order[rank]
+            floor = floors[i] if plain else clear_of(floors[i], size[i], instance.alignment[i], around.obstacles[i])
+            if floor > level:
+                if floor in waiting:
+                    waiting[floor].append(rank)
+                else:
+                    waiting[floor] = [rank]
+                    heappush(levels, floor)
+                continue
+            top = level + size[i]
+            if ceiling is not None and top > ceiling:
+                return offsets, placed
+            offsets[i] = level
+            placed.append(i)
+            for j in neighbours[i]:
+                if floors[j] < top:
+                    floors[j] = top
     return offsets, placed
 
 

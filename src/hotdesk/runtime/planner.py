@@ -19,7 +19,7 @@ from hotdesk.ir.polynomials import Polynomials
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.planning import Bound, Buffer, Placement, Plan, Pool, PoolId, Problem, lower_bound, plan
 from hotdesk.planning.all_sizes import good_for_all, sure_loans
-from hotdesk.planning.on_call import plan_on_call
+from hotdesk.planning.on_call import OnCall
 from hotdesk.planning.polynomials import Polynomial, greatest
 from hotdesk.planning.repacking import borrowing_less
 from hotdesk.planning.stacking import Stacking, arena_of, lay_out, read_stacking
@@ -72,7 +72,7 @@ class Planner:
             found = lay_out(self._for_all, problem)
             made = None if found is None else _as_plan(problem, found, lower_bound(problem), "for-all-sizes")
             return checked(problem, made or plan(problem))
-        return checked(problem, plan_on_call(problem, self._stackings))
+        return checked(problem, self._on_call.plan(problem))
 
     @property
     def depends_on_sizes(self) -> bool:
@@ -149,6 +149,12 @@ class Planner:
                 if found is not None:
                     return found
         return None
+
+    @cached_property
+    def _on_call(self) -> OnCall:
+        return OnCall(
+            problem_of(self._lowered, [0] * len(self._lowered.buffers)).buffers, self._lowered.windows, self._stackings
+        )
 
     @cached_property
     def _stackings(self) -> tuple[Stacking, ...]:

@@ -8,6 +8,7 @@ from benchmarks.planner_cases.live_ranges import stored
 from benchmarks.planner_cases.page import COLUMNS, Row, bars, render
 from benchmarks.planner_cases.peer import best_fit
 from benchmarks.planner_cases.problems import minimalloc, random_problem
+from benchmarks.planner_cases.shapes import SAMPLES, Family, Shapes, bar, measure
 from hotdesk.planning import Buffer, Problem, check, plan
 
 CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("nothing", 0, 9, 0), Buffer("c", 2, 4, 100)))
@@ -78,3 +79,25 @@ def test_the_page_has_a_line_for_each_problem() -> None:
     assert f"| {' | '.join(COLUMNS)} |" in text
     assert "| 100 | 4 | 256 | live | 256 | 0.00% |" in text
     assert "Traces: not measured, or the files are not there" in text
+
+
+def test_new_shapes_are_measured_and_listed() -> None:
+    row = measure(1, families=1)
+    assert row.pools == 1
+    assert len(row.seconds) == len(row.ratios) == 12
+    assert min(row.ratios) >= 1
+    around = {
+        "date": "today",
+        "machine": "here",
+        "load": 1.0,
+        "versions": dict.fromkeys(("python", "torch-mlir", "numpy"), 1),
+    }
+    text = render(around, [], [], [Shapes(1, (0.002, 0.004), (1.0, 1.02))])
+    assert "| 1 | 2 | 3.00 | 4.00 | 4.00 | 1.00% | 2.00% |" in text
+    assert "**met**: each new shape of 200 buffers under 5 ms: 2 of 2, 4.00 ms at most" in text
+    assert not bar([Shapes(1, (0.002, 0.006), (1.0, 1.0))])[0]
+
+
+def test_families_of_programs_repeat() -> None:
+    assert Family.random(1, 2) == Family.random(1, 2) != Family.random(2, 2)
+    assert [len(Family.random(1, 2).problem(*at).pools) for at in SAMPLES] == [2, 2, 2]

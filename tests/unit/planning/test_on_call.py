@@ -5,131 +5,168 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from statistics import fmean
 
 import pytest
 
-from hotdesk.planning import Buffer, Plan, Pool, Problem, borrow, check, lower_bound, on_call, plan, portfolio
-from hotdesk.planning.instance import build_instance
-from hotdesk.planning.on_call import WORK, plan_on_call
+from benchmarks.planner_cases.shapes import COUNT, Family, shapes
+from hotdesk.planning import (
+    Buffer,
+    Plan,
+    Pool,
+    PoolId,
+    Problem,
+    borrow,
+    check,
+    instance,
+    live_ranges,
+    lower_bound,
+    on_call,
+    plan,
+    portfolio,
+    skyline,
+)
+from hotdesk.planning.bounds import eligibility
+from hotdesk.planning.instance import Instance, build_instance
+from hotdesk.planning.on_call import WORK, OnCall
 from hotdesk.planning.shelf import Shelf, SmallShelf
+from hotdesk.planning.skyline import Neighbourhood
 from hotdesk.planning.stacking import Stacking, lay_out, offsets_of, read_stacking
 
-COUNT = 200
-SAMPLES = ((512, 512), (64, 64), (8, 8))
 
-
-def family(seed: int, pools: int) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]], list[tuple[int, int]]]:
-    """Live ranges, a size `a * m + b * n + c` for each buffer, and the buffers whose sizes pools have, with their ends."""
-    rng = random.Random(seed)
-    kinds = [
-        (rng.choice((0, rng.randint(1, 300))), rng.choice((0, rng.randint(1, 300))), rng.randrange(4096))
-        for _ in range(12)
-    ]
-    live: list[tuple[int, int]] = []
-    for _ in range(COUNT):
-        lower = rng.randrange(COUNT)
-        live.append((lower, lower + (rng.randint(1, 20) if rng.random() < 0.9 else rng.randint(20, 150))))
-    return (
-        live,
-        [rng.choice(kinds) for _ in live],
-        [(rng.randrange(COUNT), rng.randrange(1, COUNT)) for _ in range(pools)],
-    )
-
-
-def problem_at(seed: int, pools: int, m: int, n: int) -> Problem:
-    live, sizes, lenders = family(seed, pools)
-    bytes_ = [a * m + b * n + c for a, b, c in sizes]
-    buffers = tuple(Buffer(i, *live[i], bytes_[i]) for i in range(COUNT))
-    return Problem(
-        buffers, tuple(Pool(f"p{k}", bytes_[i], ((0, end),)) for k, (i, end) in enumerate(lenders) if bytes_[i])
-    )
-
-
-def stackings(seed: int, pools: int) -> list[Stacking]:
-    found: list[Stacking] = []
-    for m, n in SAMPLES:
-        problem = problem_at(seed, pools, m, n)
-        found.append(read_stacking(problem.buffers, plan(problem, effort=0)))
-    return found
-
-
-def shapes(seed: int) -> Iterator[tuple[int, int]]:
-    rng = random.Random(seed)
-    for high in (4, 80, 2000):
-        yield rng.randint(1, high), rng.randint(1, 2000)
+def few_shapes(seed: int) -> Iterator[tuple[int, int]]:
+    return shapes(seed, 1)
 
 
 @pytest.mark.parametrize("pools", [0, 1, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_plans_are_right_and_no_worse_than_what_is_known(seed: int, pools: int) -> None:
-    known = stackings(seed, pools)
-    for m, n in shapes(seed):
-        problem = problem_at(seed, pools, m, n)
-        made = plan_on_call(problem, known)
+    family = Family.random(seed, pools)
+    known = family.stackings()
+    planner = OnCall(family.problem(1, 1).buffers, family.windows, known)
+    for m, n in few_shapes(seed):
+        problem = family.problem(m, n)
+        made = planner.plan(problem)
         assert check(problem, made) == ()
         assert made.bound == lower_bound(problem)
         laid_out = [found[1] for stacking in known if (found := lay_out(stacking, problem)) is not None]
         assert made.bound.bytes <= made.arena <= min([made.no_reuse, *laid_out])
-        assert plan_on_call(problem, known) == made
+        assert planner.plan(problem) == made
+
+
+def test_arenas_are_close_to_the_bound() -> None:
+    """Over 756 shapes the mean is 0.6 %."""
+    ratios: list[float] = []
+    for seed in range(6):
+        family = Family.random(seed, seed % 4)
+        planner = family.planner()
+        ratios += [made.arena / made.bound.bytes for at in shapes(seed) if (made := planner.plan(family.problem(*at)))]
+    assert fmean(ratios) < 1.01
 
 
 def test_without_stackings_buffers_are_packed() -> None:
-    problem = problem_at(0, 1, 3, 1000)
-    made = plan_on_call(problem, [])
+    family = Family.random(0, 1)
+    problem = family.problem(3, 1000)
+    made = OnCall(problem.buffers, family.windows, []).plan(problem)
     assert check(problem, made) == ()
     assert made.arena < 1.2 * made.bound.bytes
 
 
+def test_what_takes_no_bytes_and_pools_that_have_none_are_left_out() -> None:
+    buffers = tuple(Buffer(i, i, i + 3, 100 * (i % 3)) for i in range(9))
+    windows: dict[PoolId, tuple[tuple[int, int], ...]] = {"none": ((0, 9),), "some": ((0, 6),)}
+    planner = OnCall(buffers, windows, [])
+    for pools in ((), (Pool("some", 200, windows["some"]),)):
+        for problem in (Problem(buffers, pools), Problem(tuple(replace(b, size=0) for b in buffers), pools)):
+            made = planner.plan(problem)
+            assert check(problem, made) == ()
+            assert made.bound == lower_bound(problem)
+    nothing = OnCall((), {}, []).plan(Problem(()))
+    assert (nothing.arena, nothing.placements) == (0, ())
+
+
 def test_work_is_counted_and_nothing_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the worst of many shapes, packing stays within its looks, and loans are looked for once a buffer and pool."""
+    """For the worst of many shapes, packing stays within its looks, and loans are looked for once a buffer and pool.
+
+    What depends on live ranges alone is not found again on a call.
+    """
     looks: list[int] = []
     finds: list[int] = []
 
-    def skyline(instance: object, *rest: object) -> object:
-        looks.append(2 * instance.pairs)  # type: ignore[attr-defined]
-        return on_call_skyline(instance, *rest)  # type: ignore[arg-type]
+    def stack_up(instance: Instance, around: Neighbourhood, order: list[int]) -> object:
+        looks.append(sum(60 + len(around.neighbours[i]) for i in order))
+        return original(instance, around, order)
 
     def find(self: SmallShelf, *given: int) -> int:
         finds.append(1)
         return small_find(self, *given)
 
-    on_call_skyline, small_find = on_call.skyline, SmallShelf.find
-    known = {(seed, pools): stackings(seed, pools) for seed in range(4) for pools in (0, 2)}
-    monkeypatch.setattr(on_call, "skyline", skyline)
+    original, small_find = skyline.stack_up, SmallShelf.find
+    families = [Family.random(seed, pools) for seed in range(4) for pools in (0, 2)]
+    planners = [family.planner() for family in families]
+    monkeypatch.setattr(on_call, "stack_up", stack_up)
     monkeypatch.setattr(SmallShelf, "find", find)
-    for name in ("search", "greedy_below", "plan_layers"):
-        monkeypatch.setattr(portfolio, name, _never)
+    for module, name in (
+        *((portfolio, name) for name in ("search", "greedy_below", "plan_layers")),
+        *((live_ranges, name) for name in ("find_neighbours", "build_instance")),
+        (on_call, "build_instance"),
+    ):
+        monkeypatch.setattr(module, name, _never)
     most = 0
-    for (seed, pools), given in known.items():
-        for m, n in shapes(seed):
+    for seed, (family, planner) in enumerate(zip(families, planners, strict=True)):
+        for m, n in few_shapes(seed):
             looks.clear()
             finds.clear()
-            plan_on_call(problem_at(seed, pools, m, n), given)
+            planner.plan(family.problem(m, n))
             assert sum(looks) <= WORK * COUNT
-            assert len(finds) <= COUNT * pools
+            assert len(finds) <= COUNT * len(family.lenders)
             most = max(most, len(looks))
-    assert most > 0
+    assert most > 1
 
 
 def _never(*_: object, **__: object) -> None:
-    raise AssertionError("searched")
+    raise AssertionError("not on a call")
 
 
-def test_where_neighbours_are_too_many_nothing_is_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(on_call, "find_neighbours", _never)
+def test_what_reached_too_high_is_packed_first() -> None:
+    """For some shapes the smallest arena is that of an order with these at its front."""
+    found = {
+        made.strategy
+        for seed in range(8)
+        for family in (Family.random(seed, 0),)
+        for planner in (OnCall(family.problem(1, 1).buffers, {}, []),)
+        for m, n in shapes(seed)
+        for problem in (family.problem(m, n),)
+        if check(problem, made := planner.plan(problem)) == ()
+    }
+    assert {"skyline/area", "skyline/pressure", "skyline/area, twice", "skyline/pressure, twice"} <= found
+
+
+def test_where_all_are_live_together_packing_is_charged_for_that() -> None:
     buffers = tuple(Buffer(i, i % 7, 20 + i % 5, 64 * (1 + i % 9)) for i in range(COUNT))
     problem = Problem(buffers)
-    assert 3 * build_instance(problem).pairs > WORK * COUNT
     worse = plan(problem, strategy="greedy/start")
     shuffled = replace(worse, placements=tuple(replace(p, offset=2 * p.offset) for p in worse.placements))
-    made = plan_on_call(problem, [read_stacking(buffers, shuffled)])
+    made = OnCall(buffers, {}, [read_stacking(buffers, shuffled)]).plan(problem)
     assert check(problem, made) == ()
+
+
+def test_without_lists_of_neighbours_floors_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instance, "MOST_LISTED", 100)
+    buffers = tuple(Buffer(i, i, i + 2 + i % 3, 64 * (1 + i * i % 9)) for i in range(COUNT))
+    problem = Problem(buffers, (Pool("p", 640, ((0, 50),)),))
+    planner = OnCall(buffers, {"p": ((0, 50),)}, [])
+    monkeypatch.setattr(on_call, "stack_up", _never)
+    made = planner.plan(problem)
+    assert check(problem, made) == ()
+    assert made.strategy == "skyline/pressure"
+    assert made.arena < 1.2 * made.bound.bytes
 
 
 def test_a_stacking_keeps_less_than_three_pairs_a_buffer() -> None:
     """What is nearest is enough: offsets are those of all that lies below."""
     for seed in range(6):
-        problem = problem_at(seed, seed % 3, 64, 64)
+        problem = Family.random(seed, seed % 3).problem(64, 64)
         made = plan(problem, effort=0)
         stacking = read_stacking(problem.buffers, made)
         pairs = sum(len(below) for below in stacking.below)
@@ -169,8 +206,8 @@ def test_a_shelf_for_few_is_a_shelf() -> None:
 
 
 def test_lowering_peaks_borrows_what_fits() -> None:
-    problem = problem_at(1, 2, 100, 100)
-    loans = borrow.lower_peaks(problem)
+    problem = Family.random(1, 2).problem(100, 100)
+    loans = borrow.lower_peaks(problem, build_instance(problem), eligibility(problem))
     assert loans
     for i, loan in loans.items():
         pool = problem.pools[loan.pool]

@@ -1,0 +1,108 @@
+"""What problems have in common that differ in their sizes alone: who is live with whom, and when pools are free.
+
+It is found once. For the sizes of one problem (`Sized`) the bound, loads and what packing reads follow in array operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotdesk.planning.bounds import Bound, Eligibility, Events, free_throughout
+from hotdesk.planning.buffers import Buffer, PoolId
+from hotdesk.planning.instance import Instance, build_instance
+from hotdesk.planning.problem import Problem
+from hotdesk.planning.skyline import Neighbourhood, find_neighbours
+
+Column = NDArray[np.int64]
+
+Windows = Mapping[int, Sequence[tuple[int, int]]] | Mapping[PoolId, Sequence[tuple[int, int]]]
+"""The intervals of steps in which each pool is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRanges:
+    """Buffers without their sizes, by position.
+
+    Attributes:
+        lower, upper: the steps `[lower, upper)` in which each is needed.
+        events: their starts and ends.
+        instance: all of them, with one alignment as the footprint of each.
+        around: who is live with whom; None where those are too many.
+        runs: of each, where its life begins and ends among the moments of `events`, one after the other.
+        hosts: for each pool whether it is free throughout the life of each buffer.
+        alignment: in bytes, of all.
+    """
+
+    lower: Column
+    upper: Column
+    events: Events
+    instance: Instance
+    around: Neighbourhood | None
+    runs: NDArray[np.intp]
+    hosts: Mapping[PoolId, NDArray[np.bool_]]
+    alignment: int
+
+    @classmethod
+    def of(cls, buffers: Sequence[Buffer], windows: Windows) -> LiveRanges:
+        """Those of buffers that have one alignment; none is pinned or has gaps."""
+        alignment = buffers[0].alignment if buffers else 1
+        instance = build_instance(Problem(tuple(replace(buffer, size=alignment) for buffer in buffers)))
+        lower: Column = np.array([buffer.lower for buffer in buffers], dtype=np.int64)
+        upper: Column = np.array([buffer.upper for buffer in buffers], dtype=np.int64)
+        events = Events.of(lower, upper)
+        return cls(
+            lower,
+            upper,
+            events,
+            instance,
+            None if instance.is_dense else find_neighbours(instance),
+            events.moments.searchsorted(np.ravel(np.column_stack((lower, upper)))),
+            {pool: free_throughout(lower, upper, free) for pool, free in windows.items()},
+            alignment,
+        )
+
+
+class Sized:
+    """A problem of these live ranges."""
+
+    def __init__(self, live: LiveRanges, problem: Problem) -> None:
+        self._live = live
+        self.problem = problem
+        self.sizes: Column = np.array([buffer.size for buffer in problem.buffers], dtype=np.int64)
+        self.footprints: Column = self.sizes + -self.sizes % live.alignment
+        self.hosts: Eligibility = np.zeros((len(self.sizes), len(problem.pools)), dtype=np.bool_)
+        for k, pool in enumerate(problem.pools):
+            self.hosts[:, k] = live.hosts[pool.id] & (self.sizes > 0) & (self.sizes <= pool.capacity)
+
+    def bound(self) -> Bound:
+        """As `bounds.lower_bound`."""
+        live, present = self._live, self.sizes > 0
+        capacities = [pool.capacity + -pool.capacity % live.alignment for pool in self.problem.pools]
+        step, peak = live.events.tightest_step(self.footprints, self.hosts, capacities)
+        if not peak:
+            step = int(live.lower[present].min(initial=np.iinfo(np.int64).max)) if present.any() else 0
+        at: list[int] = np.flatnonzero(present & (live.lower <= step) & (step < live.upper)).tolist()
+        return Bound(peak, step, tuple(self.problem.buffers[i].id for i in at))
+
+    def peak(self, lent: Collection[int]) -> int:
+        """The largest load of the arena where the buffers at these positions are not in it."""
+        return int(self._live.events.loads(self._left(lent)).max(initial=0))
+
+    def instance(self, lent: Collection[int] = ()) -> Instance:
+        """All buffers, under the load of those in the arena, which are not the buffers at these positions."""
+        live = self._live
+        loads = live.events.loads(self._left(lent))
+        pressure: list[int] = np.maximum.reduceat(loads, live.runs)[::2].tolist() if len(loads) else []
+        sizes: list[int] = self.footprints.tolist()
+        return replace(live.instance, size=tuple(sizes), pressure=tuple(pressure), floor=int(loads.max(initial=0)))
+
+    def _left(self, lent: Collection[int]) -> Column:
+        if not lent:
+            return self.footprints
+        left: Column = np.array(self.footprints)
+        left[list(lent)] = 0
+        return left
