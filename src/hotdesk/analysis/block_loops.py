@@ -47,7 +47,7 @@ class BlockLoop:
             self._hand_over(branch)
         for target in dict.fromkeys(edge.target for edge in self._back):
             self._choose(target)
-        self._places.scattered.update(edge.target for edge in self.copied)
+        self._places.scatter(edge.target for edge in self.copied)
         giving = givers(self._places, self._entering)
         refused = [edge for edge in self._entering if edge not in self.handed and not self._enter(edge, giving)]
         lent = [edge for edge in refused if self._lend(edge)]
@@ -57,7 +57,7 @@ class BlockLoop:
         ways = [edge.target for edge in self._entering]
         several = [edge for edge in self._entering if ways.count(edge.target) > 1]
         apart = [edge for edge in several if edge in self.copied or not self._is_as_large(edge)]
-        self._places.scattered.update(edge.target for edge in apart)
+        self._places.scatter(edge.target for edge in apart)
 
     def _lead_back(self, edge: FlowEdge) -> None:
         """An edge to the next iteration: in the place of the argument, if that can be."""
@@ -113,7 +113,7 @@ class BlockLoop:
             del self.copied[edge]
             self.handed.add(edge)
             taken.add(source)
-            places.moving.update((edge.source, edge.target))
+            places.move((edge.source, edge.target))
             for argument in self._arguments_in(source):
                 places.trades.add(argument, edge.target)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hotdesk.analysis.extents import WHOLE
 from hotdesk.analysis.interference import Interference
 from hotdesk.analysis.locations import JoinedPlaces, Locations, only
@@ -19,8 +21,6 @@ class Occupancy:
     Attributes:
         read_only: why a place must not be written.
         undecided: values that come round a loop, of which it is not decided yet what they lie with (`come_round`).
-        moving: arguments of loops that are in one buffer now and in another one later, and not because of a copy.
-        scattered: arguments of blocks that some branches bring in new memory.
         trades: which of those that move give their memory to others.
     """
 
@@ -33,9 +33,9 @@ class Occupancy:
         self._separation = Separation(self._interference, self._occupants)
         self.read_only: dict[int, Reason] = {}
         self.undecided: set[int] = set()
-        self.moving: set[int] = set()
-        self.scattered: set[int] = set()
         self._given = {number for number in function.arguments if number != NOT_A_TENSOR}
+        self._moving: set[int] = set()
+        self._scattered: set[int] = set()
         self.trades = Trades(lambda value: self.find(readers.root[value]))
         writers = writers_of(function)
         for value in function.values:
@@ -102,7 +102,11 @@ class Occupancy:
 
     def stay(self, place: int) -> bool:
         """Whether all that lies in a place is in one buffer, from beginning to end."""
-        return all(self.find(value) != self.find(place) for value in (*self.moving, *self.scattered))
+        return not self.is_moving(place) and self.find(place) not in self._scattered
+
+    def is_moving(self, place: int) -> bool:
+        """Whether a place stands for one buffer now and another one later."""
+        return self.find(place) in self._moving
 
     def is_given(self, place: int) -> bool:
         """Whether an argument of the function lies in a place."""
@@ -110,8 +114,8 @@ class Occupancy:
 
     def moves(self, value: int) -> bool:
         """Whether a value may lie in a buffer that is one now and another one later."""
-        moving = {self.find(other) for other in self.moving}
-        return any(place in moving for place, _ in self.locations(value))
+        root = self._readers.root[value]  # what it was spread over may stay, and it moves all the same
+        return self.is_moving(root) or any(place in self._moving for place, _ in self.locations(value))
 
     def why_read_only(self, value: int) -> Reason | None:
         """Why a value's memory must not be written, or None if it may."""
@@ -125,6 +129,14 @@ class Occupancy:
         return tuple(self._occupants.get(self.find(place), ()))
 
     # Changing
+
+    def move(self, values: Iterable[int]) -> None:
+        """Says that arguments of loops are in one buffer now and in another one later, and not because of a copy."""
+        self._moving.update(self.find(self._readers.root[value]) for value in values)
+
+    def scatter(self, values: Iterable[int]) -> None:
+        """Says that some branches bring arguments of blocks in new memory."""
+        self._scattered.update(self.find(self._readers.root[value]) for value in values)
 
     def come_round(self, value: int, begin: int) -> None:
         """Says that a value comes round a loop that begins at `begin`, in order: it may be copied there in every iteration.
@@ -146,8 +158,9 @@ class Occupancy:
         reason = self.read_only.get(a) or self.read_only.get(b)
         if len(self._occupants[a]) > len(self._occupants[b]):
             a, b = b, a
-        if a in self._given:
-            self._given.add(b)
+        for marked in (self._given, self._moving, self._scattered):
+            if a in marked:
+                marked.add(b)
         self._joined.unite(a, b)
         self._separation.unite(a, b)
         for occupant in self._occupants.pop(a):

@@ -156,7 +156,7 @@ class Passing:
             giver = leads[target]
             if giver is not None:
                 self._places.trades.add(giver, target)
-        self._places.moving.update(found)
+        self._places.move(found)
         return frozenset(found)
 
     def _lead_back(self, loop: OpRecord, edge: FlowEdge, yielded: list[FlowEdge]) -> None:
@@ -167,7 +167,7 @@ class Passing:
             return
         source = places.place_of(edge.source)
         if self._function.values[edge.source].shape != self._function.values[target].shape:
-            places.moving.add(target)
+            places.move((target,))
             self._lead_on(loop, edge, [other.source for other in yielded if other is not edge])
             return
         conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)

@@ -42,7 +42,6 @@ class Memory:
         self._parted: set[int] = set()
         self._fronts: dict[int, ir.Operation] = {}
         self._allocated: dict[int, ir.Value] = {}
-        self._moving = {analysis.places.find(value) for value in analysis.places.moving}
 
     def replace(self, op: OpRecord, new: ir.Operation) -> None:
         """Says which op on buffers stands for one."""
@@ -71,7 +70,7 @@ class Memory:
 
     def moves(self, place: int) -> bool:
         """Whether a place is one buffer now and another one later."""
-        return place in self._moving
+        return self._places.is_moving(place)
 
     def parted(self, place: int | None) -> bool:
         """Whether something in a place has been given memory of its own, since what the place has is of other sizes."""
@@ -111,7 +110,7 @@ class Memory:
         return new if new.type == kind else create("memref.cast", [new], [kind], before=op.operation).results[0]
 
     def _known_at(self, place: int | None, op: OpRecord) -> _Known | None:
-        known = None if place is None or place in self._moving else self._known.get(place)
+        known = None if place is None or self._places.is_moving(place) else self._known.get(place)
         if known is None or not self._control.dominates(known.block, known.order, op.block, 2 * op.number):
             return None
         return known
@@ -120,7 +119,7 @@ class Memory:
         self, place: int | None, value: int, kind: ir.Type, sizes: Sequence[ir.Value], op: OpRecord
     ) -> ir.Value:
         anchor = op
-        if place is not None and place not in self._moving:
+        if place is not None and not self._places.is_moving(place):
             anchor = self._anchor(place, op)
             if not all(self._is_known(size, anchor) for size in sizes):
                 anchor = op
