@@ -67,33 +67,37 @@ class _Reader:
         return number
 
     def _region(self, region: ir.Region, parent: int, number: int, entry: Kind) -> tuple[int, ...]:
-        places: dict[Any, int] = {}
+        blocks = in_order(region)
+        found: list[int] = []
         kind = entry
-        for block in in_order(region):
-            place = places[block] = len(self._blocks)
+        for block in blocks:
+            place = len(self._blocks)
+            found.append(place)
             self._blocks.append(None)
-            arguments = tuple(
+            arguments = [
                 self._add(a, kind, -1, i, place, ()) if is_buffer(a.type) else NOT_A_BUFFER
                 for i, a in enumerate(block.arguments)
-            )
+            ]
             kind = Kind.PASSED
             first, last = len(self._ops), -1
             for view in block.operations:
                 last = self._operation(view.operation, place)
-            self._blocks[place] = BufferBlock(place, parent, number, first, len(self._ops), arguments, last)
-        if len(places) > 1:
-            for place in places.values():
+            self._blocks[place] = BufferBlock(place, parent, number, first, len(self._ops), tuple(arguments), last)
+        if len(found) > 1:
+            places = dict(zip(blocks, found, strict=True))
+            for place in found:
                 last = cast(BufferBlock, self._blocks[place]).last
-                targets = [] if last < 0 else list(cast(BufferOp, self._ops[last]).operation.successors)
+                targets = [] if last < 0 else [places[s] for s in cast(BufferOp, self._ops[last]).operation.successors]
                 if targets:
-                    self._branches.append((place, [places[target] for target in targets]))
-        return tuple(places.values())
+                    self._branches.append((place, targets))
+        return tuple(found)
 
     def _operation(self, operation: ir.Operation, block: int) -> int:
         number, name = len(self._ops), operation.name
-        operands = tuple(self._numbers.get(v, NOT_A_BUFFER) for v in operation.operands)
+        operands = tuple([self._numbers.get(v, NOT_A_BUFFER) for v in operation.operands])
         payload = self._payload(operation) if name.startswith("linalg.") else None
-        for buffer in dict.fromkeys((*operands, *self._hidden(operation), *(payload or ()))):
+        used = (*operands, *self._hidden(operation), *payload) if payload else (*operands, *self._hidden(operation))
+        for buffer in dict.fromkeys(used):
             if buffer != NOT_A_BUFFER:
                 self._users[buffer].append(number)
         self._ops.append(None)
@@ -104,10 +108,14 @@ class _Reader:
             flow = flow_of(operation)
             edges = region_edges(operation, flow)
             kind = Kind.UNKNOWN if flow is None else Kind.PASSED
-            regions = tuple(self._region(r, number, i, kind) for i, r in enumerate(operation.regions))
+            regions = tuple([self._region(r, number, i, kind) for i, r in enumerate(operation.regions)])
         results = tuple(
-            self._result(operation, name, v, i, (number, block), operands, flow is not None)
-            for i, v in enumerate(operation.results)
+            [
+                self._result(operation, name, v, i, (number, block), operands, flow is not None)
+                if is_buffer(v.type)
+                else NOT_A_BUFFER
+                for i, v in enumerate(operation.results)
+            ]
         )
         if (self._scalars and name not in _NOT_READING) or self._behind or name in _POINTING:
             self._remember(operation, (*operands, *(payload or ())), number)
@@ -146,8 +154,6 @@ class _Reader:
         self, op: ir.Operation, name: str, value: ir.Value, index: int, place: tuple[int, int],
         operands: tuple[int, ...], passed: bool,
     ) -> int:  # fmt: skip
-        if not is_buffer(value.type):
-            return NOT_A_BUFFER
         kind, sources = Kind.UNKNOWN, ()
         source = view_source(name, index)
         if source is not None and operands[source] != NOT_A_BUFFER:

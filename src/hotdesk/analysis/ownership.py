@@ -24,18 +24,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from hotdesk.analysis.allocators import Allocators
-from hotdesk.analysis.buffer_dominance import Dominance
-from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
-from hotdesk.analysis.handovers import Handovers, Key, Slot
-from hotdesk.analysis.new_memory import freed
-from hotdesk.analysis.owner_scopes import OwnerScopes
-from hotdesk.analysis.ownership_candidates import EXTERNAL, Candidates
-from hotdesk.analysis.releases import Place, Releases
+from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp
+from hotdesk.analysis.handovers import Key, Slot
+from hotdesk.analysis.ownership_candidates import EXTERNAL
+from hotdesk.analysis.ownership_problem import Problem
+from hotdesk.analysis.releases import Place
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
-
-_QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +50,6 @@ class Handover:
         return EXTERNAL not in self.candidates and len(self.moved) == len(self.candidates)
 
 
-class Problem:
-    """A function, and what of it does not change while its ownership is solved; `lent` are results that come with a flag."""
-
-    def __init__(self, program: BufferProgram, lent: frozenset[int] = frozenset()) -> None:
-        self.program, self.lent = program, lent
-        dominance = Dominance(program)
-        self.slots = Handovers(program)
-        self.scopes, self.releases = OwnerScopes(program, self.slots, dominance), Releases(program, dominance)
-        self.candidates, self.allocators = Candidates(program, self.slots, lent), Allocators(program, self.slots)
-
-
 class Ownership:
     """The solution for a function.
 
@@ -80,7 +64,7 @@ class Ownership:
 
     def __init__(self, problem: Problem, owning: Iterable[int] = ()) -> None:
         self._program, self.slots, self._releases = problem.program, problem.slots, problem.releases
-        self.lent, self._scopes = problem.lent, problem.scopes
+        self.lent, self._scopes, self._problem = problem.lent, problem.scopes, problem
         self._found, self._allocators = problem.candidates, problem.allocators
         returned = {slot.number for slot in self.slots.slots if slot.returned >= 0}
         self.owning = self._scopes.owning(self._found, returned | set(owning))
@@ -96,6 +80,10 @@ class Ownership:
         """The slots that carry a flag, in order."""
         uncertain = {h.slot.number for h in self.handovers.values() if not h.certain and h.slot.returned < 0}
         return tuple(slot for slot in self.slots.slots if slot.number in uncertain)
+
+    def freed(self, op: BufferOp) -> frozenset[int]:
+        """The numbers of the operands whose memory an op frees."""
+        return self._problem.freed(op)
 
     def freed_by(self, owner: int) -> str:
         """The name of the op that frees what an owner has."""
@@ -184,9 +172,10 @@ class Ownership:
         uses: dict[int, set[int]] = {}
         moves: dict[int, dict[int, frozenset[int]]] = {}
         for buffer, candidates in zip(program.buffers, self.candidates, strict=True):
-            touching = [u for u in program.users[buffer.number] if self._touches(u)] if candidates else []
-            for c in candidates - {EXTERNAL}:
-                uses.setdefault(c, set()).update(touching)
+            touching = [u for u in program.users[buffer.number] if self._problem.touches(u)] if candidates else []
+            for c in candidates:
+                if c != EXTERNAL:
+                    uses.setdefault(c, set()).update(touching)
         for handover in self.handovers.values():
             for c in handover.moved:
                 edges = self.slots.edges(handover.key)
@@ -217,11 +206,6 @@ class Ownership:
             before = len(found)
             found.update(t for h in self.handovers.values() if found.intersection(h.moved) for t in h.slot.targets)
         return found
-
-    def _touches(self, op: int) -> bool:
-        record = self._program.ops[op]
-        views = any(v != NOT_A_BUFFER and self._program.buffers[v].kind is Kind.VIEW for v in record.results)
-        return not (views or record.name in _QUIET or freed(record.operation))
 
     def _require(self, owner: int, ops: range, back: set[tuple[Key, int]]) -> None:
         """Raises BufferizationError if nothing can be taken back: memory leaves through an op that nothing is known of."""

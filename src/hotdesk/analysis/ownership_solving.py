@@ -6,7 +6,8 @@ Where an owner is ambiguous, slots that it was borrowed through are made to own.
 from __future__ import annotations
 
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram
-from hotdesk.analysis.ownership import Ownership, Problem
+from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.ownership_problem import Problem
 
 _ATTEMPTS = 4
 

@@ -47,23 +47,20 @@ def region_edges(op: ir.Operation, flow: Flow | None) -> tuple[RegionEdge, ...]:
     if flow is None:
         pairs = [(ENTRY, EXIT), *((ENTRY, r) for r in regions), *((r, EXIT) for r in regions)]
         return tuple(RegionEdge(a, b) for a, b in (*pairs, *((a, b) for a in regions for b in regions)))
-    entered = {region for _, region, _ in flow.entries}
+    entries: dict[int, list[tuple[int, int]]] = {}
+    for operand, region, argument in flow.entries:
+        entries.setdefault(region, []).append((operand, argument))
+    exits: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for region, operand, target, to in flow.exits:
+        exits.setdefault((region, target), []).append((operand, to))
     followed = {second for first, second in flow.follows if first != second}
-    initial = [r for r in regions if r in entered or r not in followed]
-    leaving = {region for region, _, target, _ in flow.exits if target == RESULTS} or set(regions)
-    edges = [
-        RegionEdge(ENTRY, r, tuple((operand, argument) for operand, region, argument in flow.entries if region == r))
-        for r in initial
-    ]
+    initial = [r for r in regions if r in entries or r not in followed]
+    leaving = sorted(region for region, target in exits if target == RESULTS) or regions
+    edges = [RegionEdge(ENTRY, r, tuple(entries.get(r, ()))) for r in initial]
     if _may_skip(op, flow, regions, initial):
         edges.append(RegionEdge(ENTRY, EXIT, flow.skips))
-    pairs = [*sorted(flow.follows), *((r, EXIT) for r in sorted(leaving))]
-    edges += (
-        RegionEdge(
-            a, b, tuple((operand, to) for region, operand, target, to in flow.exits if (region, target) == (a, b))
-        )
-        for a, b in pairs
-    )
+    pairs = [*sorted(flow.follows), *((r, EXIT) for r in leaving)]
+    edges += (RegionEdge(a, b, tuple(exits.get((a, b), ()))) for a, b in pairs)
     return tuple(edges)
 
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import BufferProgram
 from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.ownership import Handover, Ownership, Problem
+from hotdesk.analysis.ownership import Handover, Ownership
+from hotdesk.analysis.ownership_problem import Problem
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import alloc, create, dynamic_dims
 from hotdesk.ir.locations import python_line

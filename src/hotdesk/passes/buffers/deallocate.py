@@ -31,7 +31,6 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.memref_views import view_source
-from hotdesk.analysis.new_memory import freed
 from hotdesk.analysis.ownership import Ownership
 from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.analysis.releases import Place
@@ -185,7 +184,9 @@ class _Points:
 
 def _frees(program: BufferProgram, op: BufferOp, ownership: Ownership) -> bool:
     """Whether an op frees memory that this function or its caller frees anyway."""
-    operands = sorted(freed(op.operation)) if not op.results else []
+    if op.results or all(value == NOT_A_BUFFER for value in op.operands):
+        return False
+    operands = sorted(ownership.freed(op))
     values = [op.operands[i] for i in operands if op.operands[i] != NOT_A_BUFFER]
     return bool(values) and all(_is_known(program, value, ownership) for value in values)
 

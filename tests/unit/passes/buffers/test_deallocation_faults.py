@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from hotdesk.analysis import ownership, releases
+from hotdesk.analysis import releases
+from hotdesk.analysis.buffer_program import Kind
 from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.releases import Releases
 from hotdesk.passes.buffers import handed_flags, ownership_paths, returned_copies, settle_ownership
@@ -65,9 +66,7 @@ def the_chosen_one_is_lost(patch: Patch) -> None:
 
     def partial(*given: Any) -> Any:
         program = read(*given)
-        buffers = tuple(
-            replace(b, sources=b.sources[:1]) if b.kind is ownership.Kind.CHOICE else b for b in program.buffers
-        )
+        buffers = tuple(replace(b, sources=b.sources[:1]) if b.kind is Kind.CHOICE else b for b in program.buffers)
         return replace(program, buffers=buffers)
 
     patch.setattr(settle_ownership, "read_buffers", partial)

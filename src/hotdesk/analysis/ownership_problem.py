@@ -1,0 +1,43 @@
+"""What of a function does not change while its ownership is solved: read once, asked as often as something comes to own."""
+
+from __future__ import annotations
+
+from hotdesk.analysis.allocators import Allocators
+from hotdesk.analysis.buffer_dominance import Dominance
+from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
+from hotdesk.analysis.handovers import Handovers
+from hotdesk.analysis.new_memory import freed
+from hotdesk.analysis.owner_scopes import OwnerScopes
+from hotdesk.analysis.ownership_candidates import Candidates
+from hotdesk.analysis.releases import Releases
+
+_QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"})
+
+
+class Problem:
+    """A function, and what of it does not change while its ownership is solved; `lent` are results that come with a flag."""
+
+    def __init__(self, program: BufferProgram, lent: frozenset[int] = frozenset()) -> None:
+        self.program, self.lent = program, lent
+        dominance = Dominance(program)
+        self.slots = Handovers(program)
+        self.scopes, self.releases = OwnerScopes(program, self.slots, dominance), Releases(program, dominance)
+        self.candidates, self.allocators = Candidates(program, self.slots, lent), Allocators(program, self.slots)
+        self._freed: dict[int, frozenset[int]] = {}
+        self._touching: dict[int, bool] = {}
+
+    def freed(self, op: BufferOp) -> frozenset[int]:
+        """The numbers of the operands whose memory an op frees."""
+        found = self._freed.get(op.number)
+        if found is None:
+            found = self._freed[op.number] = freed(op.operation)
+        return found
+
+    def touches(self, number: int) -> bool:
+        """Whether an op uses the memory of its memrefs, and does more than free it."""
+        found = self._touching.get(number)
+        if found is None:
+            op = self.program.ops[number]
+            views = any(v != NOT_A_BUFFER and self.program.buffers[v].kind is Kind.VIEW for v in op.results)
+            found = self._touching[number] = not (views or op.name in _QUIET or self.freed(op))
+        return found
