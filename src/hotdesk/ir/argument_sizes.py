@@ -7,21 +7,51 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
+from hotdesk.errors import InvalidIRError
+from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import OPAQUE, Size, parsed
+
+SHAPE = "hotdesk.shape"
 
 
 def argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:
-    """The sizes of arguments, by number; equal names are equal sizes."""
+    """The sizes of arguments, by number; equal names are equal sizes.
+
+    Raises:
+        InvalidIRError: the attribute is no list of sizes, or not those of the argument's type.
+    """
     shapes: dict[int, tuple[Size, ...]] = {}
     if "arg_attrs" not in function.attributes:
         return shapes
+    types = cast(Any, function.attributes["function_type"]).value.inputs
     for number, attributes in enumerate(cast(Any, function.attributes["arg_attrs"])):
-        if "hotdesk.shape" in attributes:
-            shapes[number] = tuple(
-                int(entry.value) if entry.value.isdigit() else parsed(entry.value)
-                for entry in attributes["hotdesk.shape"]
-            )
+        if SHAPE in attributes:
+            shapes[number] = _stated(function, attributes[SHAPE], types[number])
     return shapes
+
+
+def _stated(function: ir.Operation, given: Any, kind: Any) -> tuple[Size, ...]:
+    entries = list(given) if isinstance(given, ir.ArrayAttr) else [given]
+    try:
+        if not isinstance(given, ir.ArrayAttr) or not all(isinstance(entry, ir.StringAttr) for entry in entries):
+            raise ValueError(str(given))
+        sizes = tuple(parsed(cast(Any, entry).value) for entry in entries)
+    except ValueError as error:
+        raise _invalid(function, 'a size in quotes for each dim, such as ["s0", "100"]', str(given)) from error
+    if isinstance(kind, (ir.RankedTensorType, ir.MemRefType)):
+        shape: Any = kind
+        known = [None if shape.is_dynamic_dim(i) else shape.get_dim_size(i) for i in range(shape.rank)]
+        if len(known) != len(sizes) or any(
+            isinstance(size, int) and dim not in (None, size) for dim, size in zip(known, sizes, strict=True)
+        ):
+            raise _invalid(function, f"the sizes of a {kind}", str(given))
+    return sizes
+
+
+def _invalid(function: ir.Operation, expected: str, got: str) -> InvalidIRError:
+    return InvalidIRError(
+        f"attribute '{SHAPE}'", expected=expected, got=got, where=python_line(function.location) or None
+    )
 
 
 def last_opaque(shapes: dict[int, tuple[Size, ...]]) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 import sympy
@@ -16,6 +17,8 @@ Size: TypeAlias = "int | sympy.Expr"
 OPAQUE = "opaque"
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _NAME = re.compile(r"\b(?!True\b|False\b)[A-Za-z_]\w*\b(?!\s*\()")
+_CALLED = re.compile(r"(\w+)\s*\(")
+_EXPRESSION = re.compile(r"[\w\s+\-*/%(),<>=!&|~]+")
 
 
 def integer(expression: Any) -> Size:
@@ -41,10 +44,28 @@ def is_opaque(size: Size) -> bool:
     return isinstance(size, sympy.Expr) and any(str(s).startswith(OPAQUE) for s in size.free_symbols)
 
 
+@lru_cache(maxsize=4096)
 def parsed(text: str) -> Size:
-    """A size as it was printed. Every name that is not called is a symbol, whatever else SymPy knows by that name."""
+    """A size as it was printed. Every name that is not called is a symbol, whatever else SymPy knows by that name.
+
+    Raises:
+        ValueError: the text is no expression of numbers, names and functions of SymPy's, or one that is no size.
+    """
+    if not _EXPRESSION.fullmatch(text) or not all(map(_is_function, _CALLED.findall(text))):
+        raise ValueError(f"no expression: {text!r}")
     names = dict.fromkeys(_NAME.findall(text))
-    return integer(_algebra.sympify(text, locals={name: sympy.Symbol(name) for name in names}))
+    try:
+        found = _algebra.sympify(text, locals={name: sympy.Symbol(name) for name in names})
+    except (sympy.SympifyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no expression: {text!r}") from error
+    if not isinstance(found, sympy.Expr) or found.is_integer is False or found.is_negative:
+        raise ValueError(f"no size: {text!r}")
+    return integer(found)
+
+
+def _is_function(name: str) -> bool:
+    found = getattr(sympy, name, None)
+    return isinstance(found, type) and issubclass(found, (_algebra.Function, _algebra.Max, _algebra.Min))
 
 
 class _Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]
