@@ -108,24 +108,33 @@ class WithinBudget:
         """Does operations at the peak in parts, as long as that helps and it does not fit."""
         while now.peak > self.budget:
             line = StraightLine(main_function(module))
-            ways = [
-                way
-                for candidate in split_candidates(line, [number for number, _ in now.at_peak[:_VALUES]])
-                if (way := self._in_parts(module, now, candidate)) is not None
-            ]
-            best = min(ways, key=lambda way: (max(way.found.peak, self.budget), way.again, way.one.parts), default=None)
+            best: _Way | None = None
+            for candidate in split_candidates(line, [number for number, _ in now.at_peak[:_VALUES]]):
+                if best is None or self._may_beat(best, candidate):
+                    way = self._in_parts(module, now, candidate)
+                    best = way if best is None or (way is not None and self._cost(way) < self._cost(best)) else best
             if best is None or best.found.peak >= now.peak:
                 return now
             now = self._apply(module, best.one, now, best.found, log)
         return now
+
+    def _cost(self, way: _Way) -> tuple[int, int, int]:
+        return max(way.found.peak, self.budget), way.again, way.one.parts
+
+    def _may_beat(self, best: _Way, candidate: SplitCandidate) -> bool:
+        """Whether a candidate in some number of parts may cost less than a way; if that fits, what is computed twice decides."""
+        if best.found.peak > self.budget:
+            return True
+        least = min(candidate.bytes_again(parts) for parts in _counts(candidate))
+        return (least, PARTS[0]) < (best.again, best.one.parts)
 
     def _in_parts(self, module: ir.Module, now: Trial, candidate: SplitCandidate) -> _Way | None:
         """The fewest parts that fit: they are tried until more of them do not help.
 
         If none fit, because another peak is left, the fewest that come as low as any; or more, that would fit without that peak.
         """
-        units = min(candidate.split.units, PARTS[-1])
-        counts = [*(parts for parts in PARTS if parts < units), units]
+        counts = _counts(candidate)
+        units = counts[-1]
         tried: dict[int, _Way] = {}
 
         def peak(parts: int) -> int:
@@ -202,6 +211,12 @@ class WithinBudget:
         more = _operations(module) - count
         log.decisions.extend(_spent(decisions, more, now.peak - found.peak))
         return found
+
+
+def _counts(candidate: SplitCandidate) -> list[int]:
+    """The numbers of parts in which a candidate may be done, the greatest last."""
+    units = min(candidate.split.units, PARTS[-1])
+    return [*(parts for parts in PARTS if parts < units), units]
 
 
 _CHANGED = (Outcome.REORDERED, Outcome.SPLIT, Outcome.RECOMPUTED)
