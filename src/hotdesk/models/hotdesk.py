@@ -17,6 +17,8 @@ def facts(op: ir.Operation) -> Facts:
     reads = set(range(init))
     if bool(cast(Any, op.attributes["accumulate"]).value):
         reads.add(init)
+    if not op.results:
+        return Facts(reads=frozenset(reads))  # the destination is a memref
     return Facts(reads=frozenset(reads), ties=((init, 0),), overwrites=frozenset({init}))
 
 

@@ -155,3 +155,10 @@ def test_a_pooling_has_one_input() -> None:
         '%r = "hotdesk.pool"(%x, %y) {accumulate = false} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>'
     )
     assert found == Facts(frozenset({0}), ((1, 0),), frozenset({1}))
+
+
+def test_a_contraction_into_a_memref_has_no_result() -> None:
+    made = "%m = memref.alloc() : memref<4x4xf32>\n"
+    types = "(tensor<4x4xf32>, tensor<4x4xf32>, memref<4x4xf32>) -> ()"
+    found = facts(f'{made}"hotdesk.contract"(%x, %y, %m) {{equation = "mk,kn->mn", accumulate = false}} : {types}')
+    assert found == Facts(frozenset({0, 1}))
