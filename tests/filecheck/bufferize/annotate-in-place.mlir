@@ -37,3 +37,14 @@ func.func @access(%read: tensor<2x4xf32> {hotdesk.kind = "weight"}, %written: te
   %r = tensor.insert_slice %b into %partly[4] [8] [1] : tensor<8xf32> into tensor<16xf32>
   return %r : tensor<16xf32>
 }
+
+// The part of %x that is read later is copied, so that %x can be overwritten.
+// CHECK-LABEL: func.func @slice_instead(
+// CHECK:         tensor.insert {{.*}}__inplace_operands_attr__ = ["none", "true", "none"]
+func.func @slice_instead(%x: tensor<8xf32> {hotdesk.donated}, %s: f32, %i: index) -> (tensor<8xf32>, tensor<2xf32>) {
+  %part = tensor.extract_slice %x[0] [2] [1] : tensor<8xf32> to tensor<2xf32>
+  %y = tensor.insert %s into %x[%i] : tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %z = linalg.exp ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %z, %part : tensor<8xf32>, tensor<2xf32>
+}

@@ -15,7 +15,9 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.access import Access, argument_access
-from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.copied_slices import copy_slices
+from hotdesk.analysis.gathered import analyse_gathered
+from hotdesk.analysis.inplace import InPlaceAnalysis
 from hotdesk.analysis.program import OpRecord
 from hotdesk.analysis.reading import read_function
 from hotdesk.explain import Decision
@@ -34,8 +36,7 @@ class AnnotateInPlace(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in defined_functions(module):
-            record = read_function(function)
-            analysis = analyse_in_place(record)
+            record, analysis = copy_slices(read_function(function), analyse_gathered)
             for op in record.ops:
                 if op.facts.ties:
                     op.operation.attributes[ATTRIBUTE] = _entries(op, analysis)
