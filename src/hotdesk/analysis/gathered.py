@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hotdesk.analysis.copied_bytes import copied_results
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.known_sizes import KnownSizes
 from hotdesk.analysis.orders import Tie, top_down
 from hotdesk.analysis.passed_edges import PassedEdges
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
-from hotdesk.ir.types import shape_of
+from hotdesk.ir.ways import has_ways
 
 _ATTEMPTS = 4
 
@@ -75,6 +76,7 @@ class _Behind:
         self._analysis = analysis
         self._control = analysis.readers.control
         self._edges = PassedEdges(function, self._control)
+        self._sizes = KnownSizes(function)
         self._passed: dict[int, list[FlowEdge]] = {}
         for edges in (*self._edges.around.values(), *self._edges.heads.values()):
             for edge in edges:
@@ -125,11 +127,12 @@ class _Behind:
         return [op.operands[operand] for operand, result in op.facts.ties if result == made.result]
 
     def _may_be_gathered(self, target: int) -> bool:
-        """Whether a value is of a static size, and what becomes it can be copied on its way alone."""
+        """Whether a value is of one size that is known everywhere, and what becomes it can be copied on its way alone."""
         function = self._function
         ops = [function.ops[edge.op] for edge in self._edges.forward.get(target, ())]
-        apart = all(op.name == "cf.cond_br" or len(function.blocks[op.block].successors) < 2 for op in ops)
-        return apart and None not in shape_of(function.values[target].value.type)
+        apart = all(has_ways(op.operation) or len(function.blocks[op.block].successors) < 2 for op in ops)
+        shapes = {function.values[edge.source].shape for edge in self._edges.to(target)}
+        return apart and shapes == {function.values[target].shape} and self._sizes.are_known(target)
 
     def _follows(self, target: int, block: int) -> bool:
         """Whether the end of `block` is reached once, or the end of the function, each time that a value is made."""

@@ -20,7 +20,7 @@ from hotdesk.analysis.passed_edges import PassedEdges
 from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
 from hotdesk.explain import Reason
-from hotdesk.ir.ways import CHOOSING, counts_if_true
+from hotdesk.ir.ways import CHOOSING, way_of
 
 NOTHING_GATHERED: Mapping[int, bool] = {}
 
@@ -41,6 +41,7 @@ class Gathering:
         self._edges = edges
         self._apart = apart
         self.failed: set[int] = set()
+        self._copied: set[tuple[int, int]] = set()  # ops that copy something to a target on one way, and the target
 
     def ready(self, target: int) -> int:
         """The number of the first op behind all that becomes a gathered value."""
@@ -76,15 +77,22 @@ class Gathering:
 
     def _copy(self, edge: FlowEdge) -> None:
         op = self._function.ops[edge.op]
-        after = op.number + 1 if self._alone(edge) else op.number
-        if not self._places.copy_over(edge.source, edge.target, op, after):
+        alone = self._alone(edge)
+        if alone and (edge.op, edge.target) in self._copied:  # on another way of a switch
+            place = self._places.place_of(edge.target)
+            done = all(other != place for other, _ in self._places.locations(edge.source))
+        else:
+            done = self._places.copy_over(edge.source, edge.target, op, op.number + 1 if alone else op.number)
+        if not done:
             self.failed.add(edge.target)
+        elif alone:
+            self._copied.add((edge.op, edge.target))
 
     def _alone(self, edge: FlowEdge) -> bool:
         """Whether an op passes on one of its tensors only, and the others on another way."""
         op = self._function.ops[edge.op]
         if op.name not in CHOOSING:
             return False
-        way = counts_if_true(op.operation, edge.operand)
+        way = way_of(op.operation, edge.operand)
         others = (i for i, v in enumerate(op.operands) if v != NOT_A_TENSOR and i != edge.operand)
-        return all(counts_if_true(op.operation, other) != way for other in others)
+        return all(way_of(op.operation, other) != way for other in others)

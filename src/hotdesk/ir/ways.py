@@ -1,13 +1,33 @@
-"""Ops of which a condition, the first operand, says which of the other operands count: selections, and branches to two blocks."""
+"""Ops whose first operand, a condition, says which of the others count: selections, and branches to several blocks."""
 
 from __future__ import annotations
 
+from typing import cast
+
 from hotdesk._bindings import ir
-from hotdesk.ir.walking import segment_sizes
+from hotdesk.ir.joins import branch_operands
 
-CHOOSING = ("arith.select", "cf.cond_br")
+CHOOSING = ("arith.select", "cf.cond_br", "cf.switch")
+INDEX_BITS = 64
 
 
-def counts_if_true(op: ir.Operation, operand: int) -> bool:
-    """Whether an operand of an op that chooses counts if the condition is true; if it is false else."""
-    return operand <= (1 if op.name == "arith.select" else segment_sizes(op)[1])
+def has_ways(op: ir.Operation) -> bool:
+    """Whether something can be done on one way alone that an op may take: a wider flag than an index is not compared."""
+    if op.name != "cf.switch":
+        return op.name in CHOOSING
+    return cast(ir.IntegerType, op.operands[0].type).width <= INDEX_BITS
+
+
+def way_of(op: ir.Operation, operand: int) -> int:
+    """The number of the way on which an operand of an op that chooses counts.
+
+    0 if the condition is true and 1 if it is false; of a switch 0 is the default, and the cases follow.
+    """
+    if op.name == "arith.select":
+        return operand - 1
+    end = 1
+    for way, passed in enumerate(branch_operands(op) or ()):
+        end += len(passed)
+        if operand < end:
+            return way
+    raise IndexError(f"{op.name} has no operand {operand} that it passes on")

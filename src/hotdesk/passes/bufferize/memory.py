@@ -13,10 +13,12 @@ from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.analysis.occupants import Occupant
+from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, create, integers
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import memref_of, row_major, shape_of
+from hotdesk.passes.bufferize.early_sizes import EarlySizes
 from hotdesk.passes.bufferize.viewing import viewed
 
 
@@ -33,8 +35,9 @@ class _Known:
 class Memory:
     """The memrefs of places."""
 
-    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis, early: EarlySizes) -> None:
         self._record = record
+        self._early = early
         self._places = analysis.places
         self._control = analysis.readers.control
         self._known: dict[int, _Known] = {}
@@ -121,22 +124,29 @@ class Memory:
         anchor = op
         if place is not None and not self._places.is_moving(place):
             anchor = self._anchor(place, op)
-            if not all(self._is_known(size, anchor) for size in sizes):
-                anchor = op
-                if op.block != 0:
-                    self._apart.add(place)
-                    place = None
-        front = self._fronts.get(anchor.number, anchor.operation)
+            if anchor is not op and not all(self._is_known(size, anchor) for size in sizes):
+                if self._early.are_known(value):
+                    sizes = self._early.sizes(value, self._front(anchor))
+                else:
+                    anchor = op
+                    if op.block != 0:
+                        self._apart.add(place)
+                        place = None
+        front = self._front(anchor)
         new = alloc(memref_of(kind), list(sizes), front)
         if new.type != kind:
             new = create("memref.cast", [new], [kind], before=front).results[0]
         self.keep(place, new, value, anchor.block, 2 * anchor.number, allocated=True)
         return new
 
+    def _front(self, op: OpRecord) -> ir.Operation:
+        """The op on buffers in front of which something for an op is."""
+        return self._fronts.get(op.number, op.operation)
+
     def _anchor(self, place: int, op: OpRecord) -> OpRecord:
         """The op in front of which a place is allocated that `op` writes."""
         block = op.block
-        for other in {occupant.block for occupant in self._places.occupants(place)}:
+        for other in {o.block for o in self._places.occupants(place) if not self._is_handed_out(o)}:
             block = self._control.common(block, other)
         target = self._record.blocks[block]
         here = op
@@ -145,6 +155,10 @@ class Memory:
                 return self._record.ops[target.end - 1]
             here = self._record.ops[found.parent]
         return here
+
+    def _is_handed_out(self, occupant: Occupant) -> bool:
+        """Whether an occupant lies in one of several places: it is led to the memory that it has, and needs none of its own."""
+        return occupant.group != NOT_A_TENSOR and len(self._places.locations(occupant.group)) > 1
 
     def _is_known(self, size: ir.Value, op: OpRecord) -> bool:
         """Whether a size is known in front of an op that is not inside of what defines it."""

@@ -16,6 +16,7 @@ from hotdesk.analysis.program import FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
 from hotdesk.ir.walking import defining_op
+from hotdesk.passes.bufferize.early_sizes import EarlySizes
 from hotdesk.passes.bufferize.memory import Memory
 
 
@@ -28,7 +29,7 @@ class Memrefs:
     """
 
     def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
-        self.memory = Memory(record, analysis)
+        self.memory = Memory(record, analysis, EarlySizes(record, self.of))
         self.current: OpRecord = record.ops[0]
         self._record = record
         self._analysis = analysis

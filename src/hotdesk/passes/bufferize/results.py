@@ -18,6 +18,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.access import argument_access
 from hotdesk.analysis.call_graph import Callable
+from hotdesk.analysis.known_sizes import KnownSizes
 from hotdesk.analysis.program import FunctionRecord
 from hotdesk.analysis.recursion import held_results, results_in_donated
 from hotdesk.explain import Outcome, Reason
@@ -109,16 +110,11 @@ def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _
 def _sizes(record: FunctionRecord, value: int) -> Sizes | None:
     """Where a caller finds each dynamic size of a result, as `models.callee` writes it; None if it cannot find one."""
     found: list[tuple[int, int]] = []
-    sources: dict[object, tuple[int, int]] = {}
-    for number, argument in enumerate(record.ops[0].operation.block.arguments if record.ops else ()):
-        if is_tensor(argument.type):
-            sources.update((size, (number, i)) for i, size in enumerate(record.sizes.shape(argument)))
-        elif isinstance(argument.type, ir.IndexType):
-            sources[record.sizes.value(argument)] = (number, -1)
+    sources = KnownSizes(record)
     static = shape_of(record.values[value].value.type)
     for size, known in zip(record.values[value].shape, static, strict=True):
         if known is None:
-            source = (-1, size) if isinstance(size, int) else sources.get(size)
+            source = sources.source(size)
             if source is None:
                 return None
             found.append(source)

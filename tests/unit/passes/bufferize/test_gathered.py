@@ -69,6 +69,12 @@ _COPIED = {
 """What returns `%r`, and how often it copies if `%b` is false and if it is true."""
 
 
+def _dynamic(text: str) -> str:
+    """The same program, its tensors of the size of `%x`."""
+    sized = "%d = tensor.dim %x, %c0 : tensor<?xf32>\n%e = tensor.empty(%d)"
+    return text.replace(_EMPTY, _EMPTY.replace("%e = tensor.empty()", sized)).replace(T, "tensor<?xf32>")
+
+
 @pytest.mark.parametrize("taken", [0, 1])
 @pytest.mark.parametrize("name", _COPIED)
 def test_copies_on_each_path(name: str, taken: int) -> None:
@@ -80,6 +86,50 @@ def test_copies_on_each_path(name: str, taken: int) -> None:
         assert ours.copies.count == copies[taken]
         assert ours.copies.count <= theirs.copies.count
         assert ours.copies.bytes <= theirs.copies.bytes
+
+
+@pytest.mark.parametrize("taken", [0, 1])
+@pytest.mark.parametrize("name", ["a branch hands on an argument", "one of two is selected", "blocks", "it is written"])
+def test_copies_on_each_path_of_a_dynamic_size(name: str, taken: int) -> None:
+    body, copies = _COPIED[name]
+    text = _dynamic(main(f"%x: {T}, %b: i1", _EMPTY + body, [("%r", T)], given=f"8, {taken}"))
+    theirs = run_peer(text)
+    for subject in OURS:
+        ours = run(text, subject)
+        assert ours.copies.count == copies[taken]
+        assert ours.copies.bytes <= theirs.copies.bytes
+
+
+def test_two_sizes_are_copied_behind() -> None:
+    made = f"%e = tensor.empty(%s) : {T}\n%n = linalg.fill ins(%one : f32) outs(%e : {T}) -> {T}"
+    text = main(f"%x: {T}, %b: i1, %s: index", branches("%r", ("%x",), ("%n", made)), [("%r", T)])
+    for given in ("8, 0, 4", "8, 1, 4"):
+        assert run(f"// given: {given}\n{text.replace(T, 'tensor<?xf32>')}", OURS[0]).copies.count == 1
+
+
+@pytest.mark.parametrize("kind", [T, "tensor<?xf32>"])
+@pytest.mark.parametrize("flag", [0, 1, -1, 3])
+def test_a_switch_copies_on_its_cases_alone(flag: int, kind: str) -> None:
+    cases = f"[default: ^join(%n : {T}), 1: ^join(%x : {T}), -1: ^join(%x : {T})]"
+    body = f"{_EMPTY}{_NEW}\ncf.switch %f : i32, {cases}\n^join(%r: {T}):"
+    text = main(f"%x: {T}, %f: i32", body, [("%r", T)], given=str(flag))
+    text = text if kind == T else _dynamic(text).replace("// given: ", "// given: 8, ")
+    for subject in OURS:
+        ours = run(text, subject)
+        assert ours.copies.count == (1 if flag in (1, -1) else 0)
+        assert ours.allocations.count == 1
+
+
+@pytest.mark.parametrize("behind", [f"%w = {square('%r', '%g')}", f"%w = {square('%r', '%r')}"])
+@pytest.mark.parametrize("taken", [0, 1])
+def test_what_is_used_behind_alone_takes_memory_on_its_path(behind: str, taken: int) -> None:
+    body = f"{_EMPTY}%g = tensor.empty() : {T}\n{branches('%r', ('%x',), ('%n', _NEW))}\n{behind}"
+    text = main(f"%x: {T}, %b: i1", body, [("%w", T)], given=str(taken))
+    theirs = run_peer(text)
+    for subject in OURS:
+        ours = run(text, subject)
+        assert ours.copies.count == 0
+        assert ours.allocations.bytes <= theirs.allocations.bytes
 
 
 @pytest.mark.parametrize("taken", [0, 1])

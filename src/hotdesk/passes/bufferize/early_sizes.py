@@ -1,0 +1,63 @@
+"""The sizes of memory in front of an op that comes before what computes them: from the arguments of the function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.known_sizes import NUMBER, VALUE, KnownSizes
+from hotdesk.analysis.program import FunctionRecord
+from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.sizes import Size
+from hotdesk.ir.types import shape_of
+
+
+class EarlySizes:
+    """Makes sizes of one function; `of` tells the memref of an argument."""
+
+    def __init__(self, record: FunctionRecord, of: Callable[[ir.Value], ir.Value]) -> None:
+        self._record = record
+        self._known = KnownSizes(record)
+        self._of = of
+
+    def are_known(self, value: int) -> bool:
+        """Whether all sizes of a tensor follow from the arguments."""
+        return self._known.are_known(value)
+
+    def sizes(self, value: int, before: ir.Operation) -> list[ir.Value]:
+        """The dynamic sizes of a tensor, all of which follow from the arguments."""
+        made = self._record.values[value]
+        static = shape_of(made.value.type)
+        return [self._made(size, before) for size, known in zip(made.shape, static, strict=True) if known is None]
+
+    def _made(self, size: Size, before: ir.Operation) -> ir.Value:
+        found = self._known.source(size)
+        if found is None:
+            return self._computed(size, before)
+        argument, position = found
+        if argument == NUMBER:
+            return index_constant(position, before)
+        arguments = list(self._record.ops[0].operation.block.arguments)
+        count = len(self._record.arguments)
+        if position == VALUE:
+            return arguments[-count:][argument]
+        return dim(self._of(arguments[argument]), position, before)
+
+    def _computed(self, size: Any, before: ir.Operation) -> ir.Value:
+        if isinstance(size, sympy.Integer):
+            return index_constant(int(size), before)
+        if isinstance(size, sympy.Pow):
+            factors = [self._made(size.base, before)] * int(size.exp)
+            return _folded("arith.muli", factors, before)
+        name = "arith.addi" if isinstance(size, sympy.Add) else "arith.muli"
+        return _folded(name, [self._made(each, before) for each in size.args], before)
+
+
+def _folded(name: str, values: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
+    total = values[0]
+    for value in values[1:]:
+        total = create(name, [total, value], [ir.IndexType.get()], before=before).results[0]
+    return total
