@@ -125,6 +125,31 @@ def test_few_ways_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stages[0].trials <= 40
 
 
+def _always(*_: object) -> bool:
+    return True
+
+
+def test_what_cannot_cost_less_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way taken, and so the program, is that of a search that tries everything."""
+    trials: list[int] = []
+    within = stage.WithinBudget.__call__
+
+    def watched(self: stage.WithinBudget, *given: Any) -> None:
+        within(self, *given)
+        trials.append(self.trials)
+
+    monkeypatch.setattr(stage.WithinBudget, "__call__", watched)
+    model, x = seeded(Attention), random(2, 64, 16)
+    few = hotdesk.compile(model, (x,), budget=85_000)
+    monkeypatch.setattr(stage.WithinBudget, "_may_beat", _always)
+    many = hotdesk.compile(model, (x,), budget=85_000)
+    assert [(d.subject, d.outcome, d.bytes) for d in spent(few)] == [
+        (d.subject, d.outcome, d.bytes) for d in spent(many)
+    ]
+    assert few.memory() == many.memory()
+    assert trials[0] < trials[1]
+
+
 def test_an_order_is_tried_first() -> None:
     model, x = seeded(Branches), random(16, 8)
     before = hotdesk.compile(model, (x,)).memory().peak
