@@ -13,26 +13,13 @@ from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import product
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_bytes, element_of, is_tensor
+from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor
 from hotdesk.ir.walking import captured_operands, in_order
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of
 
-_TAKES_SCALARS = frozenset(
-    (
-        "tensor.insert",
-        "tensor.from_elements",
-        "func.call",
-        "scf.yield",
-        "scf.condition",
-        "cf.br",
-        "cf.cond_br",
-        "cf.switch",
-    )
-)
-"""Ops that take scalars as they were computed before; others may compute them again while they run."""
 _SEEN_LATER = frozenset(("bufferization.to_buffer",))
 _LOADED_AGAIN = _SEEN_LATER | {"tensor.extract"}
 """Ops whose result is the tensor's memory, or computed from it, where it is used."""
@@ -139,8 +126,9 @@ class _Reader:
         flow = model.flow(operation) if model is not None and model.flow is not None else None
         operands = tuple(self._numbers.get(v, NOT_A_TENSOR) for v in operation.operands)
         within = [v for _, _, v in captured_operands(operation)] if flow is None else []
-        computes = flow is None and operation.name not in _TAKES_SCALARS
-        scalars = [n for v in (*operation.operands, *within) for n in self._behind.get(v, ())] if computes else []
+        computes = model is None or not model.takes_scalars
+        used = [v for v in (*operation.operands, *within) if computes or is_memref(v.type)] if flow is None else []
+        scalars = [n for v in used for n in self._behind.get(v, ())]
         captured = tuple(dict.fromkeys([*(self._numbers[v] for v in within if v in self._numbers), *scalars]))
         loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name in self._seen_later)
         self._behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))

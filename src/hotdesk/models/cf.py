@@ -48,7 +48,7 @@ def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
 
 
 def _model(branches: Callable[[ir.Operation], Branches]) -> OpModel:
-    return OpModel(_no_facts, _bufferize, branches=branches)
+    return OpModel(_no_facts, _bufferize, branches=branches, takes_scalars=True)
 
 
 MODELS = {"cf.br": _model(_br), "cf.cond_br": _model(_cond_br), "cf.switch": _model(_switch)}

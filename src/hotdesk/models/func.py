@@ -105,5 +105,5 @@ def _callee(op: ir.Operation) -> Callee:
 
 MODELS = {
     "func.return": OpModel(_return_facts),
-    "func.call": OpModel(_call_facts, _bufferize_call),
+    "func.call": OpModel(_call_facts, _bufferize_call, takes_scalars=True),
 }

@@ -112,6 +112,8 @@ class OpModel:
         branches: of a terminator that goes to other blocks, (operand, successor, argument of that block).
         expand: makes, in front of the operation, operations on tensors that have models, and returns what the results become;
             they take its place before the analysis. It returns None to leave the operation as it is.
+        takes_scalars: whether it uses scalars as they were computed before it; any other op may compute them again while it
+            runs, from the tensors that they were extracted from (`reload-scalars`).
         effects: what the operation does to memrefs, where MLIR's own interfaces do not say it: ops of unregistered dialects.
     """
 
@@ -121,3 +123,4 @@ class OpModel:
     branches: Callable[[ir.Operation], tuple[tuple[int, int, int], ...]] | None = None
     effects: Callable[[ir.Operation], MemoryEffects] | None = None
     expand: Callable[[ir.Operation], Sequence[ir.Value] | None] | None = None
+    takes_scalars: bool = False

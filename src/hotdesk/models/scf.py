@@ -71,8 +71,8 @@ MODELS = {
     "scf.if": _model(_branch_flow),
     "scf.index_switch": _model(_branch_flow),
     "scf.execute_region": _model(_branch_flow),
-    "scf.yield": OpModel(_no_facts, _bufferize_terminator),
-    "scf.condition": OpModel(_no_facts, _bufferize_terminator),
+    "scf.yield": OpModel(_no_facts, _bufferize_terminator, takes_scalars=True),
+    "scf.condition": OpModel(_no_facts, _bufferize_terminator, takes_scalars=True),
 }
 
 

@@ -77,7 +77,7 @@ MODELS = {
     "tensor.dim": OpModel(_dim_facts, _bufferize_dim),
     "tensor.rank": OpModel(_dim_facts, _bufferize_rank),
     "tensor.extract": OpModel(_extract_facts, _bufferize_extract),
-    "tensor.insert": OpModel(_insert_facts, _bufferize_insert),
+    "tensor.insert": OpModel(_insert_facts, _bufferize_insert, takes_scalars=True),
     "tensor.splat": OpModel(_written_facts, _bufferize_splat),
-    "tensor.from_elements": OpModel(_written_facts, _bufferize_from_elements),
+    "tensor.from_elements": OpModel(_written_facts, _bufferize_from_elements, takes_scalars=True),
 }

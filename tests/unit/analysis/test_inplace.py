@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hotdesk.analysis.displacement import Displacement, find_displacement
 from hotdesk.analysis.inplace import OperandDecision, analyse_in_place
 from hotdesk.analysis.places import Places
@@ -9,6 +11,8 @@ from hotdesk.analysis.program import FunctionRecord
 from hotdesk.analysis.readers import Readers
 from hotdesk.analysis.reading import read_function
 from hotdesk.explain import Reason
+from hotdesk.models.model import OpModel
+from hotdesk.models.registry import choosing
 from tests.unit.parsing import elementwise, function, parse
 
 T = "tensor<8xf32>"
@@ -114,6 +118,23 @@ def test_rule_2_an_op_that_uses_a_scalar_reads_what_the_scalar_comes_from() -> N
     first = decisions(DONATED, *lines, "return %r, %a", reload_scalars=True)[0]
     assert (first.op, first.in_place, first.reason, first.conflict) == (3, False, Reason.READ_LATER, 4)
     assert decisions(DONATED, *lines, "return %r, %a")[0].in_place  # the scalar is computed before
+
+
+def test_rule_2_a_model_says_that_its_op_takes_scalars_as_they_were_computed() -> None:
+    lines = (
+        "%i = arith.constant 0 : index",
+        f"%s = tensor.extract %x[%i] : {T}",
+        tanh("%a", "%x", "%x"),
+        f"%r = linalg.fill ins(%s : f32) outs(%y : {T}) -> {T}",
+        "return %r, %a",
+    )
+    assert not decisions(DONATED, *lines, reload_scalars=True)[0].in_place
+
+    def taking(name: str, model: OpModel | None) -> OpModel | None:
+        return replace(model, takes_scalars=True) if model is not None and name == "linalg.fill" else model
+
+    with choosing(taking):
+        assert decisions(DONATED, *lines, reload_scalars=True)[0].in_place
 
 
 def test_rule_2_an_op_that_only_overwrites_is_no_reader() -> None:
