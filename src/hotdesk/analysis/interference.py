@@ -73,9 +73,8 @@ class Interference:
 
     def against(self, occupant: Occupant, many: Sequence[Occupant]) -> Clash | None:
         """What would be lost if the occupant joined `many`, which are in the order of the text."""
-        position = bisect_left(many, occupant.order, key=order_of)
         if occupant.written is not None:
-            for i in range(position - 1, -1, -1):
+            for i in range(bisect_right(many, occupant.order, key=order_of) - 1, -1, -1):  # other results of its op too
                 other = many[i]
                 if not self._before(other, occupant):
                     continue
@@ -84,7 +83,7 @@ class Interference:
                     return Clash(other.group, read.op, read.operand, occupant.writer)
                 if other.sealed and not self._readers.control.branches:
                     break
-        for i in range(position, len(many)):
+        for i in range(bisect_left(many, occupant.order, key=order_of), len(many)):
             other = many[i]
             if not self._before(occupant, other):
                 continue
