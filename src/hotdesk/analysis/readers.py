@@ -38,6 +38,7 @@ class Read:
 class Readers:
     """The contents groups of a function: `root` by value number, the part of it that each value is, and who reads each group.
 
+    `needed` are the values that somebody reads, if only after they were passed on.
     `inserted` has the parts of results that the executions of each parallel loop insert, by its number.
     """
 
@@ -66,14 +67,14 @@ class Readers:
             for edge in views.get(op.number, ()):
                 self.root[edge.target], self.extent[edge.target] = self.root[edge.source], self.extent[edge.source]
         self.inserted = self._insertions()
-        needed = self._needed()
+        self.needed = self._needed()
         passed: dict[int, list[tuple[int, int]]] = {}
         for edge in function.flows:
-            if edge.target in needed:
+            if edge.target in self.needed:
                 passed.setdefault(edge.op, []).append((edge.operand, edge.source))
         for op in function.ops:
             for operand, result in op.facts.choices:
-                if op.results[result] in needed:
+                if op.results[result] in self.needed:
                     passed.setdefault(op.number, []).append((operand, op.operands[operand]))
         for op in function.ops:
             self._reads(op, passed.get(op.number, []))

@@ -36,6 +36,7 @@ class Crossing:
     def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis, memrefs: Memrefs, deciding: Deciding) -> None:
         self._record = record
         self._places = analysis.places
+        self._needed = analysis.readers.needed
         self._gathered = analysis.gathered
         self._memrefs = memrefs
         self._deciding = deciding
@@ -60,9 +61,10 @@ class Crossing:
         place = self._places.place_of(target.number)
         if flow.copied:
             memref = alloc(self._memrefs.plain_type(flow.edge.source), self._memrefs.sizes(value), op)
-            if not self._memrefs.is_undefined(value):
-                elementwise_copy([self._memrefs.of(value)], memref, None, len(shape_of(memref.type)), op)
-            self._deciding.of_flow(current, flow)
+            if self._is_needed(current, operand):
+                if not self._memrefs.is_undefined(value):
+                    elementwise_copy([self._memrefs.of(value)], memref, None, len(shape_of(memref.type)), op)
+                self._deciding.of_flow(current, flow)
             self._keep(place, memref, target.number, allocated=True)
         else:
             memref = self._memrefs.of(value)
@@ -71,6 +73,10 @@ class Crossing:
             self._entered[target.number] = memref
         self._keep(place, memref, target.number, allocated=False)
         return memref
+
+    def _is_needed(self, op: OpRecord, operand: int) -> bool:
+        """Whether anybody reads what an op passes on: if not, memory is enough, without contents."""
+        return any(flow.edge.target in self._needed for flow in self._edges[op.number, operand])
 
     def _keep(self, place: int | None, memref: ir.Value, value: int, *, allocated: bool) -> None:
         current = self._memrefs.current
@@ -91,7 +97,7 @@ class Crossing:
             for flow in self._edges.get((current.number, operand), []):
                 if operand not in passing or flow.copied:
                     passing[operand] = _Passing(flow.edge, self._memrefs.of(value), flow.copied)
-                if flow.copied:
+                if flow.copied and self._is_needed(current, operand):
                     self._deciding.of_flow(current, flow)
         self._copy([each for each in passing.values() if each.copied], op)
         found: dict[int, ir.Value] = {}
@@ -117,6 +123,8 @@ class Crossing:
                 continue
             waiting.remove(ready)
             destination = self._arrival(ready, op)
+            if not self._is_needed(self._memrefs.current, ready.edge.operand):
+                continue
             before = on_way(op, ready.edge.operand) if ready.edge.target in self._gathered else op
             elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), before)
 
