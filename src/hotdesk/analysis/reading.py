@@ -11,9 +11,9 @@ from hotdesk.analysis.program import NOT_A_TENSOR, BlockRecord, FlowEdge, Functi
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import product
+from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor
+from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor, shape_of
 from hotdesk.ir.walking import captured_operands, in_order
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import RESULTS, Flow
@@ -44,12 +44,26 @@ def read_function(
     return replace(record, spaces=found) if found else record
 
 
+_TensorType = tuple[str, int, "tuple[Size, ...] | None", "Size | None"]
+"""Of a tensor type: the element type, its bytes, and where all sizes are static, the shape and the bytes."""
+
+
+def _read_type(tensor: ir.Type) -> _TensorType:
+    element, shape = element_of(tensor), shape_of(tensor)
+    item = element_bytes(element)
+    static = tuple(size for size in shape if size is not None)
+    return (
+        (element, item, static, product([*static, item])) if len(static) == len(shape) else (element, item, None, None)
+    )
+
+
 class _Reader:
     def __init__(self, function: ir.Operation, owned: bool, seen_later: frozenset[str]) -> None:
         self._function = function
         self._seen_later = seen_later
         self._owned = owned
         self._sizes = SymbolicSizes(function)
+        self._types: dict[ir.Type, _TensorType] = {}
         self._values: list[TensorValue] = []
         self._numbers: dict[ir.Value, int] = {}
         self._scalars: dict[ir.Value, int] = {}
@@ -81,12 +95,17 @@ class _Reader:
         )
 
     def _add(self, value: ir.Value, producer: int | None, result: int, block: int, order: int) -> int:
-        if not is_tensor(value.type):
+        kind = value.type
+        if not is_tensor(kind):
             self._scalars[value] = order // 2
             return NOT_A_TENSOR
-        shape, element = self._sizes.shape(value), element_of(value.type)
+        if kind not in self._types:
+            self._types[kind] = _read_type(kind)
+        element, item, shape, size = self._types[kind]
+        if shape is None or size is None:
+            shape = self._sizes.shape(value)
+            size = product([*shape, item])
         number = len(self._values)
-        size = product([*shape, element_bytes(element)])
         self._values.append(TensorValue(number, value, producer, result, shape, element, size, block, order))
         self._numbers[value] = number
         return number
@@ -121,33 +140,36 @@ class _Reader:
         return [cast(BlockRecord, self._blocks[i]) for i in places.values()]
 
     def _operation(self, operation: ir.Operation, block: int) -> None:
-        number = len(self._ops)
-        model = model_of(operation.name)
+        number, name = len(self._ops), operation.name
+        given, made = list(operation.operands), list(operation.results)
+        model = model_of(name)
         flow = model.flow(operation) if model is not None and model.flow is not None else None
-        operands = tuple(self._numbers.get(v, NOT_A_TENSOR) for v in operation.operands)
+        operands = tuple([self._numbers.get(v, NOT_A_TENSOR) for v in given])
         within = [v for _, _, v in captured_operands(operation)] if flow is None else []
         computes = model is None or not model.takes_scalars
-        used = [v for v in (*operation.operands, *within) if computes or is_memref(v.type)] if flow is None else []
+        asked = flow is None and self._behind
+        used = [v for v in (*given, *within) if computes or is_memref(v.type)] if asked else []
         scalars = [n for v in used for n in self._behind.get(v, ())]
         captured = tuple(dict.fromkeys([*(self._numbers[v] for v in within if v in self._numbers), *scalars]))
-        loaded = tuple(n for n in operands if n != NOT_A_TENSOR and operation.name in self._seen_later)
-        self._behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
+        loaded = [n for n in operands if n != NOT_A_TENSOR] if name in self._seen_later else []
+        if captured or loaded:
+            self._behind.update((v, (*captured, *loaded)) for v in made if not is_tensor(v.type))
         self._ops.append(None)
         regions = [self._region(r, number, i) for i, r in enumerate(operation.regions)] if flow is not None else []
         end = len(self._ops)
         order = 2 * (end - 1) + 1
-        results = tuple(self._add(v, number, i, block, order) for i, v in enumerate(operation.results))
+        results = tuple([self._add(v, number, i, block, order) for i, v in enumerate(made)])
         involved = (*operands, *results)
         has_tensors = any(n != NOT_A_TENSOR for n in involved) or any(v in self._numbers for v in within)
         record = OpRecord(
             number,
             operation,
-            operation.name,
+            name,
             _facts(operation, model, has_tensors),
             operands,
             captured,
             results,
-            Source(operation.name, python_line(operation.location)),
+            Source(name, python_line(operation.location)),
             end,
             block,
             flow,

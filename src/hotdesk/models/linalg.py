@@ -58,7 +58,8 @@ def _is_parallel(op: ir.Operation) -> bool:
     """Whether an op whose results have a dim for each of its loops has parallel loops only; named ops then always have."""
     if "iterator_types" not in op.attributes:
         return True
-    return all("parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"]))
+    kinds = str(op.attributes["iterator_types"])
+    return "reduction" not in kinds and "window" not in kinds
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
