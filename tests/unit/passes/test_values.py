@@ -33,6 +33,7 @@ NOT_RUN = {
     "dynamic": "its sizes have no names",
     "dynamic_rows": "its sizes have no names",
     "memory": "it is on memrefs",
+    "contracted": "it is on memrefs",
     "in_another_block": "it has branches",
     "one_of_two": "it has scalar arguments",
 }
@@ -43,6 +44,7 @@ OTHERS = (
     "s4-",
     "s5-",
     "one-shot-control-flow",
+    "one-shot-entering-loops",
     "one-shot-gathered",
     "one-shot-loop-sizes",
     "one-shot-memory-spaces",

@@ -21,9 +21,9 @@ from tests.running.examples import EXAMPLES, inputs_of
 _RIGHT = Path(__file__).parents[2] / "data" / "checker" / "right"
 HAND_WRITTEN = {path.stem: path.read_text(encoding="utf-8") for path in sorted(_RIGHT.glob("*.mlir"))}
 OURS = (
-    "branches_loop", "branches_switch", "call_goes_round_blocks", "call_grows", "if_reshapes_fresh", "loop_grows",
-    "loop_reads_old_value", "loop_rotation", "loop_swap_and_write", "insert_of_slice_chain", "nested_read_after_inner",
-    "while_swaps_forward",
+    "branches_loop", "branches_swap_entered_with_one_that_stays", "call_goes_round_blocks", "call_grows", "if_reshapes_fresh",
+    "loop_grows", "loop_reads_old_value", "loop_rotation", "loop_swap_and_write", "insert_of_slice_chain",
+    "nested_read_after_inner", "while_swaps_forward",
 )  # fmt: skip
 """Examples that are bufferized and deallocated by Hotdesk."""
 
