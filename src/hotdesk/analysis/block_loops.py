@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from hotdesk.analysis.control import Control
@@ -54,8 +55,8 @@ class BlockLoop:
         for edge in lent:
             for value in (edge.target, *self._places.trades.led_to(edge.target)):
                 self._places.read_only.setdefault(self._places.find(value), Reason.READ_LATER)
-        ways = [edge.target for edge in self._entering]
-        several = [edge for edge in self._entering if ways.count(edge.target) > 1]
+        ways = Counter(edge.target for edge in self._entering)
+        several = [edge for edge in self._entering if ways[edge.target] > 1]
         apart = [edge for edge in several if edge in self.copied or not self._is_as_large(edge)]
         self._places.scatter(edge.target for edge in apart)
 

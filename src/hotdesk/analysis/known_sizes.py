@@ -46,17 +46,17 @@ class KnownSizes:
 
     def _is_known(self, size: Size) -> bool:
         return self.source(size) is not None or (
-            is_polynomial(size) and all(symbol in self._sources for symbol in cast(Any, size).free_symbols)
+            _is_polynomial(size) and all(symbol in self._sources for symbol in cast(Any, size).free_symbols)
         )
 
 
-def is_polynomial(size: Any) -> bool:
+def _is_polynomial(size: Any) -> bool:
     """Whether a size is made of symbols and integers by sums, products and powers."""
     if isinstance(size, (int, sympy.Symbol, sympy.Integer)):
         return True
     if isinstance(size, (sympy.Add, sympy.Mul)):
-        return all(map(is_polynomial, size.args))
+        return all(map(_is_polynomial, size.args))
     if not isinstance(size, sympy.Pow):
         return False
     base, exponent = cast("tuple[Any, Any]", size.args)
-    return isinstance(exponent, sympy.Integer) and int(cast(Any, exponent)) > 0 and is_polynomial(base)
+    return isinstance(exponent, sympy.Integer) and int(cast(Any, exponent)) > 0 and _is_polynomial(base)

@@ -52,9 +52,9 @@ def _read_type(tensor: ir.Type) -> _TensorType:
     element, shape = element_of(tensor), shape_of(tensor)
     item = element_bytes(element)
     static = tuple(size for size in shape if size is not None)
-    return (
-        (element, item, static, product([*static, item])) if len(static) == len(shape) else (element, item, None, None)
-    )
+    if len(static) < len(shape):
+        return element, item, None, None
+    return element, item, static, product([*static, item])
 
 
 class _Reader:

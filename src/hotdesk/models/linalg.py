@@ -48,7 +48,8 @@ def _payload_facts(op: ir.Operation, maps: list[ir.AffineMap]) -> Facts:
     ties = tuple((inputs + i, i) for i in range(results))
     written = maps[inputs:]
     if not all(cast(Any, each).is_permutation for each in written) or not _is_parallel(op):
-        return Facts(reads=reads, ties=ties)
+        kept = {inputs + i for i, each in enumerate(written) if not cast(Any, each).is_projected_permutation}
+        return Facts(reads=reads | kept, ties=ties)  # elements that no iteration writes stay as they were
     elementwise = frozenset(i for i in range(inputs) if all(maps[i] == each for each in written))
     overwrites = frozenset(operand for operand, _ in ties)
     return Facts(reads=reads, ties=ties, overwrites=overwrites, elementwise=elementwise)
