@@ -12,7 +12,8 @@ What a memref is:
 5. *passed*: a block argument or a result of an op with regions, of which the flow is known;
 6. *unknown*: a call's result, or what any other op makes. It may be memory of the op's operands.
 
-`analysis.buffer_reading` reads it.
+`analysis.buffer_reading` reads it. The records are named tuples, since a frozen dataclass takes several times as long to make, and
+there is one for each op.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.region_graph import ENTRY, EXIT, RegionEdge
@@ -42,9 +44,8 @@ class Kind(Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
-    """A memref: `producer` is the number of the op that it is result `index` of, or -1 if it is an argument of `block`.
+class Buffer(NamedTuple):
+    """A memref: `producer` is the number of the op that it is result `position` of, or -1 if it is an argument of `block`.
 
     `sources` are the memrefs that a view or a choice shows.
     """
@@ -53,13 +54,12 @@ class Buffer:
     value: ir.Value
     kind: Kind
     producer: int
-    index: int
+    position: int
     block: int
     sources: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BufferOp:
+class BufferOp(NamedTuple):
     """An op, its memref operands and results by number (`NOT_A_BUFFER` for others), the blocks of its regions, their graph.
 
     `control` is whether the flow through the regions is known.
@@ -77,8 +77,7 @@ class BufferOp:
     control: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BufferBlock:
+class BufferBlock(NamedTuple):
     """A block in region `region` of op `parent`: its ops are numbered `first` to `end`, the last one directly in it `last`.
 
     `last` is -1 in an empty block. `branches` are (successor, passed), with (operand, argument there) for what it passes.
@@ -94,8 +93,7 @@ class BufferBlock:
     branches: tuple[tuple[int, tuple[tuple[int, int], ...]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Passing:
+class Passing(NamedTuple):
     """At op `op`, the memref `source`, its operand number `operand`, becomes `target`.
 
     `edge` is the way that control takes: a successor of a branch, or a number in the `edges` of the op with regions.

@@ -5,7 +5,7 @@ What is no memref may hide one: a pointer read from it, or a tensor made of it. 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -23,6 +23,7 @@ from hotdesk.analysis.new_memory import allocated
 from hotdesk.analysis.region_graph import RegionEdge, flow_of, region_edges
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import in_order, nested_ops, segment_sizes
+from hotdesk.models.flow import Flow
 from hotdesk.models.registry import model_of
 
 _POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
@@ -44,12 +45,10 @@ class _Reader:
         self._buffers: list[Buffer] = []
         self._users: list[list[int]] = []
         self._numbers: dict[ir.Value, int] = {}
-        self._branches: list[tuple[int, list[int]]] = []
+        self._edges: dict[tuple[int, str, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
 
     def run(self) -> BufferProgram:
         self._region(self._function.regions[0], FUNCTION, 0, Kind.ARGUMENT)
-        for block, successors in self._branches:
-            self._link(block, successors)
         return BufferProgram(
             self._function,
             tuple(cast("list[BufferOp]", self._ops)),
@@ -84,31 +83,26 @@ class _Reader:
                 last = self._operation(view.operation, place)
             self._blocks[place] = BufferBlock(place, parent, number, first, len(self._ops), tuple(arguments), last)
         if len(found) > 1:
-            places = dict(zip(blocks, found, strict=True))
-            for place in found:
-                last = cast(BufferBlock, self._blocks[place]).last
-                targets = [] if last < 0 else [places[s] for s in cast(BufferOp, self._ops[last]).operation.successors]
-                if targets:
-                    self._branches.append((place, targets))
+            self._link(blocks, found)
         return tuple(found)
 
     def _operation(self, operation: ir.Operation, block: int) -> int:
         number, name = len(self._ops), operation.name
-        operands = tuple([self._numbers.get(v, NOT_A_BUFFER) for v in operation.operands])
+        numbers, users = self._numbers, self._users
+        operands = tuple([numbers.get(v, NOT_A_BUFFER) for v in operation.operands])
         payload = self._payload(operation) if name.startswith("linalg.") else None
-        used = (*operands, *self._hidden(operation), *payload) if payload else (*operands, *self._hidden(operation))
-        for buffer in dict.fromkeys(used):
-            if buffer != NOT_A_BUFFER:
-                self._users[buffer].append(number)
+        for buffer in (*operands, *self._hidden(operation), *(payload or ())) if payload or self._behind else operands:
+            if buffer != NOT_A_BUFFER and number not in users[buffer][-1:]:
+                users[buffer].append(number)
         self._ops.append(None)
         regions: tuple[tuple[int, ...], ...] = ()
         edges: tuple[RegionEdge, ...] = ()
         flow = None
         if payload is None and len(operation.regions):
             flow = flow_of(operation)
-            edges = region_edges(operation, flow)
             kind = Kind.UNKNOWN if flow is None else Kind.PASSED
             regions = tuple([self._region(r, number, i, kind) for i, r in enumerate(operation.regions)])
+            edges = self._graph(name, flow, regions)
         results = tuple(
             [
                 self._result(operation, name, v, i, (number, block), operands, flow is not None)
@@ -117,13 +111,20 @@ class _Reader:
                 for i, v in enumerate(operation.results)
             ]
         )
-        if (self._scalars and name not in _NOT_READING) or self._behind or name in _POINTING:
+        if self._behind or (self._scalars and name not in _NOT_READING) or name in _POINTING:
             self._remember(operation, (*operands, *(payload or ())), number)
         control = flow is not None
         self._ops[number] = BufferOp(
             number, operation, name, block, len(self._ops), operands, results, regions, edges, control
         )
         return number
+
+    def _graph(self, name: str, flow: Flow | None, regions: tuple[tuple[int, ...], ...]) -> tuple[RegionEdge, ...]:
+        """The graph of an op with regions; that of ops with one flow is made once."""
+        key = id(flow), name, tuple([bool(blocks) for blocks in regions])
+        if key not in self._edges:
+            self._edges[key] = flow, region_edges(name, flow, key[2])
+        return self._edges[key][1]
 
     def _payload(self, operation: ir.Operation) -> list[int] | None:
         """The memrefs that the payload of a linalg op uses; None if it makes memrefs itself."""
@@ -170,22 +171,27 @@ class _Reader:
             kind = Kind.PASSED
         return self._add(value, kind, place[0], index, place[1], sources)
 
-    def _link(self, number: int, successors: list[int]) -> None:
-        """Notes where a block branches; without a model of its terminator nothing is known of what arrives."""
-        block = cast(BufferBlock, self._blocks[number])
-        passed = branched(cast(BufferOp, self._ops[block.last]).operation)
-        branches: list[tuple[int, tuple[tuple[int, int], ...]]] = []
-        for position, successor in enumerate(successors):
-            if passed is None:
-                for argument in cast(BufferBlock, self._blocks[successor]).arguments:
-                    self._forget(argument)
-            handed = [(operand, argument) for operand, to, argument in passed or () if to == position]
-            branches.append((successor, tuple(handed)))
-        self._blocks[number] = replace(block, branches=tuple(branches))
+    def _link(self, blocks: Sequence[ir.Block], numbers: Sequence[int]) -> None:
+        """Notes where the blocks of a region branch; without a model of a terminator nothing is known of what arrives."""
+        places = dict(zip(blocks, numbers, strict=True))
+        for block, number in zip(blocks, numbers, strict=True):
+            record = cast(BufferBlock, self._blocks[number])
+            successors = [places[s] for s in block.successors] if record.last >= 0 else []
+            if not successors:
+                continue
+            passed = branched(cast(BufferOp, self._ops[record.last]).operation)
+            branches: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+            for position, successor in enumerate(successors):
+                if passed is None:
+                    for argument in cast(BufferBlock, self._blocks[successor]).arguments:
+                        self._forget(argument)
+                handed = [(operand, argument) for operand, to, argument in passed or () if to == position]
+                branches.append((successor, tuple(handed)))
+            self._blocks[number] = record._replace(branches=tuple(branches))
 
     def _forget(self, buffer: int) -> None:
         if buffer != NOT_A_BUFFER:
-            self._buffers[buffer] = replace(self._buffers[buffer], kind=Kind.UNKNOWN)
+            self._buffers[buffer] = self._buffers[buffer]._replace(kind=Kind.UNKNOWN)
 
 
 def branched(op: ir.Operation) -> tuple[tuple[int, int, int], ...] | None:

@@ -6,7 +6,8 @@ of times, or not at all. What a model leaves open is assumed too: that nothing r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from hotdesk._bindings import ir
 from hotdesk.models.flow import RESULTS, Flow
@@ -17,8 +18,7 @@ _ONCE = ("scf.execute_region", "memref.alloca_scope")
 _PASSES_NOTHING = ("scf.forall", "scf.parallel")
 
 
-@dataclass(frozen=True, slots=True)
-class RegionEdge:
+class RegionEdge(NamedTuple):
     """Control goes from region `start` (or `ENTRY`) to region `end` (or `EXIT`).
 
     `passed` are (operand, argument or result there): of the op itself at `ENTRY`, of the region's terminators otherwise.
@@ -41,9 +41,9 @@ def flow_of(op: ir.Operation) -> Flow | None:
     return None
 
 
-def region_edges(op: ir.Operation, flow: Flow | None) -> tuple[RegionEdge, ...]:
-    """The graph of an op with regions."""
-    regions = [number for number, region in enumerate(op.regions) if len(region.blocks)]
+def region_edges(name: str, flow: Flow | None, filled: Sequence[bool]) -> tuple[RegionEdge, ...]:
+    """The graph of an op of that name, of whose regions those have blocks that are `filled`."""
+    regions = [number for number, has_blocks in enumerate(filled) if has_blocks]
     if flow is None:
         pairs = [(ENTRY, EXIT), *((ENTRY, r) for r in regions), *((r, EXIT) for r in regions)]
         return tuple(RegionEdge(a, b) for a, b in (*pairs, *((a, b) for a in regions for b in regions)))
@@ -57,16 +57,16 @@ def region_edges(op: ir.Operation, flow: Flow | None) -> tuple[RegionEdge, ...]:
     initial = [r for r in regions if r in entries or r not in followed]
     leaving = sorted(region for region, target in exits if target == RESULTS) or regions
     edges = [RegionEdge(ENTRY, r, tuple(entries.get(r, ()))) for r in initial]
-    if _may_skip(op, flow, regions, initial):
+    if _may_skip(name, flow, len(regions) < len(filled), initial):
         edges.append(RegionEdge(ENTRY, EXIT, flow.skips))
     pairs = [*sorted(flow.follows), *((r, EXIT) for r in leaving)]
     edges += (RegionEdge(a, b, tuple(exits.get((a, b), ()))) for a, b in pairs)
     return tuple(edges)
 
 
-def _may_skip(op: ir.Operation, flow: Flow, regions: list[int], initial: list[int]) -> bool:
+def _may_skip(name: str, flow: Flow, has_empty: bool, initial: list[int]) -> bool:
     """Whether it may be that no region runs."""
-    if flow.skips or len(regions) < len(op.regions):
+    if flow.skips or has_empty:
         return True
     gives_results = any(target == RESULTS for _, _, target, _ in flow.exits)
-    return not gives_results and len(initial) == 1 and op.name not in _ONCE
+    return not gives_results and len(initial) == 1 and name not in _ONCE

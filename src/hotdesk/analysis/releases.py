@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
@@ -28,8 +28,7 @@ Moves = Mapping[int, frozenset[int]]
 """By op, the edges on which it hands a buffer over: successors of a branch, else numbers of the edges of the op with regions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Right after op `after`; else at the start of `block`, or on its way to its successor number `successor`."""
 
     after: int = -1

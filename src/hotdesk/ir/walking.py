@@ -71,7 +71,9 @@ def in_order(region: ir.Region) -> list[ir.Block]:
         return blocks
     done: list[ir.Block] = []
     seen = {blocks[0]}
-    waiting = [(blocks[0], _successors(blocks[0]))]
+    waiting = [
+        (blocks[0], reversed(list(blocks[0].successors)))
+    ]  # so that in reverse postorder they come in their order
     while waiting:
         block, rest = waiting[-1]
         following = next((each for each in rest if each not in seen), None)
@@ -80,14 +82,8 @@ def in_order(region: ir.Region) -> list[ir.Block]:
             waiting.pop()
         else:
             seen.add(following)
-            waiting.append((following, _successors(following)))
+            waiting.append((following, reversed(list(following.successors))))
     return [*reversed(done), *(block for block in blocks if block not in seen)]
-
-
-def _successors(block: ir.Block) -> list[ir.Block]:
-    """The blocks that a block may go to, the last one first, so that in reverse postorder they come in their order."""
-    operations = list(block.operations)
-    return list(reversed(operations[-1].operation.successors)) if operations else []
 
 
 def captured_operands(operation: ir.Operation) -> list[tuple[ir.Operation, int, ir.Value]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
@@ -20,8 +21,12 @@ def _no_facts(op: ir.Operation) -> Facts:
 
 
 def _for_flow(op: ir.Operation) -> Flow:
+    return _for_passing(len(op.results))
+
+
+@cache
+def _for_passing(count: int) -> Flow:
     """Operands: bounds and step, then what the first iteration gets; the block has the induction variable first."""
-    count = len(op.results)
     return Flow(
         entries=tuple((3 + i, 0, 1 + i) for i in range(count)),
         exits=(*((0, i, 0, 1 + i) for i in range(count)), *((0, i, RESULTS, i) for i in range(count))),
@@ -31,9 +36,12 @@ def _for_flow(op: ir.Operation) -> Flow:
 
 
 def _while_flow(op: ir.Operation) -> Flow:
+    return _while_passing(len(op.operands), len(op.results))
+
+
+@cache
+def _while_passing(count: int, passed: int) -> Flow:
     """`scf.condition`, whose first operand is the condition, passes on to the second region and to the results."""
-    passed = len(op.results)
-    count = len(op.operands)
     return Flow(
         entries=tuple((i, 0, i) for i in range(count)),
         exits=(
@@ -46,9 +54,14 @@ def _while_flow(op: ir.Operation) -> Flow:
 
 
 def _branch_flow(op: ir.Operation) -> Flow:
-    """One of the regions runs, and yields the results."""
-    regions = [number for number, region in enumerate(op.regions) if len(region.blocks)]
-    return Flow(exits=tuple((region, i, RESULTS, i) for region in regions for i in range(len(op.results))))
+    return _branch_passing(tuple([len(region.blocks) > 0 for region in op.regions]), len(op.results))
+
+
+@cache
+def _branch_passing(filled: tuple[bool, ...], count: int) -> Flow:
+    """One of the regions that have blocks runs, and yields the results."""
+    regions = [number for number, has_blocks in enumerate(filled) if has_blocks]
+    return Flow(exits=tuple((region, i, RESULTS, i) for region in regions for i in range(count)))
 
 
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:

@@ -140,7 +140,7 @@ def _last_use_lost(program: BufferProgram) -> BufferProgram:
 
 
 def _views_apart(program: BufferProgram) -> BufferProgram:
-    return replace(program, buffers=tuple(replace(buffer, sources=()) for buffer in program.buffers))
+    return replace(program, buffers=tuple(buffer._replace(sources=()) for buffer in program.buffers))
 
 
 def _one_op_early(function: Any) -> tuple[BufferUse, ...]:

@@ -106,9 +106,9 @@ class _Narrowing:
                 self._operands.setdefault(op, set()).add(operand)
             for buffer in (program.buffers[target] for target in slot.targets):
                 if buffer.producer >= 0:
-                    self._results.setdefault(buffer.producer, set()).add(buffer.index)
+                    self._results.setdefault(buffer.producer, set()).add(buffer.position)
                 else:
-                    self._arguments.setdefault(buffer.block, set()).add(buffer.index)
+                    self._arguments.setdefault(buffer.block, set()).add(buffer.position)
 
     def run(self) -> None:
         blocks = {number: self._block(number) for number in self._arguments}

@@ -66,7 +66,7 @@ def the_chosen_one_is_lost(patch: Patch) -> None:
 
     def partial(*given: Any) -> Any:
         program = read(*given)
-        buffers = tuple(replace(b, sources=b.sources[:1]) if b.kind is Kind.CHOICE else b for b in program.buffers)
+        buffers = tuple(b._replace(sources=b.sources[:1]) if b.kind is Kind.CHOICE else b for b in program.buffers)
         return replace(program, buffers=buffers)
 
     patch.setattr(settle_ownership, "read_buffers", partial)
