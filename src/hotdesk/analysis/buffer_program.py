@@ -12,8 +12,8 @@ What a memref is:
 5. *passed*: a block argument or a result of an op with regions, of which the flow is known;
 6. *unknown*: a call's result, or what any other op makes. It may be memory of the op's operands.
 
-`analysis.buffer_reading` reads it. The records are named tuples, since a frozen dataclass takes several times as long to make, and
-there is one for each op.
+`analysis.buffer_reading` reads it. The records are named tuples: there is one for each op, and a frozen dataclass takes several
+times as long to make.
 """
 
 from __future__ import annotations
