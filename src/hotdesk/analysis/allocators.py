@@ -10,18 +10,17 @@ from collections.abc import Collection, Sequence
 
 from hotdesk.analysis.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers, Key, Slot
-from hotdesk.analysis.new_memory import DEALLOC, freeing_op
+from hotdesk.analysis.new_memory import DEALLOC, always_deallocated, freeing_op
 from hotdesk.analysis.ownership_candidates import Candidates
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 
 
-def returned_elsewhere(program: BufferProgram) -> list[Key]:
+def returned_elsewhere(program: BufferProgram, handovers: Handovers) -> list[Key]:
     """The operands of returns that may be memory which another op frees than the caller would."""
     own = _freed_otherwise(program)
     if not own:
         return []
-    handovers = Handovers(program)
     found = Candidates(program, handovers, frozenset()).find((), (), ())
     returned = (key for slot in handovers.slots if slot.returned >= 0 for key in slot.keys)
     return [key for key in returned if not found[handovers.source[key]].isdisjoint(own)]
@@ -29,8 +28,9 @@ def returned_elsewhere(program: BufferProgram) -> list[Key]:
 
 def _freed_otherwise(program: BufferProgram) -> dict[int, str]:
     """The allocations that another op frees than `memref.dealloc`, with its name."""
-    made = (b for b in program.buffers if b.kind is Kind.ALLOCATION)
-    named = ((b.number, freeing_op(program.ops[b.producer].operation)) for b in made)
+    makers = {b.number: program.ops[b.producer] for b in program.buffers if b.kind is Kind.ALLOCATION}
+    always = {name for name in {op.name for op in makers.values()} if always_deallocated(name)}
+    named = ((number, freeing_op(op.operation)) for number, op in makers.items() if op.name not in always)
     return {number: name for number, name in named if name != DEALLOC}
 
 

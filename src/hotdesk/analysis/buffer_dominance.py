@@ -119,6 +119,10 @@ class Dominance:
 
     def _region(self, blocks: Sequence[int], around: int) -> None:
         """Orders the blocks of a region, whose parents are ordered before."""
+        if len(blocks) == 1 and not self._program.blocks[blocks[0]].branches:
+            self._above[blocks[0]] = around
+            self._depth[blocks[0]] = 0 if around < 0 else self._depth[around] + 1
+            return
         places = {block: i for i, block in enumerate(blocks)}
         after = [[places[successor] for successor, _ in self._program.blocks[block].branches] for block in blocks]
         finished, cycles = components(after)

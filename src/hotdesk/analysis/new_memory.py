@@ -46,6 +46,12 @@ def freeing_op(op: ir.Operation) -> str:
     return _FREEING.get(op.name, DEALLOC) if stated is None else stated.freed_by
 
 
+def always_deallocated(name: str) -> bool:
+    """Whether `memref.dealloc` frees what any op of that name allocates."""
+    model = model_of(name)
+    return name not in _FREEING and (model is None or model.effects is None)
+
+
 def freed(op: ir.Operation) -> frozenset[int]:
     """The numbers of the operands of an op whose memory it frees."""
     stated = _stated(op)
@@ -54,6 +60,12 @@ def freed(op: ir.Operation) -> frozenset[int]:
     if op.name == "gpu.dealloc":
         return frozenset({len(op.operands) - 1})
     return _FIRST if op.name == DEALLOC else _NONE
+
+
+def never_frees(name: str) -> bool:
+    """Whether no op of that name frees the memory of an operand."""
+    model = model_of(name)
+    return name not in (DEALLOC, "gpu.dealloc") and (model is None or model.effects is None)
 
 
 def only_frees(op: ir.Operation) -> bool:

@@ -6,19 +6,20 @@ Where an owner is ambiguous, slots that it was borrowed through are made to own.
 from __future__ import annotations
 
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram
+from hotdesk.analysis.handovers import Handovers
 from hotdesk.analysis.ownership import Ownership
 from hotdesk.analysis.ownership_problem import Problem
 
 _ATTEMPTS = 4
 
 
-def solve(program: BufferProgram, lent: frozenset[int] = frozenset()) -> Ownership:
-    """The ownership of a function's buffers; `lent` are results of calls that come with a flag.
+def solve(program: BufferProgram, slots: Handovers, lent: frozenset[int] = frozenset()) -> Ownership:
+    """The ownership of a function's buffers, given its slots; `lent` are results of calls that come with a flag.
 
     Raises:
         BufferizationError: memory is passed on by an op of which nothing is known, or passed on as memory of another allocator.
     """
-    problem = Problem(program, lent)
+    problem = Problem(program, slots, lent)
     best = Ownership(problem)
     for _ in range(_ATTEMPTS):
         behind = _borrowed_behind(problem, best) if best.asked else set[int]()

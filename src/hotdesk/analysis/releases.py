@@ -59,6 +59,10 @@ class Releases:
         """Where an owner frees its buffer, which ops use and which hand it over; or the ops where that is refused."""
         buffer = self._program.buffers[owner]
         self._home, self._defined = buffer.block, buffer.producer
+        if uses and not moves and all(self._program.ops[op].block == buffer.block for op in uses):
+            last = self._program.ops[uses[-1]]  # in the block where it is defined: rule 1 alone
+            if last.end == last.number + 1 and last.number != self._program.blocks[buffer.block].last:
+                return (Place(after=last.number),)
         try:
             return tuple(self._in_region(buffer.block, sorted({*uses, *moves}), moves, False, True))
         except _RefusedError as refused:
@@ -71,13 +75,14 @@ class Releases:
         """
         program = self._program
         first = program.blocks[entry]
-        blocks = self._blocks[first.parent, first.region]
+        region = first.parent, first.region
+        if len(self._blocks[region]) == 1:
+            last_op = self._lifted(ops[-1], region)[1] if ops else -1
+            return self._in_block(entry, last_op, ops, moves, stays or self._leaves_with(entry, moves))
         last: dict[int, int] = {}
         for op in ops:
-            block, top = self._lifted(op, (first.parent, first.region))
+            block, top = self._lifted(op, region)
             last[block] = max(last.get(block, -1), top)
-        if len(blocks) == 1:
-            return self._in_block(entry, last.get(entry, -1), ops, moves, stays or self._leaves_with(entry, moves))
         if home and last:
             certain = self._dominance.find_certain(entry, last)
             if all(self._dominance.dominates(certain, program.ops[op].block) for op in moves):

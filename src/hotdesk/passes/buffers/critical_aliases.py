@@ -16,6 +16,7 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffer_program import BufferProgram
 from hotdesk.analysis.buffer_reading import read_buffers
+from hotdesk.analysis.handovers import Handovers
 from hotdesk.analysis.ownership import Handover, Ownership
 from hotdesk.analysis.ownership_problem import Problem
 from hotdesk.errors import BufferizationError
@@ -27,7 +28,7 @@ from hotdesk.ir.types import is_memref, memref_of
 def copy_critical_aliases(function: ir.Operation) -> None:
     """Copies what becomes a critical alias, in front of the op that passes it on."""
     program = read_buffers(function)
-    for handover in Ownership(Problem(program)).handovers.values():
+    for handover in Ownership(Problem(program, Handovers(program))).handovers.values():
         if handover.slot.returned < 0:
             op, operand = handover.key
             passing = program.ops[op].operation

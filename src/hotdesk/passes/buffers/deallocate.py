@@ -47,7 +47,6 @@ from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.freeing import erase_free
 from hotdesk.passes.buffers.ownership_flags import OwnershipFlags
 from hotdesk.passes.buffers.ownership_paths import close_branch
-from hotdesk.passes.buffers.reallocs import expand_reallocs
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy
 from hotdesk.passes.buffers.settle_ownership import settle
 
@@ -78,7 +77,6 @@ class DeallocateAfterLastUse(Pass):
         flagged: dict[str, tuple[int, ...]] = {}
         decisions: dict[str, list[Decision]] = {}
         for function, lends in order:
-            expand_reallocs(function)
             name = symbol_name(function)
             decisions[name], flagged[name] = _Deallocation(function, self, flagged, lends).run()
         return tuple(d for f in functions if runs_every_call(f) for d in decisions[symbol_name(f)])
@@ -184,9 +182,9 @@ class _Points:
 
 def _frees(program: BufferProgram, op: BufferOp, ownership: Ownership) -> bool:
     """Whether an op frees memory that this function or its caller frees anyway."""
-    if op.results or all(value == NOT_A_BUFFER for value in op.operands):
-        return False
     operands = sorted(ownership.freed(op))
+    if not operands or op.results:
+        return False
     values = [op.operands[i] for i in operands if op.operands[i] != NOT_A_BUFFER]
     return bool(values) and all(_is_known(program, value, ownership) for value in values)
 

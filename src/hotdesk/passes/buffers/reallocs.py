@@ -12,14 +12,17 @@ from __future__ import annotations
 from typing import Any
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.buffer_program import BufferProgram
 from hotdesk.ir.building import alloc, create, dim, index_constant, integers
 from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
-from hotdesk.ir.walking import nested_ops
 
 
-def expand_reallocs(function: ir.Operation) -> None:
-    for op in [op for op in nested_ops(function) if op.name == "memref.realloc"]:
+def expand_reallocs(program: BufferProgram) -> bool:
+    """Expands the reallocs of a function that was just read; whether there was any."""
+    found = [op.operation for op in program.ops if op.name == "memref.realloc"]
+    for op in found:
         _expand(op)
+    return bool(found)
 
 
 def _expand(op: ir.Operation) -> None:

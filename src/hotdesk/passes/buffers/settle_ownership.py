@@ -14,7 +14,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocators import returned_elsewhere
 from hotdesk.analysis.buffer_program import BufferProgram
 from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.handovers import Key
+from hotdesk.analysis.handovers import Handovers, Key
 from hotdesk.analysis.ownership import Ownership
 from hotdesk.analysis.ownership_solving import solve
 from hotdesk.errors import BufferizationError
@@ -32,6 +32,7 @@ from hotdesk.passes.buffers.ownership_paths import (
     opened,
 )
 from hotdesk.passes.buffers.ownership_tails import follow_paths
+from hotdesk.passes.buffers.reallocs import expand_reallocs
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, reason_of
 from hotdesk.passes.buffers.unused_values import drop_unused
 
@@ -74,18 +75,18 @@ class _Settling:
         self._copied: list[ReturnedCopy] = []
 
     def run(self) -> Settled:
-        program = read_buffers(self._function, self._options.reload_scalars)
-        while drop_unused(program):
-            program = read_buffers(self._function, self._options.reload_scalars)
-        if elsewhere := returned_elsewhere(program):
+        program, slots = self._records()
+        while expand_reallocs(program) or drop_unused(program, slots):
+            program, slots = self._records()
+        if elsewhere := returned_elsewhere(program, slots):
             self._copy_returned(program, dict.fromkeys(elsewhere, Reason.RETURNED_FREED_OTHERWISE))
-            program = read_buffers(self._function, self._options.reload_scalars)
+            program, slots = self._records()
         if self._options.mode == "copies":
             copy_critical_aliases(self._function)
             self._read()
             self._copy_results()
         else:
-            self._read(program)
+            self._read((program, slots))
             self._decide_choices()
             if not self._lends:
                 self._copy_on_paths()
@@ -97,12 +98,17 @@ class _Settling:
             self._read()
         return Settled(self._program, self._ownership, tuple(self._copied), tuple(branches))
 
-    def _read(self, program: BufferProgram | None = None) -> None:
+    def _records(self) -> tuple[BufferProgram, Handovers]:
+        """The function as it is now, and its slots."""
+        program = read_buffers(self._function, self._options.reload_scalars)
+        return program, Handovers(program)
+
+    def _read(self, records: tuple[BufferProgram, Handovers] | None = None) -> None:
         """Solves the function, as it has been read or is read now."""
         while True:
-            program = program or read_buffers(self._function, self._options.reload_scalars)
+            program, slots = records or self._records()
             _refuse_conditional(program)
-            ownership = solve(program, flagged_results(program, self._flagged))
+            ownership = solve(program, slots, flagged_results(program, self._flagged))
             unclear = _unclear_edges(program, ownership)
             if not unclear:
                 break
@@ -110,7 +116,7 @@ class _Settling:
                 branch = program.ops[number].operation
                 for edge in sorted(edges):
                     branch, _ = split_edge(branch, edge)
-            program = None
+            records = None
         self._program, self._ownership = program, ownership
 
     def _decide_choices(self) -> None:

@@ -25,10 +25,10 @@ _PASSING = (*_AROUND, "scf.yield", "scf.condition")
 _BRANCHES = ("cf.br", "cf.cond_br", "cf.switch")
 
 
-def drop_unused(program: BufferProgram) -> bool:
+def drop_unused(program: BufferProgram, handovers: Handovers) -> bool:
     """Takes away what is passed on and not used in a function that was just read; whether there was any."""
     gone = _unused_views(program)
-    unused = _unused(program, Handovers(program), gone)
+    unused = _unused(program, handovers, gone)
     for number in sorted(gone, reverse=True):
         if not unused:
             program.ops[number].operation.erase()
