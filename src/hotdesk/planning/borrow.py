@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hotdesk.planning import orders
 from hotdesk.planning.bounds import Eligibility, eligibility
-from hotdesk.planning.buffers import Buffer, Pool
 from hotdesk.planning.instance import Instance, build_instance, profile
 from hotdesk.planning.problem import Problem
 from hotdesk.planning.shelf import shelf
@@ -73,7 +73,8 @@ def _hosts(problem: Problem, eligible: Eligibility) -> dict[int, tuple[int, ...]
     """The buffers, by position, that some pool may host, with those that may, smallest capacity first."""
     smallest_first = sorted(range(len(problem.pools)), key=lambda k: problem.pools[k].capacity)
     somewhere: list[int] = np.flatnonzero(np.any(eligible, axis=1)).tolist()
-    return {i: tuple(k for k in smallest_first if eligible[i, k]) for i in somewhere}
+    rows: list[list[bool]] = eligible[somewhere][:, smallest_first].tolist()
+    return {i: tuple(compress(smallest_first, row)) for i, row in zip(somewhere, rows, strict=True)}
 
 
 def _competing_orders(instance: Instance) -> Iterator[Sequence[int] | None]:
@@ -86,63 +87,64 @@ def _competing_orders(instance: Instance) -> Iterator[Sequence[int] | None]:
 
 
 class _Lender:
-    """The pools while one order is served: what they hold, and the load left in the arena."""
+    """The pools while one order is served: what they hold, and the load left in the arena.
 
-    __slots__ = ("_hosts", "_instance", "_load", "_problem", "_shelves", "_taken", "loans")
+    Each buffer is offered once: a pool that has no room for it will not have any later, when it holds more.
+    """
+
+    __slots__ = ("_hosts", "_instance", "_load", "_pools", "_shelves", "_sizes", "_tried", "loans")
 
     def __init__(self, problem: Problem, instance: Instance, hosts: dict[int, tuple[int, ...]]) -> None:
-        self._problem = problem
         self._instance = instance
-        self._hosts = [hosts.get(i, ()) for i in instance.origin]
+        self._pools = problem.pools
+        self._sizes = [problem.buffers[position].size for position in instance.origin]
+        self._hosts = [hosts.get(position, ()) for position in instance.origin]
         self._shelves = [shelf(len(hosts)) for _ in problem.pools]
-        self._taken = [False] * len(instance)
+        self._tried = [not pools for pools in self._hosts]
         self._load = self._arena_load()
         self.loans: dict[int, Loan] = {}
 
     def serve(self, order: Sequence[int] | None) -> None:
         if order is None:
-            self._lower_peaks()
-            order = orders.by_size(self._instance)
+            order = self._largest_first()
+            self._lower_peaks(order)
         for i in order:
             self._lend(i)
 
     def peak(self) -> int:
         return int(self._load.max(initial=0))
 
-    def _lower_peaks(self) -> None:
+    def _largest_first(self) -> list[int]:
+        """What some pool may host, as `orders.by_size`."""
+        size, lower = self._instance.size, self._instance.lower
+        return sorted(compress(range(len(size)), self._hosts), key=lambda i: (-size[i], lower[i]))
+
+    def _lower_peaks(self, largest_first: Sequence[int]) -> None:
         """Lend the largest buffer live at the peak, again and again, until none that is live there fits."""
         instance = self._instance
-        largest_first = [i for i in orders.by_size(instance) if self._hosts[i]]
         untried = np.array(largest_first, dtype=np.int64)
         lower = np.array([instance.lower[i] for i in largest_first], dtype=np.int64)
         upper = np.array([instance.upper[i] for i in largest_first], dtype=np.int64)
         while True:
             step = int(self._load.argmax())
-            there = np.flatnonzero((lower <= step) & (step < upper))
-            lent = False
-            for at in there:
-                lower[at] = upper[at]  # tried: live nowhere
-                lent = self._lend(int(untried[at]))
-                if lent:
-                    break
-            if not lent:
+            there: list[int] = untried[(lower <= step) & (step < upper)].tolist()
+            if not any(self._lend(i) for i in there if not self._tried[i]):
                 return
 
     def _lend(self, i: int) -> bool:
-        """Move buffer `i` into its smallest pool with room; False where it has none or is placed already."""
-        if self._taken[i]:
+        """Move buffer `i` into its smallest pool with room; False where none has, or it was offered before."""
+        if self._tried[i]:
             return False
-        position = self._instance.origin[i]
-        buffer = self._problem.buffers[position]
+        self._tried[i] = True
+        instance, bytes_ = self._instance, self._sizes[i]
+        lower, upper, size, alignment = instance.lower[i], instance.upper[i], instance.size[i], instance.alignment[i]
         for k in self._hosts[i]:
-            offset = self._shelves[k].find(buffer.lower, buffer.upper, buffer.footprint, buffer.alignment)
-            if not _fits(buffer, offset, self._problem.pools[k]):
-                continue
-            self._shelves[k].insert(buffer.lower, buffer.upper, offset, offset + buffer.footprint)
-            self._load[self._instance.lower[i] : self._instance.upper[i]] -= buffer.footprint
-            self._taken[i] = True
-            self.loans[position] = Loan(k, offset)
-            return True
+            offset = self._shelves[k].find(lower, upper, size, alignment)
+            if offset + bytes_ <= self._pools[k].capacity:  # the padding of the last one needs no memory
+                self._shelves[k].insert(lower, upper, offset, offset + size)
+                self._load[lower:upper] -= size
+                self.loans[instance.origin[i]] = Loan(k, offset)
+                return True
         return False
 
     def _arena_load(self) -> NDArray[np.int64]:
@@ -150,8 +152,3 @@ class _Lender:
         lower = (*instance.lower, *(o.lower for o in obstacles))
         upper = (*instance.upper, *(o.upper for o in obstacles))
         return profile(lower, upper, (*instance.size, *(o.top - o.bottom for o in obstacles)), max(upper, default=0))
-
-
-def _fits(buffer: Buffer, offset: int, pool: Pool) -> bool:
-    """The last buffer of a pool may end in the middle of its footprint: its padding needs no memory."""
-    return offset + buffer.size <= pool.capacity

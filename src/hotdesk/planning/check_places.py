@@ -47,8 +47,9 @@ class Table:
         spaces: dict[PoolId | None, list[int]] = {}
         for i, placement in enumerate(placements):
             spaces.setdefault(placement.pool, []).append(i)
-        stretches = [(i, *each) for i, buffer in enumerate(buffers) if buffer.gaps for each in _stretches(buffer)]
-        whole = [i for i, buffer in enumerate(buffers) if not buffer.gaps]
+        broken = [i for i, buffer in enumerate(buffers) if buffer.gaps]
+        stretches = [(i, *each) for i in broken for each in _stretches(buffers[i])]
+        whole = [i for i, buffer in enumerate(buffers) if not buffer.gaps] if broken else range(len(buffers))
         return cls(
             buffers=buffers,
             placements=placements,
@@ -56,9 +57,9 @@ class Table:
             occupied=size + -size % alignment,
             offset=column([placement.offset for placement in placements]),
             alignment=alignment,
-            row=np.array([*whole, *(i for i, _, _ in stretches)], dtype=np.intp),
-            since=column([*(buffers[i].lower for i in whole), *(since for _, since, _ in stretches)]),
-            until=column([*(buffers[i].upper for i in whole), *(until for _, _, until in stretches)]),
+            row=np.array([*whole, *[i for i, _, _ in stretches]], dtype=np.intp),
+            since=column([buffers[i].lower for i in whole] + [since for _, since, _ in stretches]),
+            until=column([buffers[i].upper for i in whole] + [until for _, _, until in stretches]),
             spaces=spaces,
         )
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hotdesk.planning.bounds import Bound, Eligibility, Events, free_throughout
 from hotdesk.planning.buffers import Buffer, PoolId
-from hotdesk.planning.instance import Instance, build_instance
+from hotdesk.planning.instance import MOST_LISTED, Instance, build_instance
 from hotdesk.planning.problem import Problem
-from hotdesk.planning.skyline import Neighbourhood, find_neighbours
+from hotdesk.planning.stacking import Measures
 
 Column = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ class LiveRanges:
         lower, upper: the steps `[lower, upper)` in which each is needed.
         events: their starts and ends.
         instance: all of them, with one alignment as the footprint of each.
-        around: who is live with whom; None where those are too many.
+        listed: whether there are few enough buffers for sets of them.
         runs: of each, where its life begins and ends among the moments of `events`, one after the other.
         hosts: for each pool whether it is free throughout the life of each buffer.
         alignment: in bytes, of all.
@@ -41,7 +41,7 @@ class LiveRanges:
     upper: Column
     events: Events
     instance: Instance
-    around: Neighbourhood | None
+    listed: bool
     runs: NDArray[np.intp]
     hosts: Mapping[PoolId, NDArray[np.bool_]]
     alignment: int
@@ -59,7 +59,7 @@ class LiveRanges:
             upper,
             events,
             instance,
-            None if instance.is_dense else find_neighbours(instance),
+            len(instance) <= MOST_LISTED,
             events.moments.searchsorted(np.ravel(np.column_stack((lower, upper)))),
             {pool: free_throughout(lower, upper, free) for pool, free in windows.items()},
             alignment,
@@ -77,6 +77,11 @@ class Sized:
         self.hosts: Eligibility = np.zeros((len(self.sizes), len(problem.pools)), dtype=np.bool_)
         for k, pool in enumerate(problem.pools):
             self.hosts[:, k] = live.hosts[pool.id] & (self.sizes > 0) & (self.sizes <= pool.capacity)
+
+    def measures(self) -> Measures:
+        """What stackings are laid out by."""
+        sizes, footprints = self.sizes.tolist(), self.footprints.tolist()
+        return Measures(sizes, footprints, {pool.id: pool.capacity for pool in self.problem.pools})
 
     def bound(self) -> Bound:
         """As `bounds.lower_bound`."""

@@ -9,11 +9,11 @@ What follows from live ranges alone is found once (`live_ranges.py`).
    smallest load in the arena, for no arena is smaller. Where each leaves more than a hundredth above the bound, loans that lower
    the peak are looked for too. Buffers are packed in two orders. Then those that reached above the load are moved to the front,
    and each order is packed once more: what was in trouble goes first, as in squeaky wheel optimization (Joslin and Clements,
-   1999).
+   1999). It is given up where it gets above the smallest arena so far.
 
-Packing is charged for: `WORK` looks of one buffer at another for each buffer. All else takes time in proportion to the buffers,
-or, for new loans, to these and what lies in the pools. The same stackings and sizes have the same plan, whatever was planned
-before.
+Packing places each buffer three times, or four times those that are left where many are lent. All else takes time in proportion
+to the buffers, or, for new loans, to these and what lies in the pools. The same stackings and sizes have the same plan, whatever
+was planned before.
 """
 
 from __future__ import annotations
@@ -28,28 +28,26 @@ from hotdesk.planning.instance import build_instance
 from hotdesk.planning.live_ranges import LiveRanges, Sized, Windows
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.problem import Problem
-from hotdesk.planning.skyline import SKYLINE_ORDERS, stack_up
+from hotdesk.planning.skyline import SKYLINE_ORDERS
+from hotdesk.planning.skyline_gaps import stack_in_gaps
 from hotdesk.planning.stacking import Fitting, Measures, Stacking
 from hotdesk.planning.swept import LOOK, skyline_swept
 
 CLOSE = 1.01
 """How far above its bound an arena may be without another packing being tried."""
 
-WORK = 300
-"""Looks that packing may take for each buffer."""
-
-_TURN = 60
-"""What it costs a buffer to be placed, in looks, beside looking at those that are live with it."""
+WORK = 3.25
+"""How often packing may place a buffer, counted over all of them."""
 
 _SWEPT_LOOKS = 8
-"""Looks at each buffer that packing without lists of neighbours may take."""
+"""Looks at each buffer that packing may take where there are too many for sets of them."""
 
 _ORDERS = ("skyline/area", "skyline/pressure")
 
 Loans = Mapping[int, tuple[PoolId, int]]
 """The pool and the offset of what does not lie in the arena, by position."""
 
-Found = tuple[list[int], int, str]
+Found = tuple[Sequence[int], int, str]
 """Offsets in the arena by position, the arena and the strategy."""
 
 
@@ -66,8 +64,8 @@ class OnCall:
 
     def plan(self, problem: Problem) -> Plan:
         """A plan for the sizes of a problem, which has no ties."""
-        sized, measures = Sized(self._live, problem), Measures.of(problem)
-        bound = sized.bound()
+        sized = Sized(self._live, problem)
+        measures, bound = sized.measures(), sized.bound()
         no_reuse = sum(measures.footprints)
         best: tuple[Stacking, Fitting] | None = None
         arena = no_reuse
@@ -84,61 +82,62 @@ class OnCall:
             packed = self._packed(sized, bound.bytes, known or [{}], arena)
             if packed is not None:
                 (offsets, arena, strategy), loans = packed
-                places: list[tuple[PoolId | None, int]] = [(None, offset) for offset in offsets]
+                placements = [Placement(b.id, None, at) for b, at in zip(problem.buffers, offsets, strict=True)]
                 for i, place in loans.items():
-                    places[i] = place
-                placements = tuple([Placement(b.id, *at) for b, at in zip(problem.buffers, places, strict=True)])
-                return Plan(placements, arena, bound, strategy, no_reuse)
+                    placements[i] = Placement(problem.buffers[i].id, *place)
+                return Plan(tuple(placements), arena, bound, strategy, no_reuse)
         if best is None:
             return Plan(_apart(problem, measures), no_reuse, bound, "no-reuse", no_reuse)
         return Plan(best[1].placements(problem, best[0]), arena, bound, "as-sampled", no_reuse)
 
     def _packed(self, sized: Sized, bound: int, known: Sequence[Loans], arena: int) -> tuple[Found, Loans] | None:
         """A smaller arena than is known, if any is found, and what is lent beside it, as in one of those known, or anew."""
-        loans = min(known, key=sized.peak)
-        floor = sized.peak(loans)
+        peaks = [sized.peak(loans) for loans in known]
+        floor = min(peaks)
+        loans = known[peaks.index(floor)]
         if sized.problem.pools and floor > CLOSE * bound:
             lent = lower_peaks(sized.problem, sized.instance(), sized.hosts)
             anew = {i: (sized.problem.pools[loan.pool].id, loan.offset) for i, loan in lent.items()}
-            loans = min((loans, anew), key=sized.peak)
-            floor = sized.peak(loans)
+            if (lowered := sized.peak(anew)) < floor:
+                loans, floor = anew, lowered
         best: Found | None = None
         if floor < arena:
-            for found in self._packings(sized, loans):
+            for found in self._packings(sized, loans, arena):
                 if found[1] < arena:
                     best, arena = found, found[1]
                 if arena <= floor:
                     break
         return None if best is None else (best, loans)
 
-    def _packings(self, sized: Sized, loans: Loans) -> Iterator[Found]:
-        """Layouts in as many orders as the work allows, or one without lists of neighbours."""
-        around = self._live.around
-        if around is None:
+    def _packings(self, sized: Sized, loans: Loans, arena: int) -> Iterator[Found]:
+        """Layouts in as many orders as the work allows, those after the first two only where they are below `arena` and these.
+
+        For many buffers there is one.
+        """
+        if not self._live.listed:
             yield from _swept(sized.problem, loans)
             return
         instance = sized.instance(loans)
         size = instance.size
-        placed = [i for i, bytes_ in enumerate(size) if bytes_ and i not in loans]
-        budget = WORK * len(size)
+        packed = [bool(bytes_) and i not in loans for i, bytes_ in enumerate(size)]
         tried: list[tuple[int, str, list[int], list[int]]] = []
-
-        def packed(name: str, order: list[int]) -> Found:
-            offsets, _ = stack_up(instance, around, order)
-            arena = max([offsets[i] + size[i] for i in order], default=0)
-            tried.append((arena, name, order, offsets))
-            return offsets, arena, name
-
-        work = _TURN * len(placed) + 2 * instance.pairs
-        for name in _ORDERS[: budget // max(work, 1)]:
-            present = set(placed)
-            yield packed(name, [i for i in SKYLINE_ORDERS[name](instance) if i in present])
-        for _, name, order, offsets in sorted(tried)[: budget // max(work, 1) - len(tried)]:
-            high = sorted(
-                (i for i in order if offsets[i] + size[i] > instance.floor), key=lambda i: -offsets[i] - size[i]
-            )
+        for name in _ORDERS:
+            order = [i for i in SKYLINE_ORDERS[name](instance) if packed[i]]
+            offsets = stack_in_gaps(instance, order)
+            reached = max([offsets[i] + size[i] for i in order], default=0)
+            tried.append((reached, name, order, offsets))
+            yield offsets, reached, name
+        arena = min(arena, *(reached for reached, *_ in tried))
+        most = int(WORK * len(size)) // max(sum(packed), 1)
+        for _, name, order, offsets in sorted(tried)[: most - len(tried)]:
+            high = [i for i in order if offsets[i] + size[i] > instance.floor]
             front = set(high)
-            yield packed(f"{name}, twice", [*high, *(i for i in order if i not in front)])
+            high.sort(key=lambda i: -offsets[i] - size[i])
+            again = [*high, *(i for i in order if i not in front)]
+            lower = stack_in_gaps(instance, again, arena - 1)
+            if lower:
+                arena = max([lower[i] + size[i] for i in again], default=0)
+                yield lower, arena, f"{name}, twice"
 
 
 def _swept(problem: Problem, loans: Loans) -> Iterator[Found]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hotdesk.planning.bodies import bodies_of
@@ -25,10 +25,10 @@ class Problem:
     ties: tuple[Tie, ...] = ()
 
     def __post_init__(self) -> None:
-        _reject_repeats("buffer", (buffer.id for buffer in self.buffers))
-        _reject_repeats("pool", (pool.id for pool in self.pools))
-        highest = max((pinned_top(b) for b in self.buffers if b.size), default=0)
-        total = highest + sum(buffer.footprint for buffer in self.buffers) + sum(abs(tie.offset) for tie in self.ties)
+        _reject_repeats("buffer", [buffer.id for buffer in self.buffers])
+        _reject_repeats("pool", [pool.id for pool in self.pools])
+        highest = max((pinned_top(b) for b in self.buffers if b.fixed_offset is not None and b.size), default=0)
+        total = highest + sum([buffer.footprint for buffer in self.buffers]) + sum(abs(tie.offset) for tie in self.ties)
         if total >= LARGEST_TOTAL:
             raise ValueError(f"expected sizes that sum to less than {LARGEST_TOTAL} bytes, got {total}")
         _reject_collisions(self._pinned_rectangles())
@@ -51,7 +51,9 @@ class Problem:
                 yield r.lower, r.upper, body.pinned + r.bottom, body.pinned + r.top, name
 
 
-def _reject_repeats(kind: str, ids: Iterable[int | str]) -> None:
+def _reject_repeats(kind: str, ids: Sequence[int | str]) -> None:
+    if len(set(ids)) == len(ids):
+        return
     seen: set[int | str] = set()
     for name in ids:
         if name in seen:

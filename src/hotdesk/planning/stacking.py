@@ -12,12 +12,15 @@ A stacking is read in O(n log n), plus the cost of keeping sorted lists, and lai
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from hotdesk.planning.buffers import Buffer, PoolId
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.problem import Problem
+
+Pile = Sequence[tuple[int, int, tuple[int, ...]]]
+"""What lies in one memory, from the bottom up: each buffer, one of those below it, or -1 for the ground, and the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,20 @@ class Stacking:
         spaces: the pool that each lies in, or None for the arena.
         order: an order in which each comes behind those below it.
         below: the buffers in the same memory that lie next below each at some step.
+        piles: what lies in each memory, in that order.
     """
 
     spaces: tuple[PoolId | None, ...]
     order: tuple[int, ...]
     below: tuple[tuple[int, ...], ...]
+    piles: Mapping[PoolId | None, Pile] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        piles: dict[PoolId | None, list[tuple[int, int, tuple[int, ...]]]] = {}
+        for i in self.order:
+            first, *others = self.below[i] or (-1,)
+            piles.setdefault(self.spaces[i], []).append((i, first, tuple(others)))
+        object.__setattr__(self, "piles", piles)
 
     @property
     def lent(self) -> frozenset[int]:
@@ -69,21 +81,15 @@ def read_stacking(buffers: Sequence[Buffer], plan: Plan) -> Stacking:
 
 def offsets_of(stacking: Stacking, footprints: Sequence[int]) -> list[int]:
     """Where each buffer lies if they have these footprints, in bytes."""
-    offsets = [0] * len(footprints)
-    tops = list(footprints)
-    for i in stacking.order:
-        below = stacking.below[i]
-        if below:
-            offset = max([tops[j] for j in below])
-            offsets[i] = offset
-            tops[i] = offset + footprints[i]
+    offsets, tops = [0] * len(footprints), [*footprints, 0]
+    for pile in stacking.piles.values():
+        _pile_up(pile, offsets, tops)
     return offsets
 
 
 def arena_of(stacking: Stacking, footprints: Sequence[int]) -> int:
     """The bytes that the arena has to have for buffers with these footprints. It is no less for greater ones."""
-    offsets = offsets_of(stacking, footprints)
-    return max((offsets[i] + footprints[i] for i, space in enumerate(stacking.spaces) if space is None), default=0)
+    return _pile_up(stacking.piles.get(None, ()), [0] * len(footprints), [*footprints, 0])
 
 
 def lay_out(stacking: Stacking, problem: Problem) -> tuple[tuple[Placement, ...], int] | None:
@@ -124,33 +130,33 @@ class Fitting:
     @classmethod
     def of(cls, stacking: Stacking, measures: Measures) -> Fitting:
         """The stacking laid out, in time proportional to the buffers."""
-        sizes, footprints = measures.sizes, measures.footprints
+        sizes = measures.sizes
         offsets = [0] * len(sizes)
-        tops = list(footprints)
+        tops = [*measures.footprints, 0]  # the last is the ground
         outside: list[int] = []
         arena = 0
-        for i in stacking.order:
-            below = stacking.below[i]
-            offset = max([tops[j] for j in below]) if below else 0
-            if not sizes[i]:
-                tops[i] = offset
+        for space, pile in stacking.piles.items():
+            if space is None:
+                arena = _pile_up(pile, offsets, tops)
                 continue
-            space = stacking.spaces[i]
-            if space is not None and offset + sizes[i] > measures.capacities.get(space, 0):
-                tops[i] = offset
-                outside.append(i)
-                continue
-            offsets[i] = offset
-            tops[i] = offset + footprints[i]
-            if space is None and tops[i] > arena:
-                arena = tops[i]
+            capacity = measures.capacities.get(space, 0)
+            for i, first, others in pile:
+                offset = max(tops[first], *[tops[j] for j in others]) if others else tops[first]
+                if sizes[i] and offset + sizes[i] > capacity:
+                    tops[i] = offset
+                    outside.append(i)
+                    continue
+                offsets[i] = offset
+                tops[i] += offset
         return cls(offsets, frozenset(outside), arena)
 
     def placements(self, problem: Problem, stacking: Stacking) -> tuple[Placement, ...]:
-        """One for each buffer, where none is outside. Empty buffers are in the arena."""
+        """One for each buffer, where none is outside. Empty buffers are on the ground of the arena."""
         return tuple(
-            Placement(buffer.id, space if buffer.size else None, offset)
-            for buffer, space, offset in zip(problem.buffers, stacking.spaces, self.offsets, strict=True)
+            [
+                Placement(buffer.id, space, offset) if buffer.size else Placement(buffer.id, None, 0)
+                for buffer, space, offset in zip(problem.buffers, stacking.spaces, self.offsets, strict=True)
+            ]
         )
 
     def loans(self, stacking: Stacking, measures: Measures) -> dict[int, tuple[PoolId, int]]:
@@ -160,3 +166,21 @@ class Fitting:
             for i, space in enumerate(stacking.spaces)
             if space is not None and measures.sizes[i] and i not in self.outside
         }
+
+
+def _pile_up(pile: Pile, offsets: list[int], tops: list[int]) -> int:
+    """Puts each buffer of a memory on those below it, and writes its offset and its top; returns the highest top.
+
+    `tops` are footprints before, and have one more place at the end, the ground.
+    """
+    highest = 0
+    for i, first, others in pile:
+        offset = tops[first]
+        for j in others:
+            if tops[j] > offset:
+                offset = tops[j]
+        offsets[i] = offset
+        tops[i] = top = tops[i] + offset
+        if top > highest:
+            highest = top
+    return highest

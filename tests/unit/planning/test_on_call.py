@@ -18,19 +18,18 @@ from hotdesk.planning import (
     Problem,
     borrow,
     check,
-    instance,
     live_ranges,
     lower_bound,
     on_call,
     plan,
     portfolio,
-    skyline,
 )
 from hotdesk.planning.bounds import eligibility
 from hotdesk.planning.instance import Instance, build_instance
 from hotdesk.planning.on_call import WORK, OnCall
 from hotdesk.planning.shelf import Shelf, SmallShelf
-from hotdesk.planning.skyline import Neighbourhood
+from hotdesk.planning.skyline import find_neighbours, stack_up
+from hotdesk.planning.skyline_gaps import stack_in_gaps
 from hotdesk.planning.stacking import Stacking, lay_out, offsets_of, read_stacking
 
 
@@ -86,42 +85,43 @@ def test_what_takes_no_bytes_and_pools_that_have_none_are_left_out() -> None:
 
 
 def test_work_is_counted_and_nothing_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the worst of many shapes, packing stays within its looks, and loans are looked for once a buffer and pool.
+    """For the worst of many shapes, packing places what it may, and loans are looked for once a buffer and pool.
 
     What depends on live ranges alone is not found again on a call.
     """
-    looks: list[int] = []
+    placed: list[int] = []
     finds: list[int] = []
 
-    def stack_up(instance: Instance, around: Neighbourhood, order: list[int]) -> object:
-        looks.append(sum(60 + len(around.neighbours[i]) for i in order))
-        return original(instance, around, order)
+    def stack(instance: Instance, order: list[int], ceiling: int | None = None) -> list[int]:
+        placed.append(len(order))
+        return stack_in_gaps(instance, order, ceiling)
 
     def find(self: SmallShelf, *given: int) -> int:
         finds.append(1)
         return small_find(self, *given)
 
-    original, small_find = skyline.stack_up, SmallShelf.find
+    small_find = SmallShelf.find
     families = [Family.random(seed, pools) for seed in range(4) for pools in (0, 2)]
     planners = [family.planner() for family in families]
-    monkeypatch.setattr(on_call, "stack_up", stack_up)
+    monkeypatch.setattr(on_call, "stack_in_gaps", stack)
     monkeypatch.setattr(SmallShelf, "find", find)
     for module, name in (
-        *((portfolio, name) for name in ("search", "greedy_below", "plan_layers")),
-        *((live_ranges, name) for name in ("find_neighbours", "build_instance")),
+        *((portfolio, name) for name in ("search", "greedy_below", "plan_layers", "find_neighbours")),
+        (live_ranges, "build_instance"),
         (on_call, "build_instance"),
     ):
         monkeypatch.setattr(module, name, _never)
     most = 0
     for seed, (family, planner) in enumerate(zip(families, planners, strict=True)):
         for m, n in few_shapes(seed):
-            looks.clear()
+            placed.clear()
             finds.clear()
             planner.plan(family.problem(m, n))
-            assert sum(looks) <= WORK * COUNT
+            assert sum(placed) <= WORK * COUNT
+            assert len(placed) <= 4
             assert len(finds) <= COUNT * len(family.lenders)
-            most = max(most, len(looks))
-    assert most > 1
+            most = max(most, len(placed))
+    assert most > 2
 
 
 def _never(*_: object, **__: object) -> None:
@@ -142,21 +142,46 @@ def test_what_reached_too_high_is_packed_first() -> None:
     assert {"skyline/area", "skyline/pressure", "skyline/area, twice", "skyline/pressure, twice"} <= found
 
 
-def test_where_all_are_live_together_packing_is_charged_for_that() -> None:
+def test_where_all_are_live_together_packing_is_no_worse_than_a_bad_stacking() -> None:
     buffers = tuple(Buffer(i, i % 7, 20 + i % 5, 64 * (1 + i % 9)) for i in range(COUNT))
     problem = Problem(buffers)
     worse = plan(problem, strategy="greedy/start")
     shuffled = replace(worse, placements=tuple(replace(p, offset=2 * p.offset) for p in worse.placements))
-    made = OnCall(buffers, {}, [read_stacking(buffers, shuffled)]).plan(problem)
+    stacking = read_stacking(buffers, shuffled)
+    made = OnCall(buffers, {}, [stacking]).plan(problem)
+    laid_out = lay_out(stacking, problem)
     assert check(problem, made) == ()
+    assert laid_out is not None
+    assert made.arena <= laid_out[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_gaps_give_the_offsets_that_lists_of_neighbours_give(seed: int) -> None:
+    """For all buffers and for some, with and without a ceiling."""
+    rng = random.Random(seed)
+    buffers = [
+        Buffer(i, lower, lower + rng.choice((1, 2, 9, 40)), rng.choice((1, 64, 100, 640, 6400)))
+        for i in range(rng.choice((1, 2, 30, 120)))
+        for lower in (rng.randrange(60),)
+    ]
+    instance = build_instance(Problem(tuple(buffers)))
+    around = find_neighbours(instance)
+    for share in (0.0, 0.3, 1.0):
+        order = [i for i in range(len(instance)) if rng.random() < share]
+        rng.shuffle(order)
+        offsets, _ = stack_up(instance, around, order)
+        arena = max((offsets[i] + instance.size[i] for i in order), default=0)
+        assert stack_in_gaps(instance, order) == stack_in_gaps(instance, order, arena) == offsets
+        if order:
+            assert stack_in_gaps(instance, order, arena - 1) == []
 
 
 def test_without_lists_of_neighbours_floors_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instance, "MOST_LISTED", 100)
+    monkeypatch.setattr(live_ranges, "MOST_LISTED", 100)
     buffers = tuple(Buffer(i, i, i + 2 + i % 3, 64 * (1 + i * i % 9)) for i in range(COUNT))
     problem = Problem(buffers, (Pool("p", 640, ((0, 50),)),))
     planner = OnCall(buffers, {"p": ((0, 50),)}, [])
-    monkeypatch.setattr(on_call, "stack_up", _never)
+    monkeypatch.setattr(on_call, "stack_in_gaps", _never)
     made = planner.plan(problem)
     assert check(problem, made) == ()
     assert made.strategy == "skyline/pressure"
