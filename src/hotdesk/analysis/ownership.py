@@ -21,8 +21,8 @@ carries a flag at run time. The least solution is found by repetition: slots onl
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp
 from hotdesk.analysis.handovers import Key, Slot
@@ -33,8 +33,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 
 
-@dataclass(frozen=True, slots=True)
-class Handover:
+class Handover(NamedTuple):
     """What an operand passes into an owning slot: the owners that hand over to it first (`moved`), those that another operand
     of the same op has first claim to (`claimed`), all `candidates`, and whether ownership is certain."""
 
@@ -154,8 +153,8 @@ class Ownership:
             candidates = self.candidates[source]
             moved: list[int] = []
             claimed: list[tuple[int, Key]] = []
-            for c in sorted(candidates - {EXTERNAL}):
-                if (key, c) in self._kept:
+            for c in sorted(candidates):
+                if c == EXTERNAL or (key, c) in self._kept:
                     continue
                 first = next((k for o, k in taken if o == c and self.slots.edges(k) & self.slots.edges(key)), None)
                 if first is None:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hotdesk.analysis.buffer_dominance import Dominance
-from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
+from hotdesk.analysis.buffer_program import BufferBlock, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.region_graph import ENTRY, EXIT
 
 Moves = Mapping[int, frozenset[int]]
@@ -59,14 +59,23 @@ class Releases:
         """Where an owner frees its buffer, which ops use and which hand it over; or the ops where that is refused."""
         buffer = self._program.buffers[owner]
         self._home, self._defined = buffer.block, buffer.producer
-        if uses and not moves and all(self._program.ops[op].block == buffer.block for op in uses):
-            last = self._program.ops[uses[-1]]  # in the block where it is defined: rule 1 alone
-            if last.end == last.number + 1 and last.number != self._program.blocks[buffer.block].last:
-                return (Place(after=last.number),)
+        found = self._at_home(self._program.blocks[buffer.block], uses, moves)
+        if found is not None:
+            return found
         try:
             return tuple(self._in_region(buffer.block, sorted({*uses, *moves}), moves, False, True))
         except _RefusedError as refused:
             return range(refused.first, refused.end)
+
+    def _at_home(self, home: BufferBlock, uses: Sequence[int], moves: Moves) -> tuple[Place, ...] | None:
+        """Places of a buffer that only the block uses in which it is defined; None where rule 1 alone does not tell."""
+        ops = self._program.ops
+        if not uses or any(ops[op].block != home.number for op in uses):
+            return None
+        if not moves and uses[-1] != home.last and ops[uses[-1]].end == uses[-1] + 1:
+            return (Place(after=uses[-1]),)
+        everywhere = len(moves) == 1 and home.last in moves and len(moves[home.last]) >= len(home.branches)
+        return () if everywhere else None
 
     def _in_region(self, entry: int, ops: Sequence[int], moves: Moves, stays: bool, home: bool) -> list[Place]:
         """Places in the blocks of the region of `entry`, into which the buffer comes.
@@ -78,7 +87,7 @@ class Releases:
         region = first.parent, first.region
         if len(self._blocks[region]) == 1:
             last_op = self._lifted(ops[-1], region)[1] if ops else -1
-            return self._in_block(entry, last_op, ops, moves, stays or self._leaves_with(entry, moves))
+            return self._in_block(entry, last_op, ops, moves, stays or first.last in moves)
         last: dict[int, int] = {}
         for op in ops:
             block, top = self._lifted(op, region)
@@ -112,7 +121,7 @@ class Releases:
                 wanted.add(b)
             if block.branches and block.last in used:
                 wanted.add(b)
-            if not block.branches and (stays or self._leaves_with(b, moves)):
+            if not block.branches and (stays or block.last in moves):
                 wanted.add(b)
         places: list[Place] = []
         for b in sorted(live):
@@ -136,10 +145,6 @@ class Releases:
                     ways.setdefault(s, []).append((b, i))
             self._ways[parent, region] = ways
         return self._ways[parent, region]
-
-    def _leaves_with(self, block: int, moves: Moves) -> bool:
-        """Whether the terminator of a block hands the buffer over."""
-        return self._program.blocks[block].last in moves
 
     def _in_block(self, block: int, last: int, ops: Sequence[int], moves: Moves, stays: bool) -> list[Place]:
         """Places in a block, at whose end the buffer is still there if it `stays`."""
@@ -172,9 +177,9 @@ class Releases:
         inside = {n: _between(ops, span.start, span.stop) for n, span in spans.items()}
         handed = {i for i, edge in enumerate(op.edges) if self._is_handed(op, i, edge.start, moves)}
         before: dict[int, list[int]] = {}
-        for i, edge in enumerate(op.edges):
+        for i, (start, end, _) in enumerate(op.edges):
             if i not in handed:
-                before.setdefault(edge.end, []).append(edge.start)
+                before.setdefault(end, []).append(start)
         live = _backwards([n for n, used in inside.items() if used], lambda n: before.get(n, []), None) - {ENTRY}
         refused = _RefusedError(op.number, op.end)
         if any(op.edges[i].end in live for i in handed):
@@ -206,8 +211,7 @@ class Releases:
         return bool(handing) and all(handing)
 
     def _allocates(self, op: BufferOp) -> bool:
-        at = bisect_left(self._allocating, op.number)
-        return at < len(self._allocating) and self._allocating[at] < op.end
+        return bool(_between(self._allocating, op.number, op.end))
 
     def _lifted(self, op: int, region: tuple[int, int]) -> tuple[int, int]:
         """The block of a region, and the op in it, that an op is in."""

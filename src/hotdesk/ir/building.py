@@ -25,7 +25,7 @@ def create(
             name,
             results=results,
             operands=operands,
-            attributes=dict(attributes or {}),
+            attributes=dict(attributes) if attributes else None,
             regions=regions,
             successors=list(successors),
         ).operation

@@ -24,6 +24,8 @@ def _br(op: ir.Operation) -> Branches:
 
 def _cond_br(op: ir.Operation) -> Branches:
     """Operands: the condition, what the first successor gets, what the second one gets."""
+    if len(op.operands) == 1:
+        return ()
     _, first, second = segment_sizes(op)
     return (*((1 + i, 0, i) for i in range(first)), *((1 + first + i, 1, i) for i in range(second)))
 

@@ -43,14 +43,16 @@ def remade_branch(
     old: ir.Operation, parts: Sequence[Sequence[ir.Value]], successors: Sequence[ir.Block] | None = None
 ) -> ir.Operation:
     """A branch with other operands for its successors, or others of those, in front of the old one, which stays."""
-    attributes = {name: old.attributes[name] for name in old.attributes}
+    known = old.attributes
+    attributes = {name: known[name] for name in known} if len(known) else {}
     counts = [len(part) for part in parts]
     if old.name == "cf.switch":
         attributes["case_operand_segments"] = ir.DenseI32ArrayAttr.get(counts[1:])
         counts = [counts[0], sum(counts[1:])]
     if old.name != "cf.br":
         attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([1, *counts])
-    operands = [*operand_parts(old)[0], *(value for part in parts for value in part)]
+    deciding = [] if old.name == "cf.br" else [old.operands[0]]
+    operands = [*deciding, *(value for part in parts for value in part)]
     after = list(old.successors) if successors is None else list(successors)
     with ir.InsertionPoint(old), old.location:
         return ir.Operation.create(old.name, operands=operands, attributes=attributes, successors=after).operation

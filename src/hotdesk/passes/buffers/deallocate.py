@@ -49,6 +49,7 @@ from hotdesk.passes.buffers.ownership_flags import OwnershipFlags
 from hotdesk.passes.buffers.ownership_paths import close_branch
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy
 from hotdesk.passes.buffers.settle_ownership import settle
+from hotdesk.passes.collecting import collection_put_off
 
 _MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
 
@@ -69,6 +70,10 @@ class DeallocateAfterLastUse(Pass):
                 raise OptionError(
                     f"option '{option}' of pass '{self.name}'", expected=" or ".join(known), got=repr(value)
                 )
+        with collection_put_off():
+            return self._run(module)
+
+    def _run(self, module: ir.Module) -> tuple[Decision, ...]:
         dynamic = self.private_function_dynamic_ownership
         functions = defined_functions(module)
         order = (

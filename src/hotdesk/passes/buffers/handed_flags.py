@@ -31,7 +31,9 @@ class HandedFlags:
 
     def at(self, op: BufferOp, before: ir.Operation) -> dict[int, ir.Value]:
         """By operand, whether ownership comes with it; and the buffers freed that nobody took."""
-        keys = self._ownership.slots.keys_at.get(op.number, ())
+        keys = self._ownership.slots.keys_at.get(op.number)
+        if keys is None:
+            return {}
         handovers = [self._ownership.handovers[key] for key in keys if key in self._ownership.handovers]
         flags = {
             h.key[1]: self._flag(h, handovers, before)

@@ -79,6 +79,8 @@ class OwnershipFlags:
 
     def _landing(self, values: Sequence[int]) -> list[Slot]:
         """The dynamic slots among block arguments or results, in the order of their flags."""
+        if not values:
+            return []
         slots = {slot.number: slot for v in values if (slot := self._slots.of_target.get(v)) is not None}
         return [slots[n] for n in sorted(slots) if n in self._dynamic]
 
@@ -99,14 +101,15 @@ class OwnershipFlags:
         passed = [self._passed(op, slot, flags) for slot in self._landing(targets)]
         results = self._landing(op.results)
         new = self._with_flags(op, [*old.operands, *passed], len(results))
-        for slot, flag in zip(results, list(new.results)[len(op.results) :], strict=True):
+        for slot, flag in zip(results, list(new.results)[len(op.results) :] if results else (), strict=True):
             (target,) = (value for value in op.results if value in slot.targets)
             self.rewritten.flags[target] = flag
 
     def _with_flags(self, op: BufferOp, operands: Sequence[ir.Value], count: int) -> ir.Operation:
         """An op made again with other operands, and with so many flags as results more."""
         old = self.rewritten.op(op.number)
-        new = remade(old, operands, [*(r.type for r in old.results), *([bit_type()] * count)])
+        types = [result.type for result in old.results] if op.results else []
+        new = remade(old, operands, [*types, *([bit_type()] * count)] if count else types)
         self.rewritten.replace(op, new)
         return new
 

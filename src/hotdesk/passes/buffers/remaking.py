@@ -11,11 +11,13 @@ from hotdesk.ir.building import create
 
 def remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
     """The same op in front of the old one, which stays, with other operands and results; the regions are moved over."""
-    attributes = {name: old.attributes[name] for name in old.attributes}
-    new = create(old.name, operands, types, attributes, regions=len(old.regions), before=old)
-    for old_region, new_region in zip(old.regions, new.regions, strict=True):
-        for block in list(old_region.blocks):
-            block.append_to(new_region)
+    known, regions = old.attributes, len(old.regions)
+    attributes = {name: known[name] for name in known} if len(known) else {}
+    new = create(old.name, operands, types, attributes, regions=regions, before=old)
+    if regions:
+        for old_region, new_region in zip(old.regions, new.regions, strict=True):
+            for block in list(old_region.blocks):
+                block.append_to(new_region)
     return new
 
 

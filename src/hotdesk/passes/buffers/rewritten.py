@@ -27,9 +27,11 @@ class Rewritten:
     def replace(self, op: BufferOp, new: ir.Operation) -> None:
         """Puts a new op, and the first of its results, in the place of an op that goes."""
         old = self.op(op.number)
-        for before, after in zip(old.results, list(new.results)[: len(old.results)], strict=True):
-            before.replace_all_uses_with(after)
-        self._values.update((value, new.results[i]) for i, value in enumerate(op.results) if value >= 0)
+        if op.results:
+            results = list(new.results)
+            for before, after in zip(old.results, results[: len(op.results)], strict=True):
+                before.replace_all_uses_with(after)
+            self._values.update((value, results[i]) for i, value in enumerate(op.results) if value >= 0)
         self._ops[op.number] = new
         old.erase()
 

@@ -46,7 +46,7 @@ def one_buffer_handed_over_twice(patch: Patch) -> None:
 
     def generous(self: Ownership, op: int) -> list[Handover]:
         every = handed(self, op)
-        return [replace(h, moved=(*h.moved, *(owner for owner, _ in h.claimed)), claimed=()) for h in every]
+        return [h._replace(moved=(*h.moved, *(owner for owner, _ in h.claimed)), claimed=()) for h in every]
 
     patch.setattr(Ownership, "_handed_at", generous)
 
