@@ -4,6 +4,8 @@ Two occupants x and z of one place, where z is written and what defines x runs b
 writes another part of the place than later reads of x want, or z writes what is there already (an insertion of a part into where
 it lies). Walking back from z may stop at an occupant before which everything is dead (`sealed`): whatever is live after z is live
 after that occupant. In a parallel loop, what each execution writes for itself must also be apart from what others see.
+
+What has no contents may be overwritten although it is read, but not while a parallel loop reads it: other executions may write.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ class Interference:
         self._readers = readers
         self._threads = _threads(function)
         self.has_parallel_loops = any(self._threads)
+        self._idle = frozenset(group for group in readers.undefined if not self._is_read_in_parallel(group))
 
     def between(
         self, few: Sequence[Occupant], many: Sequence[Occupant], value: int, op: OpRecord | None
@@ -100,13 +103,13 @@ class Interference:
 
     def _dead(self, x: Occupant, z: Occupant) -> bool:
         """Whether nobody reads anything of `x` once `z` is defined."""
-        if x.group == NOT_A_TENSOR or x.group in self._readers.undefined:
+        if x.group == NOT_A_TENSOR or x.group in self._idle:
             return True
         return self._readers.live(x.group, z.block, z.after) is None
 
     def _lost(self, x: Occupant, z: Occupant) -> Read | None:
         """A read of what `z` overwrites of `x`, by the op that writes `z` or later."""
-        if x.group in (z.group, NOT_A_TENSOR) or x.group in self._readers.undefined:
+        if x.group in (z.group, NOT_A_TENSOR) or x.group in self._idle:
             return None
         return self._missed_later(x, z) or self._read_by_writer(x, z)
 
@@ -156,6 +159,12 @@ class Interference:
                 if any(loop not in self._threads[other.block] for other in known):
                     return loop
         return None
+
+    def _is_read_in_parallel(self, group: int) -> bool:
+        """Whether a parallel loop reads what comes from outside of it."""
+        home = self._threads[self._function.values[group].block]
+        reads = self._readers.reads.get(group, ())
+        return self.has_parallel_loops and any(self._threads[self._function.ops[r.op].block] - home for r in reads)
 
     def insert(self, many: list[Occupant], occupant: Occupant) -> None:
         """Puts an occupant where it belongs in the order of the text, and keeps what is sealed."""

@@ -123,7 +123,7 @@ class Memory:
     ) -> ir.Value:
         anchor = op
         if place is not None and not self._places.is_moving(place):
-            anchor = self._anchor(place, op)
+            anchor = self._anchor(place, value, op)
             if anchor is not op and not all(self._is_known(size, anchor) for size in sizes):
                 if self._early.are_known(value):
                     sizes = self._early.sizes(value, self._front(anchor))
@@ -143,10 +143,10 @@ class Memory:
         """The op on buffers in front of which something for an op is."""
         return self._fronts.get(op.number, op.operation)
 
-    def _anchor(self, place: int, op: OpRecord) -> OpRecord:
-        """The op in front of which a place is allocated that `op` writes."""
+    def _anchor(self, place: int, value: int, op: OpRecord) -> OpRecord:
+        """The op in front of which a place is allocated that `op` writes with a value."""
         block = op.block
-        for other in {o.block for o in self._places.occupants(place) if not self._is_handed_out(o)}:
+        for other in {o.block for o in self._places.occupants(place) if self._wants(o, value)}:
             block = self._control.common(block, other)
         target = self._record.blocks[block]
         here = op
@@ -156,9 +156,17 @@ class Memory:
             here = self._record.ops[found.parent]
         return here
 
-    def _is_handed_out(self, occupant: Occupant) -> bool:
-        """Whether an occupant lies in one of several places: it is led to the memory that it has, and needs none of its own."""
-        return occupant.group != NOT_A_TENSOR and len(self._places.locations(occupant.group)) > 1
+    def _wants(self, occupant: Occupant, value: int) -> bool:
+        """Whether an occupant needs memory that is made for a value.
+
+        What lies in one of several places is led to the memory that it has; what is of other sizes has its own, as `of` says.
+        """
+        if occupant.group == NOT_A_TENSOR:
+            return True
+        if len(self._places.locations(occupant.group)) > 1:
+            return False
+        shapes = [self._record.values[each].shape for each in (occupant.group, value)]
+        return shapes[0] == shapes[1] or all(isinstance(size, int) for shape in shapes for size in shape)
 
     def _is_known(self, size: ir.Value, op: OpRecord) -> bool:
         """Whether a size is known in front of an op that is not inside of what defines it."""
