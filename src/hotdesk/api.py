@@ -202,8 +202,11 @@ def _program(
         log.timings["run-prepare"] = time.perf_counter() - start
     count = len(captured.arguments)
     fixed.update({count + i: address for i, address in enumerate(addresses)})
+    main = Function(lowered.main, machine, lowered.assertions, captured.constraints)
+    with log.stage("plan"):
+        main.planner.prepare()
     executable = CompiledProgram(
-        Function(lowered.main, machine, lowered.assertions, captured.constraints),
+        main,
         tuple(inputs.values()),
         captured.results,
         captured.constraints,

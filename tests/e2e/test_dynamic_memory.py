@@ -192,6 +192,46 @@ def test_what_plans_take_is_not_underestimated() -> None:
     assert sum(layout.bytes for layout in layouts) < 5 * held
 
 
+@pytest.mark.parametrize("made", [compiled, transformer.__wrapped__, halves.__wrapped__])
+def test_the_first_call_makes_no_effort(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Samples are planned and what can be is proven when a program is compiled; calls of new sizes lay out or pack."""
+    model, program = made(Dim("batch", max=64)) if made is compiled else made()
+    for name in ("plan", "good_for_all", "sure_loans", "borrowing_less", "read_stacking", "Polynomials", "OnCall"):
+        monkeypatch.setattr(planner, name, _never)
+    assert program.timings["plan"] > 0
+    assert program.plans.made == 0
+    for x in (inputs(model, 2, 11), inputs(model, 2, 9)) if made is not compiled else (random(3, 6), random(50, 6)):
+        close(program(x), model(x))
+
+
+def test_the_first_call_of_sizes_that_are_fixed_plans_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = seeded(mlp)
+    program = hotdesk.compile(model, (random(4, 6),))
+    monkeypatch.setattr(planner, "plan", _never)
+    close(program(random(4, 6, seed=3)), model(random(4, 6, seed=3)))
+    memory = program.memory()
+    assert memory.arena == memory.lower_bound > 0
+
+
+def test_sizes_that_no_memory_holds_are_no_sample() -> None:
+    """A range may be declared far wider than what is used."""
+    model, program = compiled(Dim("batch", max=1 << 58))
+    close(program(random(7, 6)), model(random(7, 6)))
+    assert program.memory({"batch": (1, 1000)}).is_exact
+    with pytest.raises(OptionError, match="less than .* bytes together"):
+        program.memory({})
+
+
+def test_checks_of_sizes_that_are_alike_are_made_once() -> None:
+    """Each layer asks the same; comparing symbols takes longer than planning."""
+    _, program = transformer()
+    executable: Any = program._executable  # pyright: ignore[reportPrivateUsage]
+    asked = [check.relation for check in executable._main.lowered.checks]
+    made = [check.relation for check in executable._checks]
+    assert made == list(dict.fromkeys(asked))
+    assert len(made) < len(asked)
+
+
 def test_an_effort_is_made_at_samples_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """New sizes are laid out; the local search, which takes a third of a second, is not run for them."""
     model, program = transformer()

@@ -39,6 +39,7 @@ def test_a_terminal_gets_a_line_for_each_stage() -> None:
             "kernels",
             "to-llvm",
             "llvm",
+            "plan",
         )
     ]
     assert all(line.startswith("hotdesk: ") and line.endswith(" s") for line in lines)

@@ -32,11 +32,17 @@ class Polynomials:
     def __init__(self, bounds: Mapping[str, tuple[int, int | None]]) -> None:
         self.ranges: dict[str, Range] = dict(bounds)
         self._falls: set[str] = set()  # symbols that stand for what may be less where a symbol inside is greater
+        self._read: dict[Any, Polynomial] = {}
 
     def of(self, size: Size) -> Polynomial:
-        """A size as a polynomial."""
+        """A size as a polynomial. Each is read once."""
         if isinstance(size, int):
             return Polynomial.number(size)
+        if size not in self._read:
+            self._read[size] = self._of(size)
+        return self._read[size]
+
+    def _of(self, size: Any) -> Polynomial:
         found, whole = self._fraction(size)
         if whole == 1:
             return found

@@ -58,6 +58,7 @@ class CompiledProgram:
         self._arena, self._arena_address = aligned(0)
         self._arena_size = 0
         self._current: Layout | None = None
+        self._checks = _distinct(main.lowered.checks)
         self._result_sizes = Evaluator([dim for spec in results for dim in spec.shape])
         main.set_pointers(tuple(fixed), tuple(fixed.values()))
 
@@ -131,8 +132,7 @@ class CompiledProgram:
     def _failed_check(self, symbols: Mapping[str, int]) -> SizeCheck | None:
         """The first check of the program on its sizes that does not hold."""
         values = {sympy.Symbol(k): v for k, v in symbols.items()}
-        checks = self._main.lowered.checks
-        return next((check for check in checks if check.relation.subs(values) is not sympy.true), None)
+        return next((check for check in self._checks if check.relation.subs(values) is not sympy.true), None)
 
     def _shapes(self, symbols: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
         rest = iter(self._result_sizes.at(symbols))
@@ -154,6 +154,14 @@ class CompiledProgram:
             donated=sum(layout.sizes[place] for place in lowered.donated),
             lent=sum(layout.sizes[place] for place, lender, _ in layout.lent if lender in lowered.donated),
         )
+
+
+def _distinct(checks: Sequence[SizeCheck]) -> tuple[SizeCheck, ...]:
+    """The first check of each relation: layers that are alike ask the same many times."""
+    found: dict[object, SizeCheck] = {}
+    for check in checks:
+        found.setdefault(check.relation, check)
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,14 @@
 """Plans of one function for the sizes of each call: made once for all of them where that is provably good, else for each.
 
 1. Sizes that are numbers: one plan, by the whole portfolio.
-2. Sizes with symbols: plans for some samples, the greatest sizes in range among them. Where what lies below what in one of them
-   is proven to be good for all sizes in range (`planning.all_sizes`), that is the plan, and sizes are only laid out by it.
+2. Sizes with symbols: plans for some samples, the greatest sizes in range among them, where memory could hold these. Where what
+   lies below what in one of them is proven to be good for all sizes in range (`planning.all_sizes`), that is the plan, and sizes
+   are only laid out by it.
 3. Else the samples' stackings, with all their loans and with those that fit for all sizes, are laid out for the sizes that come,
    and buffers packed anew where that is not good enough: by an amount of work that is fixed (`planning.on_call`). Nothing is
    searched on a call.
+
+What does not depend on the sizes of a call is made by `prepare`, else on the first call.
 
 What a plan is depends on the program and the sizes, not on the calls before. Every plan is checked by code that did not make it.
 """
@@ -21,6 +24,7 @@ from hotdesk.planning import Bound, Buffer, Placement, Plan, Pool, PoolId, Probl
 from hotdesk.planning.all_sizes import good_for_all, sure_loans
 from hotdesk.planning.on_call import OnCall
 from hotdesk.planning.polynomials import Polynomial, greatest
+from hotdesk.planning.problem import LARGEST_TOTAL
 from hotdesk.planning.repacking import borrowing_less
 from hotdesk.planning.stacking import Stacking, arena_of, lay_out, read_stacking
 from hotdesk.runtime.checked import checked
@@ -52,6 +56,14 @@ class Planner:
         self._evaluator = Evaluator([buffer.bytes for buffer in lowered.buffers])
         self.made = 0
 
+    def prepare(self) -> Plan | Stacking | OnCall:
+        """What does not depend on the sizes of a call, made now: the one plan, or what the samples' plans tell about others.
+
+        Raises:
+            PlanError: the check found a fault in the one plan.
+        """
+        return self._fixed if not self._symbols else self._for_all or self._on_call
+
     def plan(self, sizes: Sequence[int]) -> Plan:
         """Places every allocation of the function if its buffers have these sizes, in bytes, by place in the pointer table.
 
@@ -65,9 +77,9 @@ class Planner:
 
     def solve(self, sizes: Sequence[int]) -> Plan:
         """The same plan, not counted."""
-        problem = problem_of(self._lowered, sizes)
         if not self._symbols:
-            return checked(problem, plan(problem))
+            return self._fixed
+        problem = problem_of(self._lowered, sizes)
         if self._for_all is not None:
             found = lay_out(self._for_all, problem)
             made = None if found is None else _as_plan(problem, found, lower_bound(problem), "for-all-sizes")
@@ -118,12 +130,24 @@ class Planner:
         return sizes, capacities, reader
 
     @cached_property
+    def _declared(self) -> tuple[list[Polynomial], dict[PoolId, Polynomial], Polynomials]:
+        """For the bounds that were declared."""
+        return self._polynomials(self._bounds)
+
+    @cached_property
+    def _fixed(self) -> Plan:
+        """The plan where no size varies that matters."""
+        sizes = self._evaluator.at(dict.fromkeys(self._evaluator.names, 1))  # what has a symbol is not in the problem
+        problem = problem_of(self._lowered, sizes)
+        return checked(problem, plan(problem))
+
+    @cached_property
     def _samples(self) -> tuple[tuple[Problem, Plan], ...]:
         """Problems of different sizes with their plans, the greatest sizes first."""
         found: dict[tuple[int, ...], tuple[Problem, Plan]] = {}
         for symbols in self._sampled():
             sizes = tuple(self._evaluator.at(symbols))
-            if sizes not in found and all(size >= 0 for size in sizes):
+            if sizes not in found and all(size >= 0 for size in sizes) and sum(sizes) < LARGEST_TOTAL // 2:
                 problem = problem_of(self._lowered, sizes)
                 found[sizes] = problem, plan(problem)
         return tuple(found.values())
@@ -142,7 +166,7 @@ class Planner:
         """The stacking of a sample that is proven to be good for all sizes."""
         if not self._symbols:
             return None
-        sizes, capacities, reader = self._polynomials(self._bounds)
+        sizes, capacities, reader = self._declared
         for problem, made in self._samples:
             if len(problem.pools) == len(capacities):
                 found = good_for_all(problem, made, sizes, capacities, reader.ranges)
@@ -159,7 +183,7 @@ class Planner:
     @cached_property
     def _stackings(self) -> tuple[Stacking, ...]:
         """Those of the samples, and as they would be with no more than the loans that are proven to fit for all sizes."""
-        sizes, capacities, reader = self._polynomials(self._bounds)
+        sizes, capacities, reader = self._declared
         found: list[Stacking] = []
         for problem, made in self._samples:
             stacking = read_stacking(problem.buffers, made)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from hotdesk.errors import OptionError
 from hotdesk.ir.polynomials import Polynomials
 from hotdesk.planning.polynomials import greatest
+from hotdesk.planning.problem import LARGEST_TOTAL
 from hotdesk.report.records import Memory, WorstCase
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.layout import ALIGNMENT
@@ -35,10 +36,17 @@ def worst_case(
         is_allowed: whether a call with the greatest values is.
 
     Raises:
-        OptionError: a size has no limit that is known.
+        OptionError: a size has no limit that is known, or one beyond all memory.
     """
     corner = {name: high for name, (_, high) in ranges.items()}
     sizes = main.sizes(corner)
+    if sum(sizes) >= LARGEST_TOTAL // 2:
+        raise OptionError(
+            f"the sizes at {', '.join(f'{name} = {high}' for name, high in corner.items())}",
+            expected=f"less than {LARGEST_TOTAL // 2} bytes together",
+            got=str(sum(sizes)),
+            hint='Ask about a smaller range, as in `program.memory({"batch": (1, 64)})`.',
+        )
     plan = main.planner.solve(sizes)
     reader = Polynomials(ranges)
 
