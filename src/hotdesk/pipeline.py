@@ -40,6 +40,7 @@ from hotdesk.passes.tensor.reshapes import ReshapesAsViews
 from hotdesk.passes.tensor.sink_concat import SinkConcat
 
 _CLEAN = "canonicalize,cse"
+_ONE_SHOT = OneShotBufferize(reload_scalars=True, results_in_donated=True, allow_return_allocs_from_loops=False)
 _FUSE = f"func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),{_CLEAN}"
 
 
@@ -124,7 +125,7 @@ def bufferize(module: ir.Module, log: Log) -> None:
     """Values to memory, and memory freed."""
     with entered(module.operation):
         with log.stage("bufferize"):
-            _run(OneShotBufferize(reload_scalars=True, results_in_donated=True), module, log)
+            _run(_ONE_SHOT, module, log)
         with log.stage("buffers"):
             _run(AllocateWorkspaces(), module, log)
             _run(DeallocateAfterLastUse(reload_scalars=True), module, log)  # kernels load scalars again

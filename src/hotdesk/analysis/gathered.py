@@ -27,10 +27,13 @@ Copied = tuple[str, int, int]
 
 
 def analyse_gathered(
-    function: FunctionRecord, order: Callable[[Sequence[Tie]], list[Tie]] = top_down
+    function: FunctionRecord, order: Callable[[Sequence[Tie]], list[Tie]] = top_down, *, anew: bool = False
 ) -> InPlaceAnalysis:
-    """The in-place analysis of a function, where values are gathered if that saves copies (rules in the module docstring)."""
-    plain = analyse_in_place(function, order)
+    """The in-place analysis of a function, where values are gathered if that saves copies (rules in the module docstring).
+
+    With `anew` loops may yield memory that an iteration made.
+    """
+    plain = analyse_in_place(function, order, anew=anew)
     behind = _Behind(function, plain)
     causes = behind.causes()
     before = _copies(function, plain) if causes else frozenset[Copied]()
@@ -40,7 +43,7 @@ def analyse_gathered(
             apart.update({target: apart.get(target, False) or kind == "result" for target in targets})
         if not apart:
             return plain
-        found = analyse_in_place(function, order, gathered=apart, readers=plain.readers)
+        found = analyse_in_place(function, order, gathered=apart, readers=plain.readers, anew=anew)
         after = _copies(function, found)
         kept = {
             cause: targets

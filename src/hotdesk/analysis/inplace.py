@@ -76,6 +76,7 @@ def analyse_in_place(
     copy_before_write: bool = False,
     gathered: Mapping[int, bool] = NOTHING_GATHERED,
     readers: Readers | None = None,
+    anew: bool = False,
 ) -> InPlaceAnalysis:
     """Decides every tied operand and everything that control flow passes on.
 
@@ -83,10 +84,11 @@ def analyse_in_place(
         copy_before_write: no operand with contents is overwritten, whoever reads it.
         gathered: values that are one of several, in memory of their own (`gathering`).
         readers: who reads what in the function, if that is known already.
+        anew: loops may yield memory that an iteration made (`passing`).
     """
     readers = Readers(function) if readers is None else readers
     places = Places(function, readers)
-    passing = Passing(function, places, readers.control, gathered)
+    passing = Passing(function, places, readers.control, gathered, anew=anew)
     passing.pass_forward()
     ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
     clobbers = [(op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]

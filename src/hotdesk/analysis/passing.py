@@ -2,9 +2,9 @@
 
 Blocks that branch back to one before them are a loop too (`block_loops`).
 
-A tensor that may come round a loop larger or smaller than it went in has memory of its own each time. Its place stands for one
-buffer now and another one later, as do the places of arguments that change places among themselves; all that is made there
-anew has memory of its own.
+A tensor that may come round a loop larger or smaller than it went in has memory of its own each time. So has one that would be
+copied, where loops may yield new memory and an iteration makes some for it alone. Its place stands for one buffer now and another
+one later, as do the places of arguments that change places among themselves; all that is made there anew has memory of its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ class FlowDecision:
 
 
 class Passing:
-    """What control flow passes on: forward before everything else, around loops and into them afterwards."""
+    """What control flow passes on: forward before everything else, around loops and into them afterwards.
+
+    Args:
+        gathered: values that are one of several, in memory of their own (`gathering`).
+        anew: loops may yield memory that an iteration made, where they would copy it back otherwise.
+    """
 
     def __init__(
         self,
@@ -42,8 +47,11 @@ class Passing:
         places: Places,
         control: Control,
         gathered: Mapping[int, bool] = NOTHING_GATHERED,
+        *,
+        anew: bool = False,
     ) -> None:
         self._function = function
+        self._anew = anew
         self._places = places
         self._control = control
         self.decisions: dict[FlowEdge, FlowDecision] = {}
@@ -166,23 +174,29 @@ class Passing:
             self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
             return
         source = places.place_of(edge.source)
+        conflict = Conflict(Reason.PARTIAL_VIEW) if source is None else self._taken(loop, source, target)
+        alone = conflict or self._shared(loop, edge, yielded)
         if self._function.values[edge.source].shape != self._function.values[target].shape:
             places.move((target,))
-            self._lead_on(loop, edge, [other.source for other in yielded if other is not edge])
+            self._lead_on(edge, alone)
             return
-        conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)
-        if source is not None:
-            conflict = self._taken(loop, source, target) or places.may_join(edge.source, target)
+        conflict = conflict or places.may_join(edge.source, target)
+        if conflict is not None and alone is None and self._anew:
+            places.move((target,))
+            self._lead_on(edge, None)
+            return
         self._settle(edge, conflict)
 
-    def _lead_on(self, loop: OpRecord, edge: FlowEdge, others: list[int]) -> None:
-        """An edge to the next iteration of what may have another size: memory that was made for it alone, or a copy."""
-        source = self._places.place_of(edge.source)
-        conflict: Conflict | None = Conflict(Reason.PARTIAL_VIEW)
-        if source is not None:
-            conflict = self._taken(loop, source, edge.target)
-        if any(place == source for other in others for place, _ in self._places.locations(other)):
-            conflict = Conflict(Reason.ALREADY_OVERWRITTEN, loop.number)
+    def _shared(self, loop: OpRecord, edge: FlowEdge, yielded: list[FlowEdge]) -> Conflict | None:
+        """Whether memory that an iteration made for what it yields is also that of something else that it yields."""
+        made = self._places.place_of(edge.source)
+        others = [other.source for other in yielded if other is not edge]
+        if any(place == made for other in others for place, _ in self._places.locations(other)):
+            return Conflict(Reason.ALREADY_OVERWRITTEN, loop.number)
+        return None
+
+    def _lead_on(self, edge: FlowEdge, conflict: Conflict | None) -> None:
+        """An edge to the next iteration in memory of the tensor's own: what was made for it alone, or a copy."""
         if conflict is None:
             self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
         else:

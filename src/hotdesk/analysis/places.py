@@ -167,7 +167,7 @@ class Places(Occupancy):
         return self._interference.between(self._occupants[first], self._occupants[second], a, None) is None
 
     def wanted(self, value: int, op: OpRecord) -> Conflict | None:
-        """Why `op` must not take all memory that `value` lies in: it may not be written, or somebody reads from it later."""
+        """Why `op` must not take all memory that `value` lies in: it may not be written, or somebody uses it later."""
         reason = self.why_read_only(value)
         if reason is not None:
             return Conflict(reason)
@@ -175,7 +175,11 @@ class Places(Occupancy):
             if extent is not WHOLE:
                 return Conflict(Reason.PARTIAL_VIEW)
             for occupant in self._occupants[place]:
-                if occupant.group == NOT_A_TENSOR or occupant.order >= 2 * op.number:
+                if occupant.order >= 2 * op.number:
+                    if occupant.written is not None:
+                        return Conflict(Reason.ALREADY_OVERWRITTEN, occupant.writer)
+                    continue
+                if occupant.group == NOT_A_TENSOR:
                     continue
                 read = self._readers.live(occupant.group, op.block, op.number + 1)
                 if read is not None:

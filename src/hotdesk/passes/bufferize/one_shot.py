@@ -73,7 +73,8 @@ class OneShotBufferize(Pass):
         dialect_filter: only ops of these dialects are bufferized.
         copy_before_write: nothing is analysed; whatever is written is copied first.
         no_analysis_func_filter: the same for these functions alone.
-        allow_return_allocs_from_loops: taken as MLIR's pipelines give it; loops yield new memory only where sizes change.
+        allow_return_allocs_from_loops: loops yield memory that an iteration made, where they would copy it back otherwise; if
+            not, they do so only where sizes change. Fewer copies, but one more buffer where the result has memory already.
         buffer_alignment: of each allocation, in bytes; 0 says nothing of it.
         check_parallel_regions: iterations of parallel loops may run at one time; if not, they run in order.
         must_infer_memory_space: a tensor whose memory space nothing says is an error, not in the default one.
@@ -184,9 +185,10 @@ class OneShotBufferize(Pass):
     def _analyse(self, name: str, record: FunctionRecord) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
         copies = self._copies_all(name)
+        anew = self.allow_return_allocs_from_loops
         if copies or not self._conventions().functions:
-            return analyse_in_place(record, order, copy_before_write=copies)
-        return analyse_gathered(record, order)
+            return analyse_in_place(record, order, copy_before_write=copies, anew=anew)
+        return analyse_gathered(record, order, anew=anew)
 
     def _conventions(self) -> Conventions:
         functions = self.bufferize_function_boundaries and (not self.dialect_filter or "func" in self.dialect_filter)

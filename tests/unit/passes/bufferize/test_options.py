@@ -169,23 +169,42 @@ def test_allocations_are_aligned() -> None:
     assert "memref.alloc() {alignment = 128 : i64}" in run(PROGRAM, "results=returned buffer-alignment=128")
 
 
+def _loop(body: str) -> str:
+    return f"""
+    func.func @f(%x: {T}, %n: index, %c: f32) -> {T} {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> ({T}) {{
+        %e = tensor.empty() : {T}
+        {body}
+        scf.yield %z : {T}
+      }}
+      return %r : {T}
+    }}"""
+
+
 @pytest.mark.parametrize("allowed", ["true", "false"])
-def test_loops_yield_no_memory_of_their_bodies(allowed: str) -> None:
-    text = run(
-        f"""
-        func.func @f(%x: {T}, %n: index, %c: f32) -> {T} {{
-          %c0 = arith.constant 0 : index
-          %c1 = arith.constant 1 : index
-          %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> ({T}) {{
-            %e = tensor.empty() : {T}
-            %z = linalg.fill ins(%c : f32) outs(%e : {T}) -> {T}
-            scf.yield %z : {T}
-          }}
-          return %r : {T}
-        }}""",
-        f"results=returned allow-return-allocs-from-loops={allowed}",
-    )
+def test_loops_yield_no_new_memory_where_nothing_is_copied(allowed: str) -> None:
+    fill = f"%z = linalg.fill ins(%c : f32) outs(%e : {T}) -> {T}"
+    text = run(_loop(fill), f"results=returned allow-return-allocs-from-loops={allowed}")
     assert "memref.alloc" not in text.partition("scf.for")[2]
+
+
+@pytest.mark.parametrize(("allowed", "copies"), [("true", 0), ("false", 2)])
+def test_loops_yield_new_memory_instead_of_copying_it_back(allowed: str, copies: int) -> None:
+    reverse = """%z = linalg.generic {
+      indexing_maps = [affine_map<(d0) -> (7 - d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]
+    } ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %sum = arith.addf %a, %c : f32
+      linalg.yield %sum : f32
+    } -> tensor<8xf32>"""
+    text = run(_loop(reverse), f"results=out-params allow-return-allocs-from-loops={allowed}")
+    before, _, behind = text.partition("scf.for")
+    body, _, after = behind.partition("scf.yield")
+    assert body.count("memref.alloc") == 1
+    assert (before + body).count("linalg.yield %in : f32") == copies
+    assert after.count("linalg.yield %in : f32") == (1 if allowed == "true" else 0)
 
 
 def test_iterations_that_run_in_order_share_memory() -> None:
