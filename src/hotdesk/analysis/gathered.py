@@ -3,7 +3,8 @@
 1. A function is analysed with nothing gathered. Such a value may lie in several places; a copy that is due to that is one of a
    result of the function, which must have memory of its own, or one of what a loop yields, which must lie in one place.
 2. It is gathered, with those that it is one of, if that copy follows each time the value is made: at the end of the function and
-   not in a loop, or at the end of the block that makes it. So a copy on some paths takes the place of a copy on all of them.
+   not in a loop, or at the end of the block that makes it. So a copy on some paths takes the place of a copy on all of them. What
+   it is one of only at times, though it is made each time, is not gathered with it.
 3. The function is analysed again. Values whose copy is still there, of which all is copied, or whose own copies would destroy
    something, are not gathered in the next attempt. If anything else is copied that was not before, nothing is gathered.
 """
@@ -117,17 +118,22 @@ class _Behind:
             seen.add(each)
             if edges := self._edges.to(each):
                 found.add(each)
-            waiting.extend(edge.source for edge in (*edges, *self._passed.get(each, ())))
-            waiting.extend(self._overwritten(each))
+            passed = [(edge.source, edge.op) for edge in (*edges, *self._passed.get(each, ()))]
+            waiting.extend(v for v, op in (*passed, *self._overwritten(each)) if self._is_taken(root[v], op))
         return found
 
-    def _overwritten(self, value: int) -> list[int]:
-        """The operand that a result is written over."""
+    def _is_taken(self, value: int, number: int) -> bool:
+        """Whether an op passes a value on each time it is made: else what becomes it would be copied for nothing at times."""
+        block = self._function.ops[number].block
+        return self._follows(value, block) and len(self._function.blocks[block].successors) < 2
+
+    def _overwritten(self, value: int) -> list[tuple[int, int]]:
+        """The operand that a result is written over, and the op."""
         made = self._function.values[value]
         if made.producer is None:
             return []
         op = self._function.ops[made.producer]
-        return [op.operands[operand] for operand, result in op.facts.ties if result == made.result]
+        return [(op.operands[operand], op.number) for operand, result in op.facts.ties if result == made.result]
 
     def _may_be_gathered(self, target: int) -> bool:
         """Whether a value is of one size that is known everywhere, and what becomes it can be copied on its way alone."""

@@ -60,7 +60,7 @@ class Passing:
         self.gathering = Gathering(function, places, self._edges, gathered)
         for loop, edges in self._edges.around.items():
             for edge in edges:
-                places.come_round(edge.target, 2 * loop)
+                places.come_round(edge.target, 2 * loop + 1)
         for head, edges in self._edges.heads.items():
             for edge in edges:
                 places.come_round(edge.target, self._begin(head))
@@ -91,7 +91,7 @@ class Passing:
             decide(number)
 
     def _close(self, number: int) -> None:
-        self._places.settle(2 * number)
+        self._places.settle(2 * number + 1)
         self._decide(self._function.ops[number], self._edges.around[number])
 
     def _close_blocks(self, number: int) -> None:
@@ -219,7 +219,7 @@ class Passing:
         if place in self._places.read_only:
             return Conflict(self._places.read_only[place])
         for occupant in self._places.occupants(place):
-            if occupant.order < 2 * loop.number:
+            if occupant.order <= 2 * loop.number:
                 return Conflict(Reason.READ_LATER, loop.number)
             if occupant.group >= 0 and occupant.group != target:
                 value = values[occupant.group]

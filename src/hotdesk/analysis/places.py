@@ -175,11 +175,9 @@ class Places(Occupancy):
             if extent is not WHOLE:
                 return Conflict(Reason.PARTIAL_VIEW)
             for occupant in self._occupants[place]:
-                if occupant.order >= 2 * op.number:
-                    if occupant.written is not None:
-                        return Conflict(Reason.ALREADY_OVERWRITTEN, occupant.writer)
-                    continue
-                if occupant.group == NOT_A_TENSOR:
+                if occupant.order >= 2 * op.number and occupant.written is not None:
+                    return Conflict(Reason.ALREADY_OVERWRITTEN, occupant.writer)
+                if occupant.group == NOT_A_TENSOR or occupant.order > 2 * op.number:
                     continue
                 read = self._readers.live(occupant.group, op.block, op.number + 1)
                 if read is not None:

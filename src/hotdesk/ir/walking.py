@@ -71,9 +71,8 @@ def in_order(region: ir.Region) -> list[ir.Block]:
         return blocks
     done: list[ir.Block] = []
     seen = {blocks[0]}
-    waiting = [
-        (blocks[0], reversed(list(blocks[0].successors)))
-    ]  # so that in reverse postorder they come in their order
+    # The last successor first, so that in reverse postorder they come in their order.
+    waiting = [(blocks[0], reversed(list(blocks[0].successors)))]
     while waiting:
         block, rest = waiting[-1]
         following = next((each for each in rest if each not in seen), None)

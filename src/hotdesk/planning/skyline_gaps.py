@@ -29,10 +29,8 @@ def stack_in_gaps(instance: Instance, order: Sequence[int], ceiling: int | None 
     ending: dict[int, list[int]] = {}  # what is placed, by its top
     levels: list[int] = []
     level = 0
-    end_of, start_of = (
-        [0] * len(since),
-        [-1] * len(since),
-    )  # gaps in which nobody fits, found by where they start and end
+    # Gaps in which nobody fits, found by where they start and end.
+    end_of, start_of = [0] * len(since), [-1] * len(since)
     gaps = [(0, len(since) - 1)]
     while True:
         for start, end in gaps:

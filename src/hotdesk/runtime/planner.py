@@ -137,7 +137,8 @@ class Planner:
     @cached_property
     def _fixed(self) -> Plan:
         """The plan where no size varies that matters."""
-        sizes = self._evaluator.at(dict.fromkeys(self._evaluator.names, 1))  # what has a symbol is not in the problem
+        # What has a symbol is not in the problem, whatever its value.
+        sizes = self._evaluator.at(dict.fromkeys(self._evaluator.names, max(SAMPLES)))
         problem = problem_of(self._lowered, sizes)
         return checked(problem, plan(problem))
 

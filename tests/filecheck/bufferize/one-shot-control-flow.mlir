@@ -1,4 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-one-shot-bufferize | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-one-shot-bufferize=allow-return-allocs-from-loops=false \
+// RUN:   | FileCheck %s --check-prefix=BACK
 
 // A loop in place: its argument is a buffer, and no copy is made in an iteration.
 // CHECK-LABEL: func.func @in_place(
@@ -56,15 +58,24 @@ func.func @swap(%x: tensor<8xf32> {hotdesk.donated}, %y: tensor<8xf32> {hotdesk.
 
 // -----
 
-// A new tensor that is yielded is computed where the argument lies, or copied there if the argument is wanted until then.
+// A new tensor that is yielded is computed where the argument lies. If the argument is wanted until then, it is handed on, and copied
+// behind the loop; or it is copied back in each iteration, where loops must not yield new memory.
 // CHECK-LABEL: func.func @fresh(
-// CHECK-SAME:    [[OUT:%[^ ]*]]: memref<4x4xf32> {bufferize.result = 0
-// CHECK:         scf.for
+// CHECK-SAME:    [[X:%[^ ]*]]: memref<4x4xf32>, {{.*}} [[OUT:%[^ ]*]]: memref<4x4xf32> {bufferize.result = 0
+// CHECK-NOT:     linalg.generic
+// CHECK:         [[R:%.*]] = scf.for {{.*}} iter_args([[B:%.*]] = [[X]])
 // CHECK:           [[NEW:%.*]] = memref.alloc()
 // CHECK:           linalg.fill {{.*}} outs([[NEW]]
-// CHECK:           linalg.matmul {{.*}} outs([[NEW]]
-// CHECK:           linalg.generic {{.*}} ins([[NEW]] : memref<4x4xf32>) outs([[OUT]] : memref<4x4xf32>)
-// CHECK:           scf.yield [[OUT]]
+// CHECK:           linalg.matmul ins([[B]], [[B]] : {{.*}} outs([[NEW]]
+// CHECK-NEXT:      scf.yield [[NEW]]
+// CHECK:         linalg.generic {{.*}} ins([[R]] : memref<4x4xf32>) outs([[OUT]] : memref<4x4xf32>)
+// BACK-LABEL: func.func @fresh(
+// BACK-SAME:    [[OUT:%[^ ]*]]: memref<4x4xf32> {bufferize.result = 0
+// BACK:         scf.for
+// BACK:           [[NEW:%.*]] = memref.alloc()
+// BACK:           linalg.matmul {{.*}} outs([[NEW]]
+// BACK:           linalg.generic {{.*}} ins([[NEW]] : memref<4x4xf32>) outs([[OUT]] : memref<4x4xf32>)
+// BACK:           scf.yield [[OUT]]
 func.func @fresh(%x: tensor<4x4xf32>, %n: index) -> tensor<4x4xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

@@ -74,7 +74,7 @@ class OneShotBufferize(Pass):
         copy_before_write: nothing is analysed; whatever is written is copied first.
         no_analysis_func_filter: the same for these functions alone.
         allow_return_allocs_from_loops: loops yield memory that an iteration made, where they would copy it back otherwise; if
-            not, they do so only where sizes change. Fewer copies, but one more buffer where the result has memory already.
+            not, they do so only where sizes change. Mostly fewer copies, but one more buffer where the result has memory already.
         buffer_alignment: of each allocation, in bytes; 0 says nothing of it.
         check_parallel_regions: iterations of parallel loops may run at one time; if not, they run in order.
         must_infer_memory_space: a tensor whose memory space nothing says is an error, not in the default one.
