@@ -49,6 +49,7 @@ OTHERS = (
     "one-shot-loop-sizes",
     "one-shot-memory-spaces",
     "one-shot-parallel-reductions",
+    "one-shot-undefined-in-parallel",
 )
 """What has tests of its own."""
 DYNAMIC_SIZE = 5
