@@ -101,14 +101,12 @@ class Views:
             return self.view(op.operands[int(cast(Any, value).result_number)])
         if op.name == "memref.subview":
             return self._subview(op)
-        if op.name in _ARRANGED:
+        if op.name in _ARRANGED or op.name in _SOMEWHERE:
             return self._arranged(op)
         if op.name == "memref.transpose":
             return _transposed(op, self.view(op.operands[0]))
         if op.name == _METADATA:
             return self._start(op)
-        if op.name in _SOMEWHERE:
-            return replace(self.view(op.operands[0]), known=False)
         return self._base(value)
 
     def _base(self, value: ir.Value) -> View:
@@ -176,6 +174,8 @@ class Views:
             steps = self._sizes.mixed(op.attributes["static_strides"], dynamic[counts[1] + counts[2] :])
             strides = tuple(expand(step * element) for step in steps)
             known = not _is_shifted(op.operands[0])
+        elif op.name in _SOMEWHERE:
+            known = False
         else:
             groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
             strides = (

@@ -114,6 +114,26 @@ RESHAPED = {
         ("memref<?x?xf32>", "memref<12xf32>"),
         MAY,
     ),
+    "rows of what was reshaped by a memref of sizes": (
+        f"""
+        %h = memref.alloc() : memref<2xindex>
+        %e = memref.reshape %m(%h) : (memref<12xf32>, memref<2xindex>) -> memref<2x6xf32>
+        %a = memref.subview %e[1, 0] [1, 6] [1, 1] : memref<2x6xf32> to {ROW}
+        %b = memref.subview %e[0, 0] [1, 6] [1, 1] : memref<2x6xf32> to memref<6xf32, strided<[1]>>
+        """,
+        (ROW, "memref<6xf32, strided<[1]>>"),
+        MAY,
+    ),
+    "row of what was reshaped by a memref of sizes, and the same elsewhere": (
+        f"""
+        %h = memref.alloc() : memref<2xindex>
+        %e = memref.reshape %m(%h) : (memref<12xf32>, memref<2xindex>) -> memref<2x6xf32>
+        %a = memref.subview %e[1, 0] [1, 6] [1, 1] : memref<2x6xf32> to {ROW}
+        %b = memref.subview %m[6] [6] [1] : memref<12xf32> to {ROW}
+        """,
+        (ROW, ROW),
+        MAY,
+    ),
     "reshaped by a memref of sizes, of another base": (
         """
         %h = memref.alloc() : memref<2xindex>
