@@ -87,7 +87,7 @@ def named(tensors: Sequence[Tensor]) -> str:
 def for_loop(b: Builder) -> None:
     inits = carried(b)
     stride, trips = b.pick((1, 1, 2)), b.between(0, 3)
-    bounds = [b.index(0), b.index(stride * trips), b.constant(stride)]
+    bounds = [b.index(0), b.index(stride * trips), b.index(stride)]
     with b.region() as body:
         own = arguments(b, inits)
         variable = b.fresh()

@@ -14,21 +14,21 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.shapes import MadeWith
-from hotdesk.ir.sizes import OPAQUE, Size, expand, product
+from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = ("memref.cast", "memref.memory_space_cast")
-_ARRANGED = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view")
-_SOMEWHERE = ("memref.reshape",)
+_RESHAPE = "memref.reshape"
+_ARRANGED = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view", _RESHAPE)
 _METADATA = "memref.extract_strided_metadata"
 _ONE_TO_ONE = ("memref.assume_alignment", "memref.distinct_objects")
-_OF_FIRST = frozenset({*_SAME, *_ARRANGED, *_SOMEWHERE, _METADATA, "memref.subview", "memref.transpose"})
+_OF_FIRST = frozenset({*_SAME, *_ARRANGED, _METADATA, "memref.subview", "memref.transpose"})
 
 
-VIEWS = frozenset((_OF_FIRST | set(_ONE_TO_ONE)) - {_METADATA, *_SOMEWHERE})
+VIEWS = frozenset((_OF_FIRST | set(_ONE_TO_ONE)) - {_METADATA, _RESHAPE})
 """The ops that do nothing but show memory differently; `memref.reshape` reads sizes besides."""
 
 
@@ -101,7 +101,7 @@ class Views:
             return self.view(op.operands[int(cast(Any, value).result_number)])
         if op.name == "memref.subview":
             return self._subview(op)
-        if op.name in _ARRANGED or op.name in _SOMEWHERE:
+        if op.name in _ARRANGED:
             return self._arranged(op)
         if op.name == "memref.transpose":
             return _transposed(op, self.view(op.operands[0]))
@@ -174,8 +174,8 @@ class Views:
             steps = self._sizes.mixed(op.attributes["static_strides"], dynamic[counts[1] + counts[2] :])
             strides = tuple(expand(step * element) for step in steps)
             known = not _is_shifted(op.operands[0])
-        elif op.name in _SOMEWHERE:
-            known = False
+        elif op.name == _RESHAPE:  # contiguous memory, of sizes that may be read from memory
+            known = known and not any(is_opaque(size) for size in sizes)
         else:
             groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
             strides = (

@@ -24,7 +24,8 @@ class TensorValue:
     """A tensor: its number, where it comes from, and its size.
 
     `producer` is an op number, or None for a block argument; `result` the number of the result or argument. `block` is where it
-    is defined, and `order` when: comparable with twice an op's number, plus one.
+    is defined, and `order` when: what op `n` makes has order `2n + 1`, and `2n` is in front of it. An argument is in front of the
+    first op of its block, so that whatever was there before op `n` has an order of `2n` at most, not of less.
     """
 
     number: int

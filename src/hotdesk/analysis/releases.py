@@ -163,7 +163,7 @@ class Releases:
             return self._in_op(top, ops, moves)
         if last == end:
             raise _RefusedError(end, end + 1)
-        if inside and top.control and self._allocates(top):
+        if inside and top.control and _between(self._allocating, top.number, top.end):
             try:
                 return self._in_op(top, ops, moves)
             except _RefusedError:
@@ -209,9 +209,6 @@ class Releases:
         if any(handing) and not all(handing):
             raise _RefusedError(op.number, op.end)
         return bool(handing) and all(handing)
-
-    def _allocates(self, op: BufferOp) -> bool:
-        return bool(_between(self._allocating, op.number, op.end))
 
     def _lifted(self, op: int, region: tuple[int, int]) -> tuple[int, int]:
         """The block of a region, and the op in it, that an op is in."""

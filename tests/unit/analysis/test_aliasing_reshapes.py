@@ -122,7 +122,7 @@ RESHAPED = {
         %b = memref.subview %e[0, 0] [1, 6] [1, 1] : memref<2x6xf32> to memref<6xf32, strided<[1]>>
         """,
         (ROW, "memref<6xf32, strided<[1]>>"),
-        MAY,
+        DISJOINT,
     ),
     "row of what was reshaped by a memref of sizes, and the same elsewhere": (
         f"""
@@ -132,7 +132,7 @@ RESHAPED = {
         %b = memref.subview %m[6] [6] [1] : memref<12xf32> to {ROW}
         """,
         (ROW, ROW),
-        MAY,
+        MUST,
     ),
     "reshaped by a memref of sizes, of another base": (
         """

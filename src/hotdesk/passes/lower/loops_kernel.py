@@ -18,13 +18,14 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
-from hotdesk.ir.building import create, integers
+from hotdesk.ir.building import integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
 from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
 from hotdesk.passes.lower.kernel import View
+from hotdesk.passes.lower.loops_checks import replace_checks
 from hotdesk.passes.lower.views import Place, Places
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
@@ -70,7 +71,7 @@ def build_loop_kernel(
             mapping[value] = _as_type(next(rest), value.type, point)
         clone = _clone(op, mapping, point)
         if has_checks:
-            _replace_checks(clone, arguments[-1], assertion_code)
+            replace_checks(clone, arguments[-1], assertion_code)
         if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
             _allow_reassociation(clone)
         ir.Operation.create("func.return", ip=point)
@@ -227,58 +228,6 @@ def _materialize(value: ir.Value, mapping: dict[ir.Value, ir.Value], point: ir.I
     for i, operand in enumerate(producer.operands):
         clone.operands[i] = mapping[operand]
     mapping.update(zip(producer.results, clone.results, strict=True))
-
-
-# Assertions
-
-
-def _replace_checks(op: ir.Operation, status: ir.Value, assertion_code: Callable[[ir.Operation], int]) -> None:
-    holds: ir.Value | None = None
-    for nested in list(nested_ops(op)):
-        if nested.name == "cf.assert":
-            condition = nested.operands[0]
-            _store_unless(condition, status, assertion_code(nested), nested)
-            holds = (
-                condition
-                if holds is None
-                else create("arith.andi", [holds, condition], [condition.type], before=nested).results[0]
-            )
-            nested.erase()
-        elif nested.name == "memref.load" and holds is not None:
-            _guard(nested, holds)
-
-
-def _store_unless(condition: ir.Value, status: ir.Value, code: int, before: ir.Operation) -> None:
-    i1, i32 = condition.type, ir.IntegerType.get_signless(32)
-    true = create("arith.constant", [], [i1], {"value": ir.IntegerAttr.get(i1, 1)}, before=before).results[0]
-    fails = create("arith.xori", [condition, true], [i1], before=before).results[0]
-    branch = create("scf.if", [fails], [], regions=2, before=before)
-    block = branch.regions[0].blocks.append()
-    with ir.InsertionPoint(block), before.location:
-        number = ir.Operation.create(
-            "arith.constant", results=[i32], attributes={"value": ir.IntegerAttr.get(i32, code)}
-        )
-        ir.Operation.create("memref.store", operands=[number.results[0], status])
-        ir.Operation.create("scf.yield")
-
-
-def _guard(load: ir.Operation, holds: ir.Value) -> None:
-    element = load.results[0].type
-    branch = create("scf.if", [holds], [element], regions=2, before=load)
-    load.results[0].replace_all_uses_with(branch.results[0])
-    then = branch.regions[0].blocks.append()
-    with ir.InsertionPoint(then), load.location:
-        ir.Operation.create("scf.yield", operands=[load.results[0]])
-    load.move_before(then.operations[0].operation)
-    otherwise = branch.regions[1].blocks.append()
-    with ir.InsertionPoint(otherwise), load.location:
-        zero = ir.FloatAttr.get(element, 0.0) if _is_float(element) else ir.IntegerAttr.get(element, 0)
-        number = ir.Operation.create("arith.constant", results=[element], attributes={"value": zero})
-        ir.Operation.create("scf.yield", operands=[number.results[0]])
-
-
-def _is_float(element: ir.Type) -> bool:
-    return str(element).startswith(("f", "bf"))
 
 
 def _allow_reassociation(op: ir.Operation) -> None:

@@ -142,12 +142,18 @@ def test_a_reinterpretation_counts_from_the_start_of_the_base() -> None:
     assert layout(*lines) == (2, (3, 2), (2, 1))
 
 
+def test_sizes_from_memory_arrange_what_is_contiguous() -> None:
+    shape = "%s = memref.alloc() : memref<1xindex>"
+    line = "%v = memref.reshape %x(%s) : (memref<4x6xf32>, memref<1xindex>) -> memref<24xf32>"
+    assert layout(shape, line) == (0, (24,), (1,))
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         (
             """%s = memref.alloc() : memref<1xindex>
-            %v = memref.reshape %x(%s) : (memref<4x6xf32>, memref<1xindex>) -> memref<24xf32>""",
+            %v = memref.reshape %x(%s) : (memref<4x6xf32>, memref<1xindex>) -> memref<?xf32>""",
             "view `memref.reshape` is not lowered",
         ),
         ("%v = arith.select %c, %x, %x : memref<4x6xf32>", "op `arith.select` makes a memref that is not understood"),
