@@ -6,11 +6,13 @@
    not in a loop, or at the end of the block that makes it. So a copy on some paths takes the place of a copy on all of them. What
    it is one of only at times, though it is made each time, is not gathered with it.
 3. The function is analysed again. Values whose copy is still there, of which all is copied, or whose own copies would destroy
-   something, are not gathered in the next attempt. If anything else is copied that was not before, nothing is gathered.
+   something, are not gathered in the next attempt. If in any block more bytes are copied that were not before than are not any
+   more, besides the copies of rule 1, nothing is gathered.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from hotdesk.analysis.copied_bytes import copied_results
@@ -19,6 +21,7 @@ from hotdesk.analysis.known_sizes import KnownSizes
 from hotdesk.analysis.orders import Tie, top_down
 from hotdesk.analysis.passed_edges import PassedEdges
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
+from hotdesk.ir.sizes import Size
 from hotdesk.ir.ways import has_ways
 
 _ATTEMPTS = 4
@@ -52,7 +55,7 @@ def analyse_gathered(
             if cause not in after and targets <= found.gathered and _saves(found, targets)
         }
         if kept == causes:
-            return found if after <= before else plain
+            return found if _costs_no_more(function, after - before, before - after - causes.keys()) else plain
         causes = kept
     return plain
 
@@ -70,6 +73,24 @@ def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Co
         if flow.copied and edge.target not in analysis.gathered:
             found.add(("flow", edge.op, edge.operand))
     return frozenset(found) | {("result", number, 0) for number in copied_results(function, analysis.places)}
+
+
+def _costs_no_more(function: FunctionRecord, more: frozenset[Copied], less: frozenset[Copied]) -> bool:
+    """Whether in no block more bytes are copied, where some copies come in the place of others."""
+    copied: Counter[tuple[int, Size]] = Counter()
+    for each in more | less:
+        block, value = _copied_in(function, each)
+        size = function.values[value].bytes
+        number, unit = (size, 1) if isinstance(size, int) else (1, size)
+        copied[block, unit] += number if each in more else -number
+    return all(number <= 0 for number in copied.values())
+
+
+def _copied_in(function: FunctionRecord, copied: Copied) -> tuple[int, int]:
+    """The block in which something is copied, and what."""
+    kind, number, operand = copied
+    op = function.end if kind == "result" else function.ops[number]
+    return op.block, op.operands[number if kind == "result" else operand]
 
 
 class _Behind:

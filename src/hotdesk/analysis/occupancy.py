@@ -34,6 +34,7 @@ class Occupancy:
         self.read_only: dict[int, Reason] = {}
         self.undecided: set[int] = set()
         self._given = {number for number in function.arguments if number != NOT_A_TENSOR}
+        self._given.update(op.results[result] for op in function.ops for result in op.facts.lent)
         self._moving: set[int] = set()
         self._scattered: set[int] = set()
         self.trades = Trades(lambda value: self.find(readers.root[value]))
@@ -109,7 +110,7 @@ class Occupancy:
         return self.find(place) in self._moving
 
     def is_given(self, place: int) -> bool:
-        """Whether an argument of the function lies in a place."""
+        """Whether a place is memory that the function is given: an argument of it lies there, or what is lent to it."""
         return self.find(place) in self._given
 
     def moves(self, value: int) -> bool:

@@ -76,8 +76,10 @@ def _to_tensor_facts(op: ir.Operation) -> Facts:
     """The memory itself, if nothing else touches it while the tensor lives (`restrict`); else a copy of it."""
     space = cast(Any, op.operands[0].type).memory_space
     spaces = Spaces() if space is None else Spaces(results=((0, space),))
-    if not is_lent(op) or "writable" in op.attributes:
+    if not is_lent(op):
         return Facts(spaces=spaces)
+    if "writable" in op.attributes:
+        return Facts(lent=frozenset({0}), spaces=spaces)
     return Facts(constants=frozenset({0}), spaces=spaces)
 
 

@@ -56,6 +56,7 @@ class Facts:
         elementwise: operands of which the op reads, before it writes an element of a tied operand, that element only.
         undefined: results without contents.
         constants: results that are read-only memory.
+        lent: results in memory that the function neither makes nor hands over, though it may write there.
         choices: (operand, result) pairs where the result is one of several operands' memory, which one is seen at run time.
         part: the slice that an extraction sees or an insertion writes.
         clobbers: operands whose memory the op overwrites without a result that lies there.
@@ -71,6 +72,7 @@ class Facts:
     elementwise: frozenset[int] = frozenset()
     undefined: frozenset[int] = frozenset()
     constants: frozenset[int] = frozenset()
+    lent: frozenset[int] = frozenset()
     choices: tuple[tuple[int, int], ...] = ()
     part: Slice | None = None
     clobbers: frozenset[int] = frozenset()

@@ -109,3 +109,30 @@ func.func @loop(%x: tensor<8xf32>, %c: i1, %n: index) -> tensor<8xf32> {
   }
   return %r : tensor<8xf32>
 }
+
+// -----
+
+// Memory that a tensor shows is no result's; what is computed over it behind the branch is copied once, when it is done.
+// CHECK-LABEL: func.func @lent(
+// CHECK-SAME:    [[M:%[^ ]*]]: memref<8xf32>, [[X:%[^ ]*]]: memref<8xf32>, {{.*}}, [[R:%[^ ]*]]: memref<8xf32> {bufferize.result = 0{{.*}}, [[Q:%[^ ]*]]: memref<8xf32> {bufferize.result = 1
+// CHECK-NOT:     memref.alloc
+// CHECK:         scf.if
+// CHECK-NEXT:      linalg.generic {{.*}} ins([[M]] : memref<8xf32>) outs([[R]] : memref<8xf32>)
+// CHECK:         } else {
+// CHECK-NEXT:      linalg.square ins([[X]] : memref<8xf32>) outs([[R]] : memref<8xf32>)
+// CHECK-NEXT:      scf.yield [[R]]
+// CHECK-NEXT:    }
+// CHECK:         memref.store %{{.*}}, [[M]]
+// CHECK-NEXT:    linalg.generic {{.*}} ins([[M]] : memref<8xf32>) outs([[Q]] : memref<8xf32>)
+func.func @lent(%m: memref<8xf32>, %x: tensor<8xf32>, %c: i1, %i: index, %s: f32) -> (tensor<8xf32>, tensor<8xf32>) {
+  %t = bufferization.to_tensor %m restrict writable : memref<8xf32> to tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %r = scf.if %c -> (tensor<8xf32>) {
+    scf.yield %t : tensor<8xf32>
+  } else {
+    %n = linalg.square ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %n : tensor<8xf32>
+  }
+  %w = tensor.insert %s into %t[%i] : tensor<8xf32>
+  return %r, %w : tensor<8xf32>, tensor<8xf32>
+}
