@@ -53,20 +53,20 @@ def borrow(problem: Problem, target: int) -> dict[int, Loan]:
     return best
 
 
-def lower_peaks(problem: Problem, instance: Instance, eligible: Eligibility) -> dict[int, Loan]:
+def lower_peaks(problem: Problem, instance: Instance, eligible: Eligibility, above: int) -> dict[int, Loan] | None:
     """Loans by position in `Problem.buffers`, in the peak order alone: one look for a place for each buffer and pool.
 
     Args:
         problem: without gaps or ties.
         instance: of its buffers.
         eligible: which buffers may lie in which pools.
+        above: None is the answer where no loans leave a smaller peak than this in the arena, in bytes.
     """
     hosts = _hosts(problem, eligible)
     if not hosts:
-        return {}
+        return None
     lender = _Lender(problem, instance, hosts)
-    lender.serve(None)
-    return lender.loans
+    return lender.loans if lender.serve(None, above) else None
 
 
 def _hosts(problem: Problem, eligible: Eligibility) -> dict[int, tuple[int, ...]]:
@@ -104,12 +104,16 @@ class _Lender:
         self._load = self._arena_load()
         self.loans: dict[int, Loan] = {}
 
-    def serve(self, order: Sequence[int] | None) -> None:
+    def serve(self, order: Sequence[int] | None, above: int | None = None) -> bool:
+        """Whether all was offered: not where the peak order leaves no peak below `above`, as what comes then lowers none."""
         if order is None:
             order = self._largest_first()
             self._lower_peaks(order)
+            if above is not None and self.peak() >= above:
+                return False
         for i in order:
             self._lend(i)
+        return True
 
     def peak(self) -> int:
         return int(self._load.max(initial=0))
@@ -125,10 +129,13 @@ class _Lender:
         untried = np.array(largest_first, dtype=np.int64)
         lower = np.array([instance.lower[i] for i in largest_first], dtype=np.int64)
         upper = np.array([instance.upper[i] for i in largest_first], dtype=np.int64)
+        there: dict[int, Iterator[int]] = {}  # at each step that was the peak, those it has not come to
         while True:
             step = int(self._load.argmax())
-            there: list[int] = untried[(lower <= step) & (step < upper)].tolist()
-            if not any(self._lend(i) for i in there if not self._tried[i]):
+            if step not in there:
+                live: list[int] = untried[(lower <= step) & (step < upper)].tolist()
+                there[step] = iter(live)
+            if not any(self._lend(i) for i in there[step]):
                 return
 
     def _lend(self, i: int) -> bool:

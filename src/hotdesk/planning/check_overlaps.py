@@ -1,11 +1,11 @@
 """The part of the check that compares buffers: no two in one memory may have a byte at one step, but where ties connect them.
 
-What a buffer, or several that are tied, have of a memory are pieces: some bytes during some steps. In order of their first steps,
-each meets those behind it that start before it ends. Where that makes few pairs, they are compared all at once. Else the steps
-are swept: bytes are inserted where they are needed from and
-removed where they no longer are, and among bytes that lie apart, a newcomer can only collide with the neighbours of its
-place. A newcomer that collides is reported and left out, so there one fault may hide another of the same step, never all of
-them.
+What a buffer, or several that are tied, have of a memory are pieces: some bytes during some steps. The memories are looked at
+one after the other in time, so that pieces of two of them do not meet. In order of their first steps, each piece meets those
+behind it that start before it ends. Where that makes few pairs, they are compared all at once. Else the steps are swept: bytes
+are inserted where they are needed from and removed where they no longer are, and among bytes that lie apart, a newcomer can only
+collide with the neighbours of its place. A newcomer that collides is reported and left out, so there one fault may hide another
+of the same step, never all of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hotdesk.planning.check_places import Column, Table, column
 from hotdesk.planning.violations import Violation
 
 FEW = 1 << 17
-"""Pairs in one memory, of pieces that are needed at one step, up to which each is compared."""
+"""Pairs of pieces in one memory that are needed at one step, up to which each is compared; counted over all memories."""
 
 _Piece = tuple[int, int, int, int, int]
 """Steps `[lower, upper)` and bytes `[bottom, top)` that a buffer has, or several that are tied have together; and its row."""
@@ -31,29 +31,43 @@ _Piece = tuple[int, int, int, int, int]
 def check_overlaps(table: Table, groups: Mapping[BufferId, BufferId]) -> list[Violation]:
     """The buffers that overlap. `groups` has one name for all that ties connect."""
     faults: list[Violation] = []
-    for space, rows in table.spaces.items():
-        where = "the arena" if space is None else f"pool {space!r}"
-        pieces = _pieces(table, rows, groups)
-        later = np.searchsorted(pieces[0], pieces[1]) - np.arange(1, len(pieces[0]) + 1)
-        pairs = _compared(pieces, later) if later.sum() <= FEW else _swept(pieces)
-        for first, second, step in pairs:
-            names = table.buffers[first].id, table.buffers[second].id
-            message = f"{names[0]!r} and {names[1]!r} overlap in {where} at step {step}"
-            faults.append(Violation("overlap", names, message))
+    pieces, turns = _in_turn(table, _pieces(table, groups))
+    later = np.searchsorted(pieces[0], pieces[1]) - np.arange(1, len(pieces[0]) + 1)
+    pairs = _compared(pieces, later) if later.sum() <= FEW else _swept(pieces)
+    for first, second, moment in pairs:
+        names = table.buffers[first].id, table.buffers[second].id
+        k = int(table.space[first])
+        where = "the arena" if table.spaces[k] is None else f"pool {table.spaces[k]!r}"
+        message = f"{names[0]!r} and {names[1]!r} overlap in {where} at step {moment - turns[k]}"
+        faults.append(Violation("overlap", names, message))
     return faults
 
 
-def _pieces(table: Table, rows: Sequence[int], groups: Mapping[BufferId, BufferId]) -> Sequence[Column]:
-    """The columns of `_Piece`, in order of the first step."""
+def _in_turn(table: Table, pieces: Sequence[Column]) -> tuple[Sequence[Column], list[int]]:
+    """The pieces, one memory after the other in time, so that what lies in two of them does not meet; in order of the first step.
+
+    The second is what was added to the steps of each memory.
+    """
+    since, until, bottom, top, row = pieces
+    span = int(until.max(initial=0)) - int(since.min(initial=0)) if len(row) else 0
+    turns = [k * span for k in range(len(table.spaces))]
+    if len(turns) > 1:
+        added = column(turns)[table.space[row]]
+        since, until = since + added, until + added
+    order = np.argsort(since, kind="stable")
+    return [each[order] for each in (since, until, bottom, top, row)], turns
+
+
+def _pieces(table: Table, groups: Mapping[BufferId, BufferId]) -> Sequence[Column]:
+    """The columns of `_Piece`, of all memories."""
+    alone = table.size > 0
+    tied: dict[tuple[int, BufferId], list[int]] = {}
     if groups:
-        alone = [i for i in rows if table.buffers[i].id not in groups]
-        tied: dict[BufferId, list[int]] = {}
-        for i in rows:
-            if table.buffers[i].id in groups:
-                tied.setdefault(groups[table.buffers[i].id], []).append(i)
-    else:
-        alone, tied = rows, {}
-    mine = np.flatnonzero((table.among(alone) & (table.size > 0))[table.row])
+        for i, buffer in enumerate(table.buffers):
+            if buffer.id in groups:
+                alone[i] = False
+                tied.setdefault((int(table.space[i]), groups[buffer.id]), []).append(i)
+    mine = np.flatnonzero(alone[table.row])
     row = table.row[mine]
     bottom = table.offset[row]
     columns = [table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row]
@@ -63,13 +77,14 @@ def _pieces(table: Table, rows: Sequence[int], groups: Mapping[BufferId, BufferI
             np.concatenate((own, column(others)))
             for own, others in zip(columns, zip(*united, strict=True), strict=True)
         ]
-    order = np.argsort(columns[0], kind="stable")
-    return [each[order] for each in columns]
+    return columns
 
 
 def _united(table: Table, members: Sequence[int]) -> Iterator[_Piece]:
     """What buffers that are tied have at each step: bytes that several of them have come once."""
-    mine = np.flatnonzero((table.among(members) & (table.size > 0))[table.row])
+    chosen = np.zeros(len(table.buffers), dtype=np.bool_)
+    chosen[members] = True
+    mine = np.flatnonzero((chosen & (table.size > 0))[table.row])
     row = table.row[mine]
     bottom = table.offset[row]
     columns = (table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row)

@@ -25,7 +25,8 @@ class Table:
     """What is placed, a row for each buffer, and the stretches in which it is needed, one or more for each.
 
     `occupied` is the size with padding, in bytes. `row` tells the buffer of each stretch, which is needed from the step
-    `since` on, before the step `until`. `spaces` has the rows that lie in each pool, and those of the arena under None.
+    `since` on, before the step `until`. `spaces` are the memories that something lies in, pools and, under None, the arena;
+    `space` is the number of each row's among them.
     """
 
     buffers: Sequence[Buffer]
@@ -37,16 +38,16 @@ class Table:
     row: NDArray[np.intp]
     since: Column
     until: Column
-    spaces: dict[PoolId | None, list[int]]
+    space: NDArray[np.intp]
+    spaces: tuple[PoolId | None, ...]
 
     @classmethod
     def of(cls, buffers: Sequence[Buffer], placements: Sequence[Placement]) -> Table:
         """The columns of buffers and of their placements, in the same order."""
         size = column([buffer.size for buffer in buffers])
         alignment = column([buffer.alignment for buffer in buffers])
-        spaces: dict[PoolId | None, list[int]] = {}
-        for i, placement in enumerate(placements):
-            spaces.setdefault(placement.pool, []).append(i)
+        pools = [placement.pool for placement in placements]
+        number = {name: k for k, name in enumerate(dict.fromkeys(pools))}
         broken = [i for i, buffer in enumerate(buffers) if buffer.gaps]
         stretches = [(i, *each) for i in broken for each in _stretches(buffers[i])]
         whole = [i for i, buffer in enumerate(buffers) if not buffer.gaps] if broken else range(len(buffers))
@@ -60,7 +61,8 @@ class Table:
             row=np.array([*whole, *[i for i, _, _ in stretches]], dtype=np.intp),
             since=column([buffers[i].lower for i in whole] + [since for _, since, _ in stretches]),
             until=column([buffers[i].upper for i in whole] + [until for _, _, until in stretches]),
-            spaces=spaces,
+            space=np.array([number[name] for name in pools], dtype=np.intp),
+            spaces=tuple(number),
         )
 
     def where(self, condition: Column) -> Iterator[tuple[Buffer, Placement]]:
@@ -68,11 +70,9 @@ class Table:
         rows: list[int] = np.flatnonzero(condition).tolist()
         return ((self.buffers[i], self.placements[i]) for i in rows)
 
-    def among(self, rows: Sequence[int]) -> NDArray[np.bool_]:
-        """For each row whether it is one of these."""
-        found = np.zeros(len(self.buffers), dtype=np.bool_)
-        found[np.array(rows, dtype=np.intp)] = True
-        return found
+    def within(self, space: PoolId | None) -> NDArray[np.bool_]:
+        """For each row whether it lies in this memory."""
+        return self.space == (self.spaces.index(space) if space in self.spaces else -1)
 
 
 def column(numbers: Sequence[int]) -> Column:
@@ -96,20 +96,20 @@ def check_places(table: Table, pools: Sequence[Pool], arena: int) -> list[Violat
         if b.fixed_offset is not None and (p.pool is not None or p.offset != b.fixed_offset)
     ]
     top = table.offset + table.occupied
-    beyond = table.among(table.spaces.get(None, ())) & (table.size > 0) & (top > arena)
+    beyond = table.within(None) & (table.size > 0) & (top > arena)
     faults += [
         Violation("arena", (b.id,), f"{b.id!r} reaches {p.offset + occupied}, the arena ends at {arena}")
         for (b, p), occupied in zip(table.where(beyond), table.occupied[beyond].tolist(), strict=True)
     ]
     known = {pool.id: pool for pool in pools}
-    for space, rows in table.spaces.items():
+    for space in table.spaces:
         if space is not None:
-            faults += _check_loans(table, rows, space, known.get(space))
+            faults += _check_loans(table, space, known.get(space))
     return faults
 
 
-def _check_loans(table: Table, rows: Sequence[int], space: PoolId, pool: Pool | None) -> list[Violation]:
-    here = table.among(rows)
+def _check_loans(table: Table, space: PoolId, pool: Pool | None) -> list[Violation]:
+    here = table.within(space)
     if pool is None:
         return [
             Violation("pool", (b.id,), f"{b.id!r} is placed in {space!r}, which is no pool")

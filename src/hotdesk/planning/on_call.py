@@ -82,9 +82,10 @@ class OnCall:
             packed = self._packed(sized, bound.bytes, known or [{}], arena)
             if packed is not None:
                 (offsets, arena, strategy), loans = packed
-                placements = [Placement(b.id, None, at) for b, at in zip(problem.buffers, offsets, strict=True)]
-                for i, place in loans.items():
-                    placements[i] = Placement(problem.buffers[i].id, *place)
+                placements = [
+                    Placement(buffer.id, *loans[i]) if i in loans else Placement(buffer.id, None, offsets[i])
+                    for i, buffer in enumerate(problem.buffers)
+                ]
                 return Plan(tuple(placements), arena, bound, strategy, no_reuse)
         if best is None:
             return Plan(_apart(problem, measures), no_reuse, bound, "no-reuse", no_reuse)
@@ -96,10 +97,10 @@ class OnCall:
         floor = min(peaks)
         loans = known[peaks.index(floor)]
         if sized.problem.pools and floor > CLOSE * bound:
-            lent = lower_peaks(sized.problem, sized.instance(), sized.hosts)
-            anew = {i: (sized.problem.pools[loan.pool].id, loan.offset) for i, loan in lent.items()}
-            if (lowered := sized.peak(anew)) < floor:
-                loans, floor = anew, lowered
+            lent = lower_peaks(sized.problem, sized.instance(), sized.hosts, floor)
+            if lent is not None:
+                loans = {i: (sized.problem.pools[loan.pool].id, loan.offset) for i, loan in lent.items()}
+                floor = sized.peak(loans)
         best: Found | None = None
         if floor < arena:
             for found in self._packings(sized, loans, arena):
@@ -123,8 +124,7 @@ class OnCall:
         tried: list[tuple[int, str, list[int], list[int]]] = []
         for name in _ORDERS:
             order = [i for i in SKYLINE_ORDERS[name](instance) if packed[i]]
-            offsets = stack_in_gaps(instance, order)
-            reached = max([offsets[i] + size[i] for i in order], default=0)
+            offsets, reached = stack_in_gaps(instance, order)
             tried.append((reached, name, order, offsets))
             yield offsets, reached, name
         arena = min(arena, *(reached for reached, *_ in tried))
@@ -134,9 +134,9 @@ class OnCall:
             front = set(high)
             high.sort(key=lambda i: -offsets[i] - size[i])
             again = [*high, *(i for i in order if i not in front)]
-            lower = stack_in_gaps(instance, again, arena - 1)
-            if lower:
-                arena = max([lower[i] + size[i] for i in again], default=0)
+            lower, reached = stack_in_gaps(instance, again, arena - 1)
+            if reached < arena:
+                arena = reached
                 yield lower, arena, f"{name}, twice"
 
 

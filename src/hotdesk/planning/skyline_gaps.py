@@ -3,8 +3,8 @@
 At a level of the arena, what is placed leaves gaps in time. Where a gap opens, the first buffer in the order that lives inside it
 is placed, and what is left of the gap on both sides is asked again. A gap that nobody fits in stays until what is beside it ends
 too. Who lives inside is an intersection of sets: who starts no sooner, who ends no later, and who is not placed yet. Sets are
-integers with a bit for each buffer, in the order, so that the first of them is the lowest bit. Each buffer opens and splits one
-gap: some operations on n bits, however many are live together.
+integers with a bit for each buffer, the first in the order the highest, and what is left of a gap begins with the set of the
+gap. Each buffer opens and splits one gap: some operations on n bits, however many are live together.
 """
 
 from __future__ import annotations
@@ -16,71 +16,90 @@ from itertools import accumulate
 from hotdesk.planning.instance import Instance
 
 
-def stack_in_gaps(instance: Instance, order: Sequence[int], ceiling: int | None = None) -> list[int]:
-    """Offsets by buffer, none when a top would pass `ceiling`. They are those of `skyline.stack_up`.
+def stack_in_gaps(instance: Instance, order: Sequence[int], ceiling: int | None = None) -> tuple[list[int], int]:
+    """Offsets by buffer, those of `skyline.stack_up`, and the highest top; that is above `ceiling` where it stopped at one.
 
     Buffers that are not in `order` are not placed; those in it have bytes. There are no obstacles, and there is one alignment.
     """
     size, lower, upper = instance.size, instance.lower, instance.upper
-    since, until = _inside(instance, order)
+    count = len(size)
+    backwards = order[::-1]
+    since, until, bits = _inside(instance, backwards)
     highest = sum(size) if ceiling is None else ceiling
-    offsets = [0] * len(size)
+    reached = 0
+    offsets = [0] * count
     left = (1 << len(order)) - 1
-    ending: dict[int, list[int]] = {}  # what is placed, by its top
-    levels: list[int] = []
+    tops: list[int] = []  # of what has not ended: top * count + buffer, as one integer compares faster than a pair
     level = 0
-    # Gaps in which nobody fits, found by where they start and end.
+    # Gaps found by where they start and end. They are no wider than is free: what ended at both of their sides is part of them.
     end_of, start_of = [0] * len(since), [-1] * len(since)
-    gaps = [(0, len(since) - 1)]
+    end_of[0], start_of[-1] = len(since) - 1, 0
+    starts = [0]
+    parts: list[tuple[int, int, int]] = []
     while True:
-        for start, end in gaps:
+        for start in starts:
+            end = end_of[start]
             inside = left & since[start] & until[end]
-            if not inside:
-                end_of[start], start_of[end] = end, start
+            if not inside:  # nor has anyone ended by step 0, where a gap ends that has become part of another one
                 continue
-            first = inside & -inside
-            i = order[first.bit_length() - 1]
-            left ^= first
-            top = level + size[i]
-            if top > highest:
-                return []
-            offsets[i] = level
-            if top in ending:
-                ending[top].append(i)
-            else:
-                ending[top] = [i]
-                heappush(levels, top)
-            if start < lower[i]:
-                gaps.append((start, lower[i]))
-            if upper[i] < end:
-                gaps.append((upper[i], end))
+            end_of[start], start_of[end] = 0, -1
+            while True:
+                rank = inside.bit_length() - 1
+                i, bit = backwards[rank], bits[rank]
+                top = level + size[i]
+                if top > reached:
+                    reached = top
+                    if top > highest:
+                        return offsets, reached
+                offsets[i] = level
+                left ^= bit
+                inside ^= bit
+                heappush(tops, top * count + i)
+                middle = lower[i]
+                if start < middle:
+                    before = inside & until[middle]
+                    if before:
+                        parts.append((start, middle, before))
+                    else:
+                        end_of[start], start_of[middle] = middle, start
+                start = upper[i]
+                if start < end:
+                    inside &= since[start]
+                    if inside:
+                        continue
+                    end_of[start], start_of[end] = end, start
+                if not parts:
+                    break
+                start, end, inside = parts.pop()
         if not left:
-            return offsets
-        level = heappop(levels)
-        starts: list[int] = []
-        for i in ending[level]:
+            return offsets, reached
+        starts.clear()
+        level, i = divmod(heappop(tops), count)
+        above = (level + 1) * count
+        while True:
             start, end = lower[i], upper[i]
-            if start_of[start] >= 0:
-                start_of[start], start = -1, start_of[start]
-            if end_of[end]:
-                end_of[end], end = 0, end_of[end]
+            before, after = start_of[start], end_of[end]
+            if before >= 0:
+                start_of[start], start = -1, before
+            if after:
+                end_of[end], end = 0, after
             end_of[start], start_of[end] = end, start
             starts.append(start)
-        gaps: list[tuple[int, int]] = []
-        for start in starts:
-            if end_of[start]:  # else it has become part of another one
-                end_of[start], end = 0, end_of[start]
-                start_of[end] = -1
-                gaps.append((start, end))
+            if not tops or tops[0] >= above:
+                break
+            i = heappop(tops) % count
 
 
-def _inside(instance: Instance, order: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Who starts at each step or later, and who has ended by then: bits in the order."""
-    steps = max(instance.upper, default=0) + 1
+def _inside(instance: Instance, backwards: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
+    """Who starts at each step or later, and who has ended by then, in sets; and the bits, from the last in the order on."""
+    lower, upper = instance.lower, instance.upper
+    steps = max(upper, default=0) + 1
     since, until = [0] * steps, [0] * steps
-    bit = 1
-    for i in order:
-        since[instance.lower[i]] |= bit
-        until[instance.upper[i]] |= bit
-        bit <<= 1
-    return list(accumulate(reversed(since), int.__or__))[::-1], list(accumulate(until, int.__or__))
+    bits = [1 << rank for rank in range(len(backwards))]
+    for i, bit in zip(backwards, bits, strict=True):
+        since[lower[i]] |= bit
+        until[upper[i]] |= bit
+    since.reverse()
+    since = list(accumulate(since, int.__or__))
+    since.reverse()
+    return since, list(accumulate(until, int.__or__)), bits

@@ -92,7 +92,7 @@ def test_work_is_counted_and_nothing_is_searched(monkeypatch: pytest.MonkeyPatch
     placed: list[int] = []
     finds: list[int] = []
 
-    def stack(instance: Instance, order: list[int], ceiling: int | None = None) -> list[int]:
+    def stack(instance: Instance, order: list[int], ceiling: int | None = None) -> tuple[list[int], int]:
         placed.append(len(order))
         return stack_in_gaps(instance, order, ceiling)
 
@@ -171,9 +171,9 @@ def test_gaps_give_the_offsets_that_lists_of_neighbours_give(seed: int) -> None:
         rng.shuffle(order)
         offsets, _ = stack_up(instance, around, order)
         arena = max((offsets[i] + instance.size[i] for i in order), default=0)
-        assert stack_in_gaps(instance, order) == stack_in_gaps(instance, order, arena) == offsets
+        assert stack_in_gaps(instance, order) == stack_in_gaps(instance, order, arena) == (offsets, arena)
         if order:
-            assert stack_in_gaps(instance, order, arena - 1) == []
+            assert stack_in_gaps(instance, order, arena - 1)[1] > arena - 1
 
 
 def test_without_lists_of_neighbours_floors_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,8 +232,13 @@ def test_a_shelf_for_few_is_a_shelf() -> None:
 
 def test_lowering_peaks_borrows_what_fits() -> None:
     problem = Family.random(1, 2).problem(100, 100)
-    loans = borrow.lower_peaks(problem, build_instance(problem), eligibility(problem))
+    instance, eligible = build_instance(problem), eligibility(problem)
+    loans = borrow.lower_peaks(problem, instance, eligible, instance.floor)
     assert loans
+    left = build_instance(problem, loans).floor
+    assert left < instance.floor
+    assert borrow.lower_peaks(problem, instance, eligible, left + 1) == loans
+    assert borrow.lower_peaks(problem, instance, eligible, left) is None
     for i, loan in loans.items():
         pool = problem.pools[loan.pool]
         assert loan.offset + problem.buffers[i].size <= pool.capacity
