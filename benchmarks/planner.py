@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console(highlight=False)
     around = surroundings()
     chosen = [part for part in PARTS if options.only in (None, part.name)]
-    shapes: list[Shapes] = []
+    shapes: list[Shapes] | None = [] if options.only in (None, SHAPES) else None
     path = (ROOT / "build" / "benchmarks" if options.only else ROOT / "benchmarks") / "PLANNER.md"
     path.parent.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
@@ -67,8 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, problem in part.problems():
             rows.append(measure(part, name, problem))
             console.print(part.name, *rows[-1].cells(), markup=False, soft_wrap=True)
-            path.write_text(render(around, rows, [each.name for each in chosen]))  # what an interrupted run has is kept
-    if options.only in (None, SHAPES):
+            # what an interrupted run has is kept
+            path.write_text(render(around, rows, [each.name for each in chosen], shapes))
+    if shapes is not None:
         shapes += [measure_shapes(pools) for pools in POOLS]
         path.write_text(render(around, rows, [each.name for each in chosen], shapes))
     console.print(path.read_text(), markup=False)

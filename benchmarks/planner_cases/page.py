@@ -30,6 +30,7 @@ TITLES = {
     "random": "Random problems",
 }
 
+SHAPES_TITLE = f"New shapes of programs with {COUNT} buffers"
 SHAPE_COLUMNS = ("pools", "shapes", "median ms", "p99 ms", "most ms", "above the bound", "at most")
 
 DEFINITIONS = """\
@@ -71,8 +72,10 @@ class Row:
         )
 
 
-def render(around: Mapping[str, Any], rows: Sequence[Row], parts: Sequence[str], shapes: Sequence[Shapes] = ()) -> str:
-    """The page; parts without rows, and instances that are missing, are named."""
+def render(
+    around: Mapping[str, Any], rows: Sequence[Row], parts: Sequence[str], shapes: Sequence[Shapes] | None = None
+) -> str:
+    """The page; parts without rows, and instances that are missing, are named. `shapes` are None where they are no part of it."""
     versions = ", ".join(f"{name} {around['versions'][name]}" for name in ("python", "torch-mlir", "numpy"))
     head = (
         f"# The planner\n\nWritten by `make bench-planner` on {around['date']}. {around['machine']}; "
@@ -82,9 +85,9 @@ def render(around: Mapping[str, Any], rows: Sequence[Row], parts: Sequence[str],
     tables = [_table(part, [row for row in rows if row.part == part]) for part in parts]
     if shapes:
         lines.append(_bar(*bar(shapes)))
-        tables.append(
-            _rows(f"New shapes of programs with {COUNT} buffers", SHAPE_COLUMNS, [row.cells() for row in shapes])
-        )
+        tables.append(_rows(SHAPES_TITLE, SHAPE_COLUMNS, [row.cells() for row in shapes]))
+    elif shapes is not None:
+        lines.append(f"{SHAPES_TITLE}: not measured")
     verdicts = "\n".join(f"- {line}" for line in lines)
     return "\n".join([head + f"## Bars\n\n{verdicts}\n", *tables])
 

@@ -1,14 +1,16 @@
 """What the planner's benchmark asks, and the verdicts of its page."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from benchmarks import planner
 from benchmarks.planner_cases.live_ranges import stored
 from benchmarks.planner_cases.page import COLUMNS, Row, bars, render
 from benchmarks.planner_cases.peer import best_fit
 from benchmarks.planner_cases.problems import minimalloc, random_problem
-from benchmarks.planner_cases.shapes import SAMPLES, Family, Shapes, bar, measure
+from benchmarks.planner_cases.shapes import POOLS, SAMPLES, Family, Shapes, bar, measure
 from hotdesk.planning import Buffer, Problem, check, plan
 
 CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("nothing", 0, 9, 0), Buffer("c", 2, 4, 100)))
@@ -94,8 +96,44 @@ def test_new_shapes_are_measured_and_listed() -> None:
     }
     text = render(around, [], [], [Shapes(1, (0.002, 0.004), (1.0, 1.02))])
     assert "| 1 | 2 | 3.00 | 4.00 | 4.00 | 1.00% | 2.00% |" in text
-    assert "**met**: each new shape of 200 buffers under 5 ms: 2 of 2, 4.00 ms at most" in text
-    assert not bar([Shapes(1, (0.002, 0.006), (1.0, 1.0))])[0]
+    assert "**met**: 2 new shapes of 200 buffers: all under 5 ms, 4.00 ms at most" in text
+    met, line = bar([Shapes(1, (0.002, 0.006), (1.0, 1.0))])
+    assert not met
+    assert line.startswith("2 new shapes of 200 buffers: 1 under 5 ms, 6.00 ms at most")
+
+
+@pytest.mark.parametrize(("arguments", "place"), [([], "."), (["--only", "shapes"], "build")])
+def test_a_run_writes_the_table_of_new_shapes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], place: str
+) -> None:
+    def measured(pools: int) -> Shapes:
+        return Shapes(pools, (0.002, 0.004), (1.0, 1.02))
+
+    monkeypatch.setattr(planner, "ROOT", tmp_path)
+    monkeypatch.setattr(planner, "PARTS", (planner.Part("random", lambda: iter([("chain", CHAIN)])),))
+    monkeypatch.setattr(planner, "_warm_up", lambda: None)
+    monkeypatch.setattr(planner, "measure_shapes", measured)
+    assert planner.main(arguments) == 0
+    text = (tmp_path / place / "benchmarks" / "PLANNER.md").read_text()
+    assert "- **met**: 6 new shapes of 200 buffers: all under 5 ms" in text
+    assert [f"| {pools} | 2 | 3.00 |" in text for pools in POOLS] == [True] * 3
+    assert ("| chain |" in text) is (not arguments)
+
+
+def test_an_interrupted_run_says_that_new_shapes_were_not_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupt(_: int) -> Shapes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(planner, "ROOT", tmp_path)
+    monkeypatch.setattr(planner, "PARTS", (planner.Part("random", lambda: iter([("chain", CHAIN)])),))
+    monkeypatch.setattr(planner, "_warm_up", lambda: None)
+    monkeypatch.setattr(planner, "measure_shapes", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        planner.main([])
+    text = (tmp_path / "benchmarks" / "PLANNER.md").read_text()
+    assert "- New shapes of programs with 200 buffers: not measured" in text
 
 
 def test_families_of_programs_repeat() -> None:
