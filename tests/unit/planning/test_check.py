@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -133,3 +134,35 @@ def test_numbers_of_any_size_are_checked() -> None:
     assert [v.message for v in check(far, faulty)] == [f"'a' and 'b' overlap in the arena at step {huge + 1}"]
     assert check(far, replace(faulty, placements=(places[0], Placement("b", None, 64)))) == ()
     assert [v.code for v in check(far, replace(faulty, placements=(places[0], Placement("b", "p", 0))))] == ["window"]
+
+
+@pytest.mark.parametrize(("origin", "unit"), [(0, 1), (-7, 1), (1 << 60, 1), (1 << 70, 1), (-(1 << 60), 1 << 57)])
+@pytest.mark.parametrize("few", [check_overlaps.FEW, -1])
+def test_memories_are_compared_in_one_pass(monkeypatch: pytest.MonkeyPatch, few: int, origin: int, unit: int) -> None:
+    """What lies in two of them does not overlap, however far its steps are, and faults come memory by memory."""
+    monkeypatch.setattr(check_overlaps, "FEW", few)
+    passes: list[str] = []
+    for name in ("_compared", "_swept"):
+        original = check_overlaps.__dict__[name]
+
+        def spy(*given: object, name: str = name, original: Callable[..., object] = original) -> object:
+            passes.append(name)
+            return original(*given)
+
+        monkeypatch.setattr(check_overlaps, name, spy)
+    live = ((0, 4), (1, 3), (3, 9))
+    buffers = tuple(
+        Buffer(f"{space}{k}", origin + unit * lower, origin + unit * upper, 64)
+        for space in ("p", "arena", "q")
+        for k, (lower, upper) in enumerate(live)
+    )
+    pools = tuple(Pool(space, 128, ((origin, origin + 9 * unit),)) for space in ("p", "q"))
+    problem = Problem(buffers, pools)
+    places = (("p", 0), ("p", 64), ("p", 64), (None, 0), (None, 0), (None, 64), ("q", 0), ("q", 64), ("q", 0))
+    placements = tuple(Placement(b.id, *place) for b, place in zip(buffers, places, strict=True))
+    made = replace(RIGHT, placements=placements, arena=128)
+    assert [fault.message for fault in check(problem, made)] == [
+        f"'arena0' and 'arena1' overlap in the arena at step {origin + unit}",
+        f"'q0' and 'q2' overlap in pool 'q' at step {origin + 3 * unit}",
+    ]
+    assert passes == ["_compared" if few > 0 else "_swept"]
