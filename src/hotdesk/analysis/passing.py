@@ -178,12 +178,12 @@ class Passing:
         alone = conflict or self._shared(loop, edge, yielded)
         if self._function.values[edge.source].shape != self._function.values[target].shape:
             places.move((target,))
-            self._lead_on(edge, alone)
+            self._lead_on(loop, edge, alone)
             return
         conflict = conflict or places.may_join(edge.source, target)
         if conflict is not None and alone is None and self._anew:
             places.move((target,))
-            self._lead_on(edge, None)
+            self._lead_on(loop, edge, None)
             return
         self._settle(edge, conflict)
 
@@ -195,9 +195,10 @@ class Passing:
             return Conflict(Reason.ALREADY_OVERWRITTEN, loop.number)
         return None
 
-    def _lead_on(self, edge: FlowEdge, conflict: Conflict | None) -> None:
+    def _lead_on(self, loop: OpRecord, edge: FlowEdge, conflict: Conflict | None) -> None:
         """An edge to the next iteration in memory of the tensor's own: what was made for it alone, or a copy."""
         if conflict is None:
+            self._places.hand_on(edge.source, loop)
             self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
         else:
             self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op)

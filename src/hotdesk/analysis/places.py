@@ -109,6 +109,10 @@ class Places(Occupancy):
         if self.may_meet(a, b):
             self._unite(first, second)
 
+    def hand_on(self, value: int, loop: OpRecord) -> None:
+        """Says that each iteration of a loop makes memory for a value, which the next one, or what follows, has then."""
+        self._separation.hand_on(self.find(self._readers.root[value]), 2 * loop.number + 1, 2 * loop.end - 1)
+
     def copy_into(self, target: int, op: OpRecord) -> None:
         """Says that op, a terminator, copies something over `target`'s place."""
         for place, _ in self.locations(target):
