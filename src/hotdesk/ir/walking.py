@@ -28,8 +28,8 @@ def straight_functions(module: ir.Module) -> list[ir.Operation]:
 
 
 def is_declaration(operation: ir.Operation) -> bool:
-    """Whether it is a function without a body."""
-    return operation.name in ("func.func", "llvm.func") and not len(operation.regions[0].blocks)
+    """Whether it is a `func.func` without a body."""
+    return operation.name == "func.func" and not len(operation.regions[0].blocks)
 
 
 def symbol_name(operation: ir.Operation) -> str:

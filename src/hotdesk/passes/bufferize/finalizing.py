@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.byte_size import byte_size
@@ -23,6 +22,7 @@ from hotdesk.ir.types import is_memref, layout_of, shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, symbol_name, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied
+from hotdesk.passes.bufferize.staying import is_any_tensor, refuse_elsewhere, still_has, tensor_at
 
 _ANY_LAYOUT = ("memref.load", "memref.store", "memref.copy", "memref.dim", "memref.dealloc")
 _ERASED_IF_UNUSED = ("tensor", "linalg", "arith", "hotdesk", "tm_tensor", "bufferization")
@@ -39,6 +39,7 @@ class FinalizingBufferize(Pass):
         for function in defined_functions(module):
             _erase_dead(function)
             _refuse_tensors(function)
+        refuse_elsewhere(module)
         for function in defined_functions(module):
             for op in [op for op in nested_ops(function) if op.name == TO_BUFFER]:
                 decisions.extend(_fold(op, function))
@@ -49,7 +50,7 @@ class FinalizingBufferize(Pass):
 def _erase_dead(function: ir.Operation) -> None:
     for op in reversed(list(nested_ops(function))):
         dead = len(op.results) > 0 and all(next(iter(result.uses), None) is None for result in op.results)
-        tensors = any(_is_any_tensor(result.type) for result in op.results) or op.name == TO_BUFFER
+        tensors = any(is_any_tensor(result.type) for result in op.results) or op.name == TO_BUFFER
         if dead and (op.name == "memref.alloc" or (tensors and op.name.split(".")[0] in _ERASED_IF_UNUSED)):
             op.erase()
 
@@ -57,27 +58,18 @@ def _erase_dead(function: ir.Operation) -> None:
 def _refuse_tensors(function: ir.Operation) -> None:
     for block in function.regions[0].blocks:
         for argument in block.arguments:
-            if _is_any_tensor(argument.type):
-                raise _error(f"function @{symbol_name(function)}", function, argument.type)
+            if is_any_tensor(argument.type):
+                raise still_has(f"function @{symbol_name(function)}", function, argument.type, _hint(function))
     for op in nested_ops(function):
-        inside = [argument for region in op.regions for block in region.blocks for argument in block.arguments]
-        for value in (*op.operands, *op.results, *inside):
-            if _is_any_tensor(value.type) and op.name not in (TO_BUFFER, TO_TENSOR):
-                raise _error(f"op `{op.name}`", op, value.type)
+        found = None if op.name in (TO_BUFFER, TO_TENSOR) else tensor_at(op)
+        if found is not None:
+            raise still_has(f"op `{op.name}`", op, found, _hint(op))
 
 
-def _error(what: str, op: ir.Operation, found: ir.Type) -> BufferizationError:
+def _hint(op: ir.Operation) -> str | None:
     dialect = op.name.split(".")[0]
     known = dialect in ("tensor", "linalg", "arith", "func", "scf")
-    hint = f"Does hotdesk-{dialect}-bufferize run before, and has the op a model?" if known else None
-    return BufferizationError(
-        f"{what} still has tensors", expected="buffers only", got=str(found),
-        where=python_line(op.location) or None, hint=hint,
-    )  # fmt: skip
-
-
-def _is_any_tensor(kind: ir.Type) -> bool:
-    return isinstance(kind, (ir.RankedTensorType, ir.UnrankedTensorType))
+    return f"Does hotdesk-{dialect}-bufferize run before, and has the op a model?" if known else None
 
 
 def _fold(op: ir.Operation, function: ir.Operation) -> list[Decision]:

@@ -51,6 +51,7 @@ from hotdesk.passes.bufferize.finishing import align, fit_calls, loosen_declarat
 from hotdesk.passes.bufferize.results import RESULT, place_results
 from hotdesk.passes.bufferize.returning_once import return_once
 from hotdesk.passes.bufferize.rewriting import Rewriting
+from hotdesk.passes.bufferize.staying import refuse_elsewhere
 
 __all__ = ["RESULT", "OneShotBufferize"]
 
@@ -119,6 +120,8 @@ class OneShotBufferize(Pass):
         decisions: list[Decision] = []
         conventions = self._conventions()
         if conventions.functions:
+            if not conventions.partial:
+                refuse_elsewhere(module)
             return_once(module)
         for node, given in self._functions(module):
             record, analysis = self._decide(node, given)

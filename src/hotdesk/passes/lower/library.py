@@ -10,7 +10,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.walking import is_declaration, symbol_name
+from hotdesk.ir.walking import symbol_name
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.kernel import KernelText
 from hotdesk.passes.lower.loops_kernel import LoopKernel, build_loop_kernel
@@ -88,7 +88,7 @@ def define(module: ir.Module, text: str) -> None:
         for op in list(parsed.body.operations):
             declared = known.get(symbol_name(op.operation))
             if declared is not None:
-                if is_declaration(op.operation):
+                if _is_declared(op.operation):
                     continue
                 declared.erase()
             op.operation.detach_from_parent()
@@ -102,4 +102,9 @@ def define_support(module: ir.Module) -> None:
 
 def declared_names(module: ir.Module) -> tuple[str, ...]:
     """The functions that a module uses and does not define."""
-    return tuple(symbol_name(op.operation) for op in module.body.operations if is_declaration(op.operation))
+    return tuple(symbol_name(op.operation) for op in module.body.operations if _is_declared(op.operation))
+
+
+def _is_declared(operation: ir.Operation) -> bool:
+    """Whether it is a function without a body, before or after its lowering."""
+    return operation.name in ("func.func", "llvm.func") and not len(operation.regions[0].blocks)

@@ -1,0 +1,45 @@
+"""Finds tensors that bufferization leaves, and names them: no pass may go on as if they were in memory."""
+
+from __future__ import annotations
+
+from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import nested_ops
+
+
+def is_any_tensor(kind: ir.Type) -> bool:
+    """Whether a type is a tensor, ranked or not."""
+    return isinstance(kind, (ir.RankedTensorType, ir.UnrankedTensorType))
+
+
+def tensor_at(op: ir.Operation) -> ir.Type | None:
+    """The first type that is a tensor among those of an op's operands, its results and the arguments of its blocks."""
+    inside = [argument for region in op.regions for block in region.blocks for argument in block.arguments]
+    kinds = (value.type for value in (*op.operands, *op.results, *inside))
+    return next((kind for kind in kinds if is_any_tensor(kind)), None)
+
+
+def still_has(what: str, op: ir.Operation, found: ir.Type, hint: str | None) -> BufferizationError:
+    """The error of an op that has tensors where only buffers may be."""
+    where = python_line(op.location) or None
+    return BufferizationError(
+        f"{what} still has tensors", expected="buffers only", got=str(found), where=where, hint=hint
+    )
+
+
+def refuse_elsewhere(module: ir.Module) -> None:
+    """Raises BufferizationError if an op that is in no `func.func` of the module's own has a tensor, and names it.
+
+    Functions of other dialects (`gpu.func`, `llvm.func`, …) and modules in the module are not bufferized.
+    """
+    for view in module.body.operations:
+        place = view.operation
+        if place.name == "func.func":
+            continue
+        for op in (place, *nested_ops(place)):
+            found = tensor_at(op)
+            if found is not None:
+                around = "the module" if op == place else f"`{place.name}`"
+                hint = "Only a `func.func` of the module itself is bufferized: move it into one, or run the pass there."
+                raise still_has(f"op `{op.name}` in {around}", op, found, hint)
