@@ -155,13 +155,16 @@ class _Planner:
 
 
 def _merged(problem: Problem, bodies: Sequence[Body]) -> Problem | None:
-    """One buffer for each body, by number, where all bodies are what a buffer can be; None where some is not."""
+    """One buffer for each body, by number, where all bodies are what a buffer can be; None where some is not.
+
+    What takes no bytes may have any place for all that the others care: `_expanded` gives it one that suits its members.
+    """
     buffers: list[Buffer] = []
     for k, body in enumerate(bodies):
         first = problem.buffers[body.members[0][0]]
         only = next(iter(body.rectangles), None)
         if only is None:
-            buffers.append(Buffer(k, first.lower, first.upper, 0, body.alignment, body.pinned))
+            buffers.append(Buffer(k, first.lower, first.upper, 0, 1))
             continue
         if len(body.rectangles) > 1 or only.bottom or body.phase:
             return None
@@ -175,8 +178,9 @@ def _merged(problem: Problem, bodies: Sequence[Body]) -> Problem | None:
 def _expanded(problem: Problem, bodies: Sequence[Body], merged: Plan) -> Plan:
     """The plan of a merged problem as one of the problem it was made from."""
     number = {pool.id: k for k, pool in enumerate(problem.pools)}
-    loans = {k: Loan(number[p.pool], p.offset) for k, p in enumerate(merged.placements) if p.pool is not None}
-    offsets = {k: p.offset for k, p in enumerate(merged.placements) if p.pool is None}
+    placed = [(k, p) for k, p in enumerate(merged.placements) if bodies[k].rectangles]
+    loans = {k: Loan(number[p.pool], p.offset) for k, p in placed if p.pool is not None}
+    offsets = {k: p.offset for k, p in placed if p.pool is None}
     bound = lower_bound(problem)
     if merged.bound.bytes > bound.bytes:  # a search proved it
         members = (i for k in merged.bound.buffer_ids for i, _ in bodies[int(k)].members if problem.buffers[i].size)

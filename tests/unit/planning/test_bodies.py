@@ -57,6 +57,19 @@ def test_others_lie_in_a_gap() -> None:
     assert plan(Problem((replace(holder, gaps=()), problem.buffers[1]))).arena == 200
 
 
+@pytest.mark.parametrize("pin", [None, 2, 106])
+@pytest.mark.parametrize("others", [(), (Buffer("c", 0, 1, 5, 1), Buffer("d", 0, 1, 5, 1))])
+def test_what_takes_no_bytes_still_lies_where_its_ties_and_alignments_say(
+    pin: int | None, others: tuple[Buffer, ...]
+) -> None:
+    empty = (Buffer("a", 0, 1, 0, 4), Buffer("b", 0, 1, 0, 2, pin))
+    problem = Problem((*empty, *others), (), (Tie("a", "b", 2),))
+    for strategy in ("portfolio", "exact", "no-reuse"):
+        result = plan(problem, strategy=strategy)
+        assert check(problem, result) == ()
+        assert result.arena == result.bound.bytes == sum(b.size for b in others)
+
+
 def test_a_view_takes_no_bytes_of_its_own() -> None:
     problem = Problem((Buffer("whole", 0, 4, 256), Buffer("view", 1, 3, 64)), (), (Tie("view", "whole", 128),))
     result = plan(problem)
