@@ -94,6 +94,14 @@ class Allocations:
             for block in self.dominance.upwards(self.program.ops[allocation.op].block)
         )
 
+    def returned_by(self, allocation: Allocation) -> int | None:
+        """The first op that ends the function and has an alias; None if nothing returns the allocation."""
+        for user in allocation.users:
+            block = self.program.blocks[self.program.ops[user].block]
+            if block.parent == FUNCTION and block.last == user and not block.branches:
+                return user
+        return None
+
     def block_of(self, value: ir.Value) -> int:
         """The block that defines a value."""
         op = defining_op(value)

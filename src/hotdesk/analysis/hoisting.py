@@ -2,7 +2,9 @@
 
 *Above its uses* it goes to the lowest block that dominates every use of every alias, so that one place frees it on all paths:
 1. its sizes are defined there;
-2. it leaves no loop on its way, and no region of which it is not known how often it runs.
+2. it leaves no loop on its way, and no region of which it is not known how often it runs;
+3. nobody frees it, keeps a pointer to it or returns it. On the paths that did not allocate before, nobody would free it, since
+   only those that did come by whoever owns it. What is returned needs no move either: the caller frees it on every path.
 
 *In front of a loop* it goes out of each loop around it, from the inside out, as long as
 1. its sizes are defined there;
@@ -10,9 +12,9 @@
 3. the iterations do not run at the same time: then each needs its own;
 4. no op keeps a pointer to it.
 
-Either way an allocation that is freed stays where it is, unless a deallocation in the same block frees nothing else and can go
-with it. In the new block it stands as late as possible. Nothing but sizes says when or how often the op may allocate, by
-`analysis.new_memory`.
+There an allocation that is freed stays where it is, unless a deallocation in the same block frees nothing else and can go with
+it. So neither makes a leak of a program that frees its buffers. In the new block an allocation stands as late as possible.
+Nothing but sizes says when or how often the op may allocate, by `analysis.new_memory`.
 """
 
 from __future__ import annotations
@@ -79,9 +81,18 @@ class Hoisting:
                 break
         if place == home:
             return self._refused(allocation, reason or Reason.SIZE_DEFINED_BELOW, because or self._size(allocation))
-        if allocation.frees:
-            return self._refused(allocation, Reason.FREED_ELSEWHERE, self.allocations.source(allocation.frees[0]))
+        if (owned := self._owned_elsewhere(allocation)) is not None:
+            return self._refused(allocation, *owned)
         return self._move(allocation, place, Reason.DOMINATES_ALL_USES)
+
+    def _owned_elsewhere(self, allocation: Allocation) -> tuple[Reason, Source] | None:
+        """Who frees an allocation on the paths that come by it, and on no other; None if nobody does yet."""
+        if allocation.frees:
+            return Reason.FREED_ELSEWHERE, self.allocations.source(allocation.frees[0])
+        if allocation.keepers:
+            return Reason.KEPT_BY_UNKNOWN, self.allocations.source(allocation.keepers[0])
+        returned = self.allocations.returned_by(allocation)
+        return None if returned is None else (Reason.LEAVES_SCOPE, self.allocations.source(returned))
 
     def before_loops(self, allocation: Allocation) -> Move | Decision | None:
         """In front of the outermost loop that it may leave; None if it is directly in none."""

@@ -164,3 +164,47 @@ func.func @freed(%c: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
 ^bb3(%1: memref<2xf32>):
   return
 }
+
+// -----
+
+// What is returned stays, freed or not: the caller frees it, and it would leak where the other branch is taken.
+// CHECK:       decision: allocation: allocated: leaves-scope, 8 bytes (memref.alloc at {{.*}}, func.return at
+// CHECK:       decision: allocation: allocated: leaves-scope, 8 bytes (memref.alloc at {{.*}}, func.return at
+// CHECK-LABEL: func.func @returned(
+// CHECK-NEXT:    scf.if
+// CHECK-NEXT:      memref.alloc
+// CHECK:         } else {
+// CHECK-NEXT:      memref.alloc
+func.func @returned(%c: i1, %x: memref<2xf32>) -> memref<2xf32> {
+  %r = scf.if %c -> memref<2xf32> {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    scf.yield %a : memref<2xf32>
+  } else {
+    %b = memref.alloc() : memref<2xf32>
+    linalg.map { math.exp } ins(%x : memref<2xf32>) outs(%b : memref<2xf32>)
+    scf.yield %b : memref<2xf32>
+  }
+  return %r : memref<2xf32>
+}
+
+// -----
+
+// What an op may keep a pointer to stays: whoever has it may be to free it.
+// CHECK:       decision: allocation: allocated: kept-by-unknown, 8 bytes (memref.alloc at {{.*}}, func.call at
+// CHECK-LABEL: func.func @kept(
+// CHECK-NEXT:    scf.if
+// CHECK-NEXT:      memref.alloc
+func.func private @keep(memref<2xf32>) -> memref<2xf32>
+func.func @kept(%c: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
+  %r = scf.if %c -> memref<2xf32> {
+    %a = memref.alloc() : memref<2xf32>
+    memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+    %k = func.call @keep(%a) : (memref<2xf32>) -> memref<2xf32>
+    scf.yield %a : memref<2xf32>
+  } else {
+    scf.yield %x : memref<2xf32>
+  }
+  memref.copy %r, %out : memref<2xf32> to memref<2xf32>
+  return
+}

@@ -8,8 +8,8 @@
     ^bb3(%1):                                                     ^bb3(%1):
 
 So a deallocation pass needs one place and no ownership flag. Legal iff the rules for "above its uses" of `analysis.hoisting`
-hold; what cannot move is reported with the reason. Run it before deallocation. On the paths that did not allocate before, a
-dynamic size is at least 0 (`arith.maxsi`), since nothing there says so.
+hold; what cannot move is reported with the reason. Run it before deallocation: what somebody frees, keeps or returns stays. On
+the paths that did not allocate before, a dynamic size is at least 0 (`arith.maxsi`), since nothing there says so.
 """
 
 from __future__ import annotations

@@ -91,12 +91,34 @@ func.func @main(%n: index, %y: memref<4xf32> {bufferize.result = 0 : i64}) {
   return
 }
 """
+RETURNED = """
+func.func @main(%n: index, %x: memref<4xf32>) -> memref<4xf32> {
+  %c0 = arith.constant 0 : index
+  %t = memref.alloc() : memref<4xf32>
+  linalg.exp ins(%x : memref<4xf32>) outs(%t : memref<4xf32>)
+  %some = arith.cmpi sgt, %n, %c0 : index
+  %r = scf.if %some -> memref<4xf32> {
+    %a = memref.alloc() : memref<4xf32>
+    memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+    scf.yield %a : memref<4xf32>
+  } else {
+    %b = memref.alloc() : memref<4xf32>
+    memref.copy %t, %b : memref<4xf32> to memref<4xf32>
+    scf.yield %b : memref<4xf32>
+  }
+  memref.dealloc %t : memref<4xf32>
+  return %r : memref<4xf32>
+}
+"""
 HOISTING = {
     "an allocation leaves a loop that hands it on": Case(
         always(Hoisting, "_forbidden", None), WRONG_RESULTS, program(*FRESH_EACH_TIME)
     ),
     "a size that nobody asked for is negative": Case(
         always(hoisting, "is_not_negative", True), FaultKind.SHAPE, NEGATIVE, (1,)
+    ),
+    "what the caller frees leaves its branch": Case(
+        always(Hoisting, "_owned_elsewhere", None), FaultKind.LEAK, RETURNED, (1,)
     ),
 }
 LOOP_HOISTING = {

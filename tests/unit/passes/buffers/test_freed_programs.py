@@ -1,0 +1,98 @@
+"""Programs that free their buffers, and those that do not yet, behind passes: the memory checker finds no fault in either."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from torch_mlir import ir
+
+from hotdesk.ir.context import make_context
+from hotdesk.passes.base import Pass
+from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
+from hotdesk.passes.buffers.hoist import BufferHoisting
+from hotdesk.runtime.checker import CheckReport, Settings, check_module
+from tests.unit.passes.buffers.running import after
+
+RETURNED = """
+func.func @main(%n: index, %x: memref<4xf32>) -> memref<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c = arith.cmpi sgt, %n, %c0 : index
+  %r = scf.if %c -> memref<4xf32> {
+    %b = memref.alloc() : memref<4xf32>
+    memref.copy %x, %b : memref<4xf32> to memref<4xf32>
+    scf.yield %b : memref<4xf32>
+  } else {
+    %d = memref.alloc() : memref<4xf32>
+    linalg.exp ins(%x : memref<4xf32>) outs(%d : memref<4xf32>)
+    scf.yield %d : memref<4xf32>
+  }
+  return %r : memref<4xf32>
+}"""
+
+CALLED = f"""
+func.func @main(%n: index, %x: memref<4xf32>) -> f32 {{
+  %c0 = arith.constant 0 : index
+  %r = call @made(%n, %x) : (index, memref<4xf32>) -> memref<4xf32>
+  %v = memref.load %r[%c0] : memref<4xf32>
+  memref.dealloc %r : memref<4xf32>
+  return %v : f32
+}}
+{RETURNED.replace("@main", "private @made")}"""
+
+KEPT = """
+func.func private @last(%k: memref<4xf32>) -> memref<4xf32> {
+  return %k : memref<4xf32>
+}
+func.func @main(%n: index, %x: memref<4xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c = arith.cmpi sgt, %n, %c0 : index
+  %r:2 = scf.if %c -> (memref<4xf32>, f32) {
+    %b = memref.alloc() : memref<4xf32>
+    memref.copy %x, %b : memref<4xf32> to memref<4xf32>
+    %k = func.call @last(%b) : (memref<4xf32>) -> memref<4xf32>
+    %v = memref.load %b[%c0] : memref<4xf32>
+    memref.dealloc %k : memref<4xf32>
+    scf.yield %b, %v : memref<4xf32>, f32
+  } else {
+    %w = memref.load %x[%c0] : memref<4xf32>
+    scf.yield %x, %w : memref<4xf32>, f32
+  }
+  %d = memref.dim %r#0, %c0 : memref<4xf32>
+  return %r#1 : f32
+}"""
+
+
+def checked(text: str, sizes: Sequence[int], *, freed: bool) -> CheckReport:
+    """What the checker tells of `@main`; fails if there is a fault."""
+    with make_context(), ir.Location.unknown():
+        report = check_module(ir.Module.parse(text), sizes=sizes, settings=Settings(deallocated=freed))
+    assert report.clean, str(report)
+    return report
+
+
+def check(text: str, passes: Sequence[Pass], sizes: Sequence[int], *, freed: bool) -> str:
+    """Fails if a program has a fault before or after passes, or another result; `freed` is whether it is to free.
+
+    Returns the text after the passes.
+    """
+    changed = after(text, *passes)
+    before = checked(text, sizes, freed=freed)
+    behind = checked(changed, sizes, freed=freed or any(isinstance(each, DeallocateAfterLastUse) for each in passes))
+    for was, now in zip(before.results, behind.results, strict=True):
+        np.testing.assert_array_equal(was.values, now.values)
+    return changed
+
+
+@pytest.mark.parametrize("size", [0, 1])
+@pytest.mark.parametrize("text", [RETURNED, CALLED, KEPT], ids=["returned", "called", "kept"])
+def test_hoisting_makes_no_leak(text: str, size: int) -> None:
+    changed = check(text, [BufferHoisting()], [size], freed=True)
+    assert changed == after(text)
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_what_is_returned_is_freed_on_no_path(size: int) -> None:
+    changed = check(RETURNED, [BufferHoisting(), DeallocateAfterLastUse()], [size], freed=True)
+    assert "memref.dealloc" not in changed
