@@ -17,8 +17,10 @@ SUBJECTS = (MLIR, OURS)
 
 NO_MORE = (
     "cast_between_pair",
+    "if_of_what_overwrites_donated",
     "if_takes_what_is_one_of_two_at_times",
     "rope_halves",
+    "select_of_what_overwrites_donated",
     "swap_halves_in_place",
     "view_read_after_write",
 )

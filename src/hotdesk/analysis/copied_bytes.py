@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.places import Places
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 
 _OFTEN = 8
@@ -21,12 +20,23 @@ def copied_bytes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[in
     return found
 
 
-def copied_results(function: FunctionRecord, places: Places) -> list[int]:
-    """The results that are copied to memory of their own at the end, by number, if none may be an argument's memory."""
+def copied_with_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> int:
+    """The bytes that would be copied in a function, results included."""
+    results = [function.end.operands[number] for number in copied_results(function, analysis)]
+    ends = [cost_of_copy(function, value, function.end.block) for value in results]
+    return sum(ends) + sum(copied_bytes(function, analysis).values())
+
+
+def copied_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[int]:
+    """The results that are copied to memory of their own at the end, by number, if none may be an argument's memory.
+
+    What has no contents is not.
+    """
+    places, readers = analysis.places, analysis.readers
     taken: set[int] = set()
     found: list[int] = []
     for number, value in enumerate(function.end.operands):
-        if value == NOT_A_TENSOR:
+        if value == NOT_A_TENSOR or readers.root[value] in readers.undefined:
             continue
         place = places.place_of(value)
         own = place is not None and not (place in places.read_only or places.is_given(place)) and places.stay(place)

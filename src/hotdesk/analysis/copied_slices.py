@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hotdesk.analysis.conflicts import value_read
-from hotdesk.analysis.copied_bytes import copied_bytes, copied_results, cost_of_copy
+from hotdesk.analysis.copied_bytes import copied_with_results, cost_of_copy
 from hotdesk.analysis.inplace import InPlaceAnalysis
 from hotdesk.analysis.interference import Clash
 from hotdesk.analysis.program import FunctionRecord
@@ -30,7 +30,7 @@ def copy_slices(
 ) -> tuple[FunctionRecord, InPlaceAnalysis]:
     """The function with slices that are copies, and its analysis, whose `slices` has the conflict that each copy avoids."""
     best = function, analyse(function)
-    least = _copied(*best)
+    least = copied_with_results(*best)
     current, chosen = best, dict[int, Clash]()
     for _ in range(_ROUNDS):
         found = _in_the_way(*current)
@@ -39,17 +39,10 @@ def copy_slices(
         chosen |= found
         changed = _with_copies(function, chosen)
         current = changed, replace(analyse(changed), slices=dict(chosen))
-        cost = _copied(*current) + sum(_cost(function, number) for number in chosen)
+        cost = copied_with_results(*current) + sum(_cost(function, number) for number in chosen)
         if cost < least:
             best, least = current, cost
     return best
-
-
-def _copied(function: FunctionRecord, analysis: InPlaceAnalysis) -> int:
-    """The bytes that are copied, results included."""
-    results = [function.end.operands[number] for number in copied_results(function, analysis.places)]
-    ends = [cost_of_copy(function, value, function.end.block) for value in results]
-    return sum(ends) + sum(copied_bytes(function, analysis).values())
 
 
 def _in_the_way(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int, Clash]:

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from hotdesk.analysis.copied_bytes import copied_results
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
@@ -31,13 +31,17 @@ Copied = tuple[str, int, int]
 
 
 def analyse_gathered(
-    function: FunctionRecord, order: Callable[[Sequence[Tie]], list[Tie]] = top_down, *, anew: bool = False
+    function: FunctionRecord,
+    order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
+    *,
+    anew: bool = False,
+    spared: Collection[tuple[int, int]] = (),
 ) -> InPlaceAnalysis:
     """The in-place analysis of a function, where values are gathered if that saves copies (rules in the module docstring).
 
-    With `anew` loops may yield memory that an iteration made.
+    With `anew` loops may yield memory that an iteration made; `spared` are operands that are not written over.
     """
-    plain = analyse_in_place(function, order, anew=anew)
+    plain = analyse_in_place(function, order, anew=anew, spared=spared)
     behind = _Behind(function, plain)
     causes = behind.causes()
     before = _copies(function, plain) if causes else frozenset[Copied]()
@@ -47,7 +51,7 @@ def analyse_gathered(
             apart.update({target: apart.get(target, False) or kind == "result" for target in targets})
         if not apart:
             return plain
-        found = analyse_in_place(function, order, gathered=apart, readers=plain.readers, anew=anew)
+        found = analyse_in_place(function, order, gathered=apart, readers=plain.readers, anew=anew, spared=spared)
         after = _copies(function, found)
         kept = {
             cause: targets
@@ -72,7 +76,7 @@ def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Co
     for edge, flow in analysis.flows.items():
         if flow.copied and edge.target not in analysis.gathered:
             found.add(("flow", edge.op, edge.operand))
-    return frozenset(found) | {("result", number, 0) for number in copied_results(function, analysis.places)}
+    return frozenset(found) | {("result", number, 0) for number in copied_results(function, analysis)}
 
 
 def _costs_no_more(function: FunctionRecord, more: frozenset[Copied], less: frozenset[Copied]) -> bool:

@@ -18,7 +18,7 @@ Each decision costs a look at the neighbours of a value in its place, so the ana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hotdesk.analysis.displacement import find_displacement
@@ -77,6 +77,7 @@ def analyse_in_place(
     gathered: Mapping[int, bool] = NOTHING_GATHERED,
     readers: Readers | None = None,
     anew: bool = False,
+    spared: Collection[tuple[int, int]] = (),
 ) -> InPlaceAnalysis:
     """Decides every tied operand and everything that control flow passes on.
 
@@ -85,6 +86,7 @@ def analyse_in_place(
         gathered: values that are one of several, in memory of their own (`gathering`).
         readers: who reads what in the function, if that is known already.
         anew: loops may yield memory that an iteration made (`passing`).
+        spared: operands that are not written over, as (op, operand), by ops that overwrite them unread (`given_results`).
     """
     readers = Readers(function) if readers is None else readers
     places = Places(function, readers)
@@ -98,7 +100,12 @@ def analyse_in_place(
         ]
     else:
         found = [_overwrite(places, readers, op, operand) for op, operand in clobbers]
-        found.extend(_decide(function, places, readers, *tie) for tie in order(ties))
+        found.extend(
+            OperandDecision(op.number, operand, False, Reason.RESULT_SLOT)
+            if (op.number, operand) in spared
+            else _decide(function, places, readers, op, operand, result)
+            for op, operand, result in order(ties)
+        )
     found.sort(key=lambda decision: (decision.op, decision.operand))
     passing.pass_around()
     if not copy_before_write:

@@ -19,7 +19,7 @@ change this: docs/one-shot-bufferize.md.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -28,6 +28,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.call_graph import Callable, groups
 from hotdesk.analysis.copied_slices import copy_slices
 from hotdesk.analysis.gathered import analyse_gathered
+from hotdesk.analysis.given_results import analyse_with_results_apart
 from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.memory_spaces import SpaceRules
 from hotdesk.analysis.orders import HEURISTICS, heuristic
@@ -180,18 +181,25 @@ class OneShotBufferize(Pass):
         name = symbol_name(node.function)
         if node.recursive or self._copies_all(name):  # others rely on what was found for recursive functions
             return record, self._analyse(name, record)
-        return copy_slices(record, partial(self._analyse, name))
+        stay = node.owned or self.results_in_donated or self.test_analysis_only or not self._conventions().functions
+        if stay:  # results are where they are computed
+            return copy_slices(record, partial(self._analyse, name))
+
+        def apart(function: FunctionRecord) -> InPlaceAnalysis:
+            return analyse_with_results_apart(function, partial(self._analyse, name, function))
+
+        return copy_slices(record, apart)
 
     def _copies_all(self, name: str) -> bool:
         return self.copy_before_write or name in self.no_analysis_func_filter
 
-    def _analyse(self, name: str, record: FunctionRecord) -> InPlaceAnalysis:
+    def _analyse(self, name: str, record: FunctionRecord, spared: Collection[tuple[int, int]] = ()) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
         copies = self._copies_all(name)
         anew = self.allow_return_allocs_from_loops
         if copies or not self._conventions().functions:
             return analyse_in_place(record, order, copy_before_write=copies, anew=anew)
-        return analyse_gathered(record, order, anew=anew)
+        return analyse_gathered(record, order, anew=anew, spared=spared)
 
     def _conventions(self) -> Conventions:
         functions = self.bufferize_function_boundaries and (not self.dialect_filter or "func" in self.dialect_filter)

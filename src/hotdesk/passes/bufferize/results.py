@@ -59,9 +59,10 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
     places = _Placing(node.function, record, rewriting, buffers, end)
     for number, argument in boundary.held.items():
         places.hold(number, argument)
-    for number in boundary.added:
-        places.add(number)
-    for number in boundary.returned:
+    arguments = {number: places.add_argument(number) for number in boundary.added}
+    for number in sorted(arguments, key=places.is_undefined):
+        places.put(number, arguments[number])
+    for number in sorted(boundary.returned, key=places.is_undefined):
         places.give_back(number)
     in_arguments = {*boundary.held, *boundary.added}
     kept = [places.buffers[number] for number in range(len(buffers)) if number not in in_arguments]
@@ -145,18 +146,27 @@ class _Placing:
         reason = Reason.DONATED if self._rewriting.covering.is_written(value) else Reason.EQUALS_ARGUMENT
         self._deciding.of_result(number, value, Outcome.LENT, reason)
 
-    def add(self, number: int) -> None:
-        value = self._record.end.operands[number]
-        kind = self._rewriting.signature_type(self._record.values[value].value.type)
-        argument = self._block.add_argument(kind, self._end.location)
+    def is_undefined(self, number: int) -> bool:
+        """Whether a result has no contents: then it needs none, and leaves an allocation to one that has."""
+        readers = self._rewriting.analysis.readers
+        return readers.root[self._record.end.operands[number]] in readers.undefined
+
+    def add_argument(self, number: int) -> ir.Value:
+        kind = self._rewriting.signature_type(self._record.values[self._record.end.operands[number]].value.type)
+        return self._block.add_argument(kind, self._end.location)
+
+    def put(self, number: int, argument: ir.Value) -> None:
+        value, kind = self._record.end.operands[number], argument.type
         allocation, reason = self._rewriting.covering.allocation(value, self.buffers[number], self._taken)
         if allocation is not None and allocation.type != kind and None in row_major(shape_of(allocation.type)):
             allocation, reason = None, Reason.SIZE_NOT_PROVEN_EQUAL
-        if allocation is None:
+        if allocation is None and not self.is_undefined(number):
             elementwise_copy([self.buffers[number]], argument, None, len(shape_of(kind)), self._end)
             self._deciding.of_result(number, value, Outcome.COPIED, reason)
             return
         self._deciding.of_result(number, value, Outcome.LENT, Reason.RESULT_SLOT)
+        if allocation is None:
+            return
         if allocation in self._deciding.allocations:
             self._deciding.decisions.remove(self._deciding.allocations[allocation])
         op = cast(ir.Operation, defining_op(allocation))
@@ -177,8 +187,11 @@ class _Placing:
             return
         old = self.buffers[number]
         self.buffers[number] = alloc(kind, dynamic_dims(old, self._end), self._end)
-        elementwise_copy([old], self.buffers[number], None, len(shape_of(kind)), self._end)
-        self._deciding.of_result(number, value, Outcome.COPIED, reason)
+        outcome = Outcome.ALLOCATED
+        if not self.is_undefined(number):
+            elementwise_copy([old], self.buffers[number], None, len(shape_of(kind)), self._end)
+            outcome = Outcome.COPIED
+        self._deciding.of_result(number, value, outcome, reason)
 
 
 def _set_type(node: Callable, record: FunctionRecord, boundary: _Boundary, kept: list[ir.Type]) -> None:

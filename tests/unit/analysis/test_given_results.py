@@ -1,0 +1,56 @@
+"""What is returned is not written over a donated argument that is overwritten unread, where that spares a copy."""
+
+from __future__ import annotations
+
+import pytest
+from torch_mlir import ir
+
+from hotdesk.analysis.gathered import analyse_gathered
+from hotdesk.analysis.given_results import Tied, analyse_with_results_apart
+from hotdesk.analysis.inplace import InPlaceAnalysis
+from hotdesk.analysis.reading import read_function
+from hotdesk.ir.context import make_context
+from hotdesk.ir.walking import defined_functions
+
+_EXP = "linalg.exp ins(%x : tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>"
+_ADDED = """linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%a : tensor<8xf32>) {
+  ^bb0(%o: f32):
+    %s = arith.addf %o, %o : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>"""
+
+
+def _analysed(made: str, returned: str) -> tuple[list[bool], int]:
+    """Whether each op writes in place, and how many analyses that took."""
+    text = f"""func.func @main(%x: tensor<8xf32>, %a: tensor<8xf32> {{hotdesk.donated}}) -> tensor<8xf32> {{
+      %e = tensor.empty() : tensor<8xf32>
+      %y = {made}
+      %z = linalg.abs ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+      return {returned} : tensor<8xf32>
+    }}"""
+    asked: list[frozenset[Tied]] = []
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(text)
+        (function,) = defined_functions(module)
+        record = read_function(function)
+
+        def analyse(spared: frozenset[Tied]) -> InPlaceAnalysis:
+            asked.append(spared)
+            return analyse_gathered(record, spared=spared)
+
+        analysis = analyse_with_results_apart(record, analyse)
+    return [decision.in_place for decision in analysis.decisions], len(asked)
+
+
+@pytest.mark.parametrize(
+    ("made", "returned", "in_place", "analyses"),
+    [
+        (_EXP, "%y", [False, True], 2),
+        (_EXP, "%z", [True, True], 1),  # the argument's memory costs nothing
+        (_ADDED, "%y", [True, True], 1),  # its contents would have to be copied
+        (_EXP, "%a", [False, True], 1),  # the argument itself
+    ],
+    ids=["returned", "read", "contents", "argument"],
+)
+def test_results_apart(made: str, returned: str, in_place: list[bool], analyses: int) -> None:
+    assert _analysed(made, returned) == (in_place, analyses)
