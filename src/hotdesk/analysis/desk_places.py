@@ -10,6 +10,9 @@ a function that branches join, it is
 
 A path from the block in 1 to one of the two leads through blocks that are numbered between them, so that the range of op numbers
 covers all that runs while the memory is held.
+
+Of the regions of an op that ends a block it is not known how often they run: those of `scf.reduce` combine what iterations gave.
+Nothing is shared between such a region and what is around it.
 """
 
 from __future__ import annotations
@@ -59,6 +62,8 @@ class DeskPlaces:
             found = block if isinstance(block, Reason) else self._within(desk, alone, block)
         if isinstance(found, Reason):
             return found
+        if found.last >= 0 and not found.opens and self._ends_block(found.last):
+            return Reason.FREED_ELSEWHERE
         kept = why_not_moved(self._program.ops[desk.users[0].op].operation)
         if found.first != desk.users[0].op and kept is not None:
             return kept
@@ -149,7 +154,11 @@ class DeskPlaces:
         op = self._program.ops[parent]
         if runs_in_parallel(op):
             return Reason.PARALLEL_ITERATIONS
-        return op.block if op.control else Reason.UNKNOWN_REGION
+        return op.block if op.control and not self._ends_block(op.number) else Reason.UNKNOWN_REGION
+
+    def _ends_block(self, op: int) -> bool:
+        """Whether an op is the last one of its block, so that nothing can be freed behind it: `scf.reduce` with its regions."""
+        return self._program.blocks[self._program.ops[op].block].last == op
 
     def _is_sized(self, desk: Desk, block: int, first: int) -> bool:
         """Whether the sizes of a desk are known in front of an op of a block, and no negative numbers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from hotdesk.ir.context import make_context
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.hoist import BufferHoisting
+from hotdesk.passes.buffers.share import ShareBuffers
 from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from tests.unit.passes.buffers.running import after
 
@@ -63,6 +65,31 @@ func.func @main(%n: index, %x: memref<4xf32>) -> f32 {
   return %r#1 : f32
 }"""
 
+REDUCED = """
+func.func @main(%n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  %f = arith.constant 1.0 : f32
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%z) -> f32 {
+    %t = memref.alloc() : memref<f32>
+    memref.store %f, %t[] : memref<f32>
+    %v = memref.load %t[] : memref<f32>
+    memref.dealloc %t : memref<f32>
+    scf.reduce(%v : f32) {
+    ^bb0(%p: f32, %q: f32):
+      %w = memref.alloc() : memref<f32>
+      memref.store %p, %w[] : memref<f32>
+      %l = memref.load %w[] : memref<f32>
+      memref.dealloc %w : memref<f32>
+      %s = arith.addf %l, %q : f32
+      scf.reduce.return %s : f32
+    }
+  }
+  return %r : f32
+}"""
+NOT_FREED = re.sub(r".*memref\.dealloc.*\n", "", REDUCED)
+
 
 def checked(text: str, sizes: Sequence[int], *, freed: bool) -> CheckReport:
     """What the checker tells of `@main`; fails if there is a fault."""
@@ -96,3 +123,10 @@ def test_hoisting_makes_no_leak(text: str, size: int) -> None:
 def test_what_is_returned_is_freed_on_no_path(size: int) -> None:
     changed = check(RETURNED, [BufferHoisting(), DeallocateAfterLastUse()], [size], freed=True)
     assert "memref.dealloc" not in changed
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_a_reduction_shares_nothing_with_its_loop(size: int) -> None:
+    assert check(REDUCED, [ShareBuffers()], [size], freed=True) == after(REDUCED)
+    both = check(NOT_FREED, [ShareBuffers(), DeallocateAfterLastUse()], [size], freed=False)
+    assert both == after(NOT_FREED, DeallocateAfterLastUse())
