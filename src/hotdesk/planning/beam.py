@@ -26,7 +26,10 @@ LARGEST = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Offsets by buffer, or None; `exhausted` says that then there are none; `nodes` counts the children looked at."""
+    """Offsets by buffer, or None; `exhausted` says that then there are none; `nodes` counts the children looked at.
+
+    A solver that does not count them says how many its effort is worth.
+    """
 
     offsets: tuple[int, ...] | None
     exhausted: bool

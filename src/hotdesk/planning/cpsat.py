@@ -16,6 +16,9 @@ from hotdesk.planning.beam import Answer
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, common_unit
 
+NODES_PER_EFFORT = 1_000_000
+"""What a unit of the solver's deterministic time counts for."""
+
 
 def available() -> bool:
     """Whether `ortools` can be imported."""
@@ -34,7 +37,8 @@ def feasible(instance: Instance, capacity: int, effort: float, deadline: Deadlin
     """Offsets below `capacity` bytes, or the solver's proof that there are none, or neither within `effort`.
 
     `effort` is in the solver's units of deterministic time, of which one takes about 30 seconds; the deadline holds
-    too. Pinned buffers are part of the question. Raises ImportError without `ortools`.
+    too. `NODES_PER_EFFORT` says what the nodes of the answer stand for: what was spent of the effort. Pinned buffers are
+    part of the question. Raises ImportError without `ortools`.
     """
     from ortools.sat.python import cp_model
 
@@ -71,7 +75,8 @@ def feasible(instance: Instance, capacity: int, effort: float, deadline: Deadlin
     if (left := deadline.left()) is not None:
         solver.parameters.max_time_in_seconds = left
     status = solver.solve(model)
+    spent = int(solver.response_proto.deterministic_time * NODES_PER_EFFORT)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         found = tuple(int(solver.value(offset)) * unit for offset in offsets)
-        return Answer(found, exhausted=False, nodes=solver.num_branches)
-    return Answer(None, exhausted=status == cp_model.INFEASIBLE, nodes=solver.num_branches)
+        return Answer(found, exhausted=False, nodes=spent)
+    return Answer(None, exhausted=status == cp_model.INFEASIBLE, nodes=spent)

@@ -13,15 +13,13 @@ from dataclasses import dataclass, replace
 
 from hotdesk.planning import cpsat, dive
 from hotdesk.planning.beam import LARGEST, Answer, beam
+from hotdesk.planning.cpsat import NODES_PER_EFFORT
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.instance import Instance, Layout, Prover, common_unit
 from hotdesk.planning.skyline import reach
 
 DEFAULT_BUDGET = 2_000_000
 """Nodes for the quick questions, and again for the thorough ones: about a quarter of a minute each in compiled code."""
-
-NODES_PER_EFFORT = 1_000_000
-"""What a unit of CP-SAT's deterministic time counts for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +120,18 @@ class _Ladder:
         found = self._ask(rung, capacity)
         while bisect and not (found and capacity <= self._floor) and not self.finished:
             if not found:
-                refused = max(capacity, self._floor)
-            if self._best.arena - refused <= self._worthwhile():
+                refused = capacity if capacity >= self._floor else self._floor - self._unit
+            if self._best.arena - refused <= self._worthwhile(refused):
                 return
             capacity = (refused + self._best.arena) // 2 // self._unit * self._unit
             found = self._ask(rung, capacity)
 
-    def _worthwhile(self) -> int:
-        """What is left between found and refused that the next rung had better look at: a half per cent."""
-        return max(self._unit, self._floor // 200)
+    def _worthwhile(self, refused: int) -> int:
+        """What is left between found and refused that the next rung had better look at.
+
+        A half per cent, or nothing that could be asked for as long as all that was refused is proven to be too small.
+        """
+        return max(self._unit, self._floor // 200) if refused >= self._floor else self._unit
 
     def _ask(self, rung: Rung, capacity: int) -> bool:
         """Whether a layout within `capacity` was found; it is the best from then on."""
@@ -154,6 +155,6 @@ class _Ladder:
             answer = beam(instance, capacity, rung.width, buckets=rung.buckets, budget=self._budget, deadline=deadline)
             self._budget -= answer.nodes
             return answer
-        effort = min(rung.effort, self._budget / NODES_PER_EFFORT)
-        self._budget -= int(effort * NODES_PER_EFFORT)
-        return cpsat.feasible(instance, capacity, effort, deadline)
+        answer = cpsat.feasible(instance, capacity, min(rung.effort, self._budget / NODES_PER_EFFORT), deadline)
+        self._budget -= answer.nodes
+        return answer

@@ -19,8 +19,9 @@ from hotdesk.planning.borrow import Loan, borrow
 from hotdesk.planning.bounds import Bound, eligible_pools, hosting_pools, lower_bound
 from hotdesk.planning.buffers import Buffer, pinned_top
 from hotdesk.planning.costs import least_cost
+from hotdesk.planning.cpsat import NODES_PER_EFFORT
 from hotdesk.planning.deadline import Deadline
-from hotdesk.planning.exact import DEFAULT_BUDGET, NODES_PER_EFFORT
+from hotdesk.planning.exact import DEFAULT_BUDGET
 from hotdesk.planning.instance import Instance, Layout, build_instance
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, PROVERS, STRATEGIES, Request

@@ -133,16 +133,6 @@ def test_cp_sat_answers_as_trying_everything_does(seed: int) -> None:
         assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
 
 
-def test_cp_sat_keeps_clear_of_what_is_pinned() -> None:
-    pytest.importorskip("ortools")
-    problem = Problem((Buffer("pin", 1, 3, 4, 1, fixed_offset=2), Buffer("a", 0, 2, 3, 1), Buffer("b", 2, 4, 2, 1)))
-    result = plan(problem, strategy="cp-sat")
-    assert check(problem, result) == ()
-    assert result.arena == 9
-    assert result.bound.kind == "cp-sat"
-    assert result.proven_optimal
-
-
 @pytest.mark.usefixtures("engine")
 def test_a_budget_of_nodes_is_kept() -> None:
     instance = small(1, count=12)
@@ -181,6 +171,14 @@ def test_a_load_out_of_reach_is_proven_to_be(strategy: str) -> None:
     assert result.proven_optimal
     assert check(problem, result) == ()
     assert not fits(build_instance(problem), result.arena - 1)
+
+
+def test_what_a_solver_did_not_need_is_left_to_ask_with() -> None:
+    pytest.importorskip("ortools")
+    instance = build_instance(unreachable())
+    answer = cpsat.feasible(instance, instance.floor, effort=1.0)
+    assert answer.exhausted
+    assert 0 < answer.nodes < cpsat.NODES_PER_EFFORT // 10
 
 
 def test_nothing_is_tried_after_a_plan_that_fits() -> None:
