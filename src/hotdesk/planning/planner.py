@@ -86,12 +86,12 @@ class _Planner:
         if not any(pool.cost for pool in problem.pools):
             return self._plan_free(problem)
         made = self._plan_free(replace(problem, pools=tuple(pool for pool in problem.pools if not pool.cost)))
-        if self.capacity is None or self.strategy == NO_REUSE:
+        if self.capacity is None:
             return made
         bodies = bodies_of(problem.buffers, problem.ties)
         least = least_cost(problem, bodies, self.capacity)
         bound = lower_bound(problem)
-        if made.arena <= self.capacity:
+        if made.arena <= self.capacity or self.strategy == NO_REUSE:
             return replace(made, bound=bound, least_cost=least)
         paid = self._plan_bodies(problem, bodies, bound, least)
         beyond, beyond_paid = (max(each.arena - self.capacity, 0) for each in (made, paid))

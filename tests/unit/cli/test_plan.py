@@ -112,6 +112,15 @@ def test_pools_with_a_cost_take_what_does_not_fit(chain: str, capsys: pytest.Cap
     assert "cost 300, at least 300; " in err
 
 
+def test_what_pools_with_a_cost_could_hold_is_not_called_impossible(
+    chain: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", chain, "--strategy", "no-reuse", "--pool", "slow=1KiB,3", "--capacity", "100"]) == 3
+    err = capsys.readouterr().err
+    assert "arena 300 bytes" in err
+    assert "no plan below 100 bytes was found; none is known to be impossible" in err
+
+
 @pytest.mark.parametrize("text", ["slow", "slow=", "=64", "slow=64,", "slow=64,x"])
 def test_a_pool_that_cannot_be_read(chain: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
