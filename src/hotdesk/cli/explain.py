@@ -18,6 +18,7 @@ from pathlib import Path
 from hotdesk._bindings import ir
 from hotdesk.cli.diagnostics import Input
 from hotdesk.cli.names import all_names, definitions
+from hotdesk.cli.origins import Written, read_written
 from hotdesk.cli.remarks import with_file
 from hotdesk.errors import HotdeskError, InvalidIRError, OptionError
 from hotdesk.explain import Decision, Outcome
@@ -35,9 +36,11 @@ def main(arguments: Sequence[str]) -> int:
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     source = Input.of("<stdin>" if options.file == "-" else options.file, text)
     try:
-        decisions = _decisions(text, options.pass_pipeline, options.allow_unregistered_dialect, source.file)
-        spots = _asked(options.value, options.at, options.function, source)
-        answers = _answers(decisions, spots, options.value or options.at)
+        passes = parse_pipeline(options.pass_pipeline)
+        written = _read(text, options.allow_unregistered_dialect)
+        spots = _asked(options.value, options.at, options.function, source, written)
+        decisions = [with_file(decision, source.file) for decision in passes.run(written.module)]
+        answers = _answers(decisions, spots, options.value or options.at, written, source.file)
     except HotdeskError as error:
         print(source.show(source.of_error(error)), file=sys.stderr)
         return 1
@@ -58,28 +61,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _decisions(text: str, pipeline: str, unregistered: bool, file: str) -> list[Decision]:
-    """What the pipeline decides about a module. Raises HotdeskError, also for text that is no IR."""
-    passes = parse_pipeline(pipeline)
+def _read(text: str, unregistered: bool) -> Written:
+    """The module in a text. Raises InvalidIRError for text that is no IR."""
     context = make_context()
     context.allow_unregistered_dialects = unregistered
     try:
-        module = ir.Module.parse(text, context)
+        return read_written(text, context)
     except ir.MLIRError as error:
         first = next(iter(error.error_diagnostics), None)
         where = None if first is None else str(Input.of("-", text).of_mlir(first).place)
         got = str(error) if first is None else str(first.message)
         raise InvalidIRError("the input", expected="a module", got=got, where=where) from error
-    return [with_file(decision, file) for decision in passes.run(module)]
 
 
-def _asked(value: str | None, at: str | None, function: str | None, source: Input) -> list[Spot]:
-    """The places that are asked for; none if everything is."""
+def _asked(value: str | None, at: str | None, function: str | None, source: Input, written: Written) -> list[Spot]:
+    """The places in the text, or elsewhere, that are asked for; none if everything is."""
     if at is not None:
         spot = Spot.of(at if ":" in at else f"{source.file}:{at}")
         if spot is None:
             raise OptionError("option '--at'", expected="FILE:LINE or FILE:LINE:COLUMN", got=repr(at))
-        return [spot]
+        return [spot, *written.places(spot, source.file)]
     if value is None:
         return []
     found = definitions(source.lines, value, source.file)
@@ -95,26 +96,40 @@ def _asked(value: str | None, at: str | None, function: str | None, source: Inpu
     return spots
 
 
-def _answers(decisions: Sequence[Decision], spots: Sequence[Spot], asked: str | None) -> list[Decision]:
-    """The decisions about any of the places, else those in which one has a part, else an error that lists near ones."""
+def _answers(
+    decisions: Sequence[Decision], spots: Sequence[Spot], asked: str | None, written: Written, file: str
+) -> list[Decision]:
+    """The decisions about any of the places, else those in which one has a part, else those about what gets a value from there.
+
+    Raises:
+        OptionError: there are none; near ones are listed.
+    """
     if not spots:
-        missed = [d for d in decisions if d.outcome in (Outcome.COPIED, Outcome.ALLOCATED)]
-        if not missed:
+        found = [d for d in decisions if d.outcome in (Outcome.COPIED, Outcome.ALLOCATED)]
+        if not found:
             raise OptionError("nothing to explain", expected="a copy or an allocation", got="none")
-        return missed
+        return [written.told(decision, file) for decision in found]
     tests: tuple[Callable[[Decision, Spot], bool], ...] = (concerns, touches)
     for test in tests:
         found = [d for d in decisions if any(test(d, spot) for spot in spots)]
         if found:
-            return found
-    near = sorted(_places(decisions), key=lambda entry: (entry[0].file != spots[0].file, _distance(entry[0], spots[0])))
-    listed = [f"{decision.subject} at {spot.file}:{spot.line}" for spot, decision in near[:_NEAR]]
+            return [written.told(decision, file) for decision in found]
+    for level in written.following(spots):
+        places = [Spot(file, *at) for at in level]
+        found = [d for d in decisions if any(concerns(d, spot) for spot in places)]
+        if found:
+            return [written.told(decision, file) for decision in found]
+    near = _places([(d, written.told(d, file)) for d in decisions])
+    near.sort(key=lambda entry: (entry[0].file != spots[0].file, _distance(entry[0], spots[0])))
+    listed = [f"{told.subject} at {told.because[0].location}" for _, told in near]
+    listed = list(dict.fromkeys(listed))[:_NEAR]
     hint = f"Nearest: {'; '.join(listed)}." if listed else "The pipeline decided nothing."
     raise OptionError(f"nothing was decided about {asked}", got=f"{len(decisions)} decisions about others", hint=hint)
 
 
-def _places(decisions: Sequence[Decision]) -> list[tuple[Spot, Decision]]:
-    about = [(Spot.of(d.because[0].location), d) for d in decisions if d.because]
+def _places(decisions: Sequence[tuple[Decision, Decision]]) -> list[tuple[Spot, Decision]]:
+    """Decisions by the places of what they are about, in the text and in the file that it came from."""
+    about = [(Spot.of(form.because[0].location), told) for d, told in decisions if d.because for form in (d, told)]
     return [(spot, decision) for spot, decision in about if spot is not None]
 
 

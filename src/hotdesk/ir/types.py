@@ -20,6 +20,11 @@ def is_tensor(value_type: ir.Type) -> bool:
     return isinstance(value_type, ir.RankedTensorType)
 
 
+def is_any_tensor(value_type: ir.Type) -> bool:
+    """Whether a type is a tensor, ranked or not."""
+    return isinstance(value_type, (ir.RankedTensorType, ir.UnrankedTensorType))
+
+
 def is_memref(value_type: ir.Type) -> bool:
     """Whether a type is a ranked memref."""
     return isinstance(value_type, ir.MemRefType)

@@ -8,6 +8,7 @@ import pytest
 
 from hotdesk.cli.main import main
 from hotdesk.cli.names import definitions
+from hotdesk.cli.origins import without_locations
 
 TEXT = """\
 func.func @main(%x: tensor<8xf32> {hotdesk.donated}, %c: f32, %n: index) -> (tensor<8xf32>, tensor<4xf32>) {
@@ -93,7 +94,7 @@ def test_a_line_of_the_python_file_that_the_ir_came_from(
 ) -> None:
     model = tmp_path / "model.py"
     model.write_text("def f(x, c, n):\n    y = x.index_put(n, c)\n    return y, x[:4].exp()\n")
-    lines = TEXT.splitlines()
+    lines = [str(line) for line in TEXT.splitlines()]
     lines[2] += f' loc("{model}":2:4)'
     lines[4] += f' loc("{model}":3:14)'
     file.write_text("\n".join(lines))
@@ -111,6 +112,70 @@ def test_a_line_of_the_python_file_that_the_ir_came_from(
         "  3 |     return y, x[:4].exp()",
         "    | ^ read: linalg.exp",
     ]
+
+
+LOCATED = """\
+#here = loc("model.py":12:4)
+func.func @main(%x: tensor<8xf32> loc("model.py":3:1), %c: f32 loc(unknown), %n: index) -> (tensor<8xf32>, tensor<8xf32>) {
+  %5 = tensor.insert %c into %x[%n] : tensor<8xf32> loc(#here)
+  %e = tensor.empty() : tensor<8xf32> loc(fused["model.py":14:2, "other.py":3:1])
+  %6 = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32> loc(callsite("a)" at "called.py":7:9))
+  return %5, %6 : tensor<8xf32>, tensor<8xf32> loc("model.py":13:4)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "about"),
+    [
+        (("--value", "%5"), "model.py:12: 32 bytes are copied for the result of `tensor.insert`."),
+        (("--at", "model.py:12"), "model.py:12: 32 bytes are copied for the result of `tensor.insert`."),
+        (("--at", "{file}:3"), "model.py:12: 32 bytes are copied for the result of `tensor.insert`."),
+        (("--at", "{file}:3:8"), "model.py:12: 32 bytes are copied for the result of `tensor.insert`."),
+        (("--value", "%6"), "called.py:7: Result 1 (32 bytes) lies in the caller's memory."),
+        (("--at", "called.py:7"), "called.py:7: Result 1 (32 bytes) lies in the caller's memory."),
+        (("--at", "other.py:3"), "called.py:7: Result 1 (32 bytes) lies in the caller's memory."),
+        (("--at", "other.py:3:1"), "called.py:7: Result 1 (32 bytes) lies in the caller's memory."),
+    ],
+)
+def test_ir_with_locations_of_its_own(
+    file: Path, capsys: pytest.CaptureFixture[str], asked: tuple[str, str], about: str
+) -> None:
+    file.write_text(LOCATED)
+    code, out, err = explained(capsys, str(file), *(each.format(file=file) for each in asked))
+    assert (code, err) == (0, "")
+    assert about in out.splitlines()
+    assert out.count(about.partition(": ")[0] + ": ") == out.count("[")
+
+
+def test_locations_are_blanked_where_they_stand() -> None:
+    kept = '// loc(x)\n@loc() "loc(" memref.alloc() #a.loc(1)'
+    one, two = 'loc("x)":1:2)', 'loc (fused["a", callsite("b" at unknown)])'
+    text = f"#l = {one}\na {one} b\n{kept} {two[:10]}\n{two[10:]}"
+    bare = f"{' ' * 18}\na {' ' * 13} b\n{kept} {' ' * 10}\n{' ' * (len(two) - 10)}"
+    assert without_locations(text) == bare
+
+
+PASSED = """\
+func.func @main(%x: tensor<8xf32>, %n: index) -> tensor<4xf32> {
+  %v = tensor.extract_slice %x[0] [4] [1] : tensor<8xf32> to tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %k = tensor.cast %v : tensor<4xf32> to tensor<?xf32>
+  %l = tensor.cast %k : tensor<?xf32> to tensor<4xf32>
+  %2 = linalg.exp ins(%l : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["%x", "%v", "%e", "%k"])
+def test_a_value_without_a_decision_is_followed_to_those_who_get_it(
+    file: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    file.write_text(PASSED)
+    code, out, err = explained(capsys, str(file), "--value", name)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{file}:6:8: Result 0 (16 bytes) lies in the caller's memory.\n")
 
 
 REFUSED = {

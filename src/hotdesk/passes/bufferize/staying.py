@@ -5,12 +5,8 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_any_tensor
 from hotdesk.ir.walking import nested_ops
-
-
-def is_any_tensor(kind: ir.Type) -> bool:
-    """Whether a type is a tensor, ranked or not."""
-    return isinstance(kind, (ir.RankedTensorType, ir.UnrankedTensorType))
 
 
 def tensor_at(op: ir.Operation) -> ir.Type | None:
