@@ -7,7 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocation_uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.buffer_program import BufferOp
-from hotdesk.analysis.new_memory import ALIGNMENT, new_memory
+from hotdesk.analysis.new_memory import ALIGNMENT, allocated, new_memory
 from hotdesk.models.registry import model_of
 
 ASSUMING = "memref.assume_alignment"
@@ -25,18 +25,30 @@ def is_contiguous(memref: ir.Type) -> bool:
     return shaped.affine_map == ir.AffineMap.get_identity(shaped.rank, shaped.context)
 
 
+def natural_alignment(memref: ir.Type) -> int:
+    """The bytes that the elements of a memref need to be aligned to, a power of two; 1 if they are no numbers."""
+    return 1 << max(bytes_of_element(memref) - 1, 0).bit_length()
+
+
 def alignment_of(allocations: Allocations, allocation: Allocation) -> int:
     """The bytes that an allocation is aligned to, a power of two.
 
-    That is what it asks for, or its model says, or an op counts on, else what its elements need.
+    That is what it asks for, or its model says, or an op counts on, else what its elements need; and no less than what the
+    elements of any alias need, since `memref.view` shows bytes as elements of other types.
     """
+    program = allocations.program
     known = new_memory(allocations.op(allocation).operation)
-    users = [allocations.program.ops[user].operation for user in allocation.users]
-    wanted = [int(cast(Any, op.attributes[ALIGNMENT]).value) for op in users if op.name == ASSUMING]
+    counting = [op for user in allocation.users if counts_on_alignment(op := program.ops[user].operation)]
+    wanted = [int(cast(Any, op.attributes[ALIGNMENT]).value) for op in counting]
     wanted += [known.alignment] if known is not None and known.alignment else []
-    if wanted:
-        return max(wanted)
-    return 1 << max(bytes_of_element(allocations.value(allocation).type) - 1, 0).bit_length()
+    own = allocations.value(allocation).type
+    others = {program.buffers[alias].value.type for alias in allocation.aliases} - {own}
+    return max([*(wanted or [natural_alignment(own)]), *map(natural_alignment, others)])
+
+
+def counts_on_alignment(op: ir.Operation) -> bool:
+    """Whether an op says how the memory of an operand is aligned: `memref.assume_alignment`, and loads and stores that do."""
+    return op.name == ASSUMING or (ALIGNMENT in op.attributes and not allocated(op))
 
 
 def may_allocate(op: BufferOp) -> bool:

@@ -5,7 +5,8 @@
 3. The layout differs, and each op that has the allocation takes any: loads, stores, copies, linalg ops, and slices, which are
    made anew for the other type if the ops that have them take any in turn.
 
-In no case may an op count on the alignment of the allocation.
+In no case may an op count on the alignment of the allocation: `memref.assume_alignment`, or, if what comes in its place is no
+allocation, `memref.view` of bytes as elements that need more than bytes do.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from enum import Enum
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_types import ASSUMING, is_contiguous
+from hotdesk.analysis.allocation_types import ASSUMING, is_contiguous, natural_alignment
 from hotdesk.analysis.allocation_uses import Allocation
-from hotdesk.analysis.buffer_program import BufferProgram
+from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.new_memory import freed
 from hotdesk.explain import Reason
 from hotdesk.ir.types import same_space, shape_of
@@ -44,7 +45,7 @@ def fit_of(program: BufferProgram, old: Allocation, new: int, *, stays: bool) ->
     """
     ops = program.ops
     for user in old.users:
-        if ops[user].name == ASSUMING:
+        if ops[user].name == ASSUMING or _shows_larger(program, ops[user], old.buffer, new):
             return Reason.ALIGNMENT_ASSUMED, user
     a, b = (cast(Any, program.buffers[number].value.type) for number in (old.buffer, new))
     if a == b:
@@ -59,6 +60,13 @@ def fit_of(program: BufferProgram, old: Allocation, new: int, *, stays: bool) ->
         return Reason.OTHER_TYPE, old.users[0]
     refused = _not_taking(program, old.buffer)
     return Fit.RETYPED if refused is None else (Reason.OTHER_TYPE, refused)
+
+
+def _shows_larger(program: BufferProgram, op: BufferOp, old: int, new: int) -> bool:
+    """Whether an op shows memory as elements that need a stricter alignment than those of `old`, which `new` may not have."""
+    if op.name != "memref.view" or program.buffers[new].kind is Kind.ALLOCATION:
+        return False
+    return natural_alignment(op.operation.results[0].type) > natural_alignment(program.buffers[old].value.type)
 
 
 def _not_taking(program: BufferProgram, buffer: int) -> int | None:

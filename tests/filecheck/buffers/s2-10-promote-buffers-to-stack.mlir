@@ -25,6 +25,29 @@ func.func @limit(%z: f32) {
 
 // -----
 
+// Bytes that are shown as larger elements are aligned for those, through any alias.
+// CHECK-LABEL: func.func @shown(
+// CHECK:         memref.alloca() {alignment = 8 : i64} : memref<32xi8>
+// CHECK:         memref.alloca() {alignment = 32 : i64} : memref<8xf32>
+// MORE-LABEL:  func.func @shown(
+func.func @shown(%z: f64, %i: index, %j: index) -> (f64, f32) {
+  %a = memref.alloc() : memref<32xi8>
+  %b = memref.cast %a : memref<32xi8> to memref<?xi8>
+  %v = memref.view %b[%i][] : memref<?xi8> to memref<2xf64>
+  linalg.fill ins(%z : f64) outs(%v : memref<2xf64>)
+  %x = memref.load %v[%i] : memref<2xf64>
+  memref.dealloc %a : memref<32xi8>
+  %c = memref.alloc() : memref<8xf32>
+  %d = memref.cast %c : memref<8xf32> to memref<?xf32>
+  %w = arith.truncf %z : f64 to f32
+  memref.store %w, %d[%j] {alignment = 32 : i64} : memref<?xf32>
+  %y = memref.load %d[%j] : memref<?xf32>
+  memref.dealloc %c : memref<8xf32>
+  return %x, %y : f64, f32
+}
+
+// -----
+
 // Rule 1: dynamic sizes, unless each is a rank.
 // CHECK:       decision: allocation: allocated: size-not-static
 // CHECK:       decision: allocation: on the stack

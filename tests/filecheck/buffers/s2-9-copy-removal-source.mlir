@@ -187,3 +187,19 @@ func.func @source_5_alignment(%x: memref<8xf32>, %y: memref<8xf32> {llvm.noalias
   memref.dealloc %a : memref<8xf32>
   return
 }
+
+// -----
+
+// Constraint 5: the copy of an argument is shown as floats, and bytes of an argument may begin anywhere.
+// CHECK:       decision: copy: copied: alignment-assumed
+// CHECK-LABEL: func.func @shown_as_floats(
+// CHECK:         memref.copy
+func.func @shown_as_floats(%x: memref<16xi8>, %i: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %t = memref.alloc() : memref<16xi8>
+  memref.copy %x, %t : memref<16xi8> to memref<16xi8>
+  %v = memref.view %t[%c0][] : memref<16xi8> to memref<4xf32>
+  %l = memref.load %v[%i] : memref<4xf32>
+  memref.dealloc %t : memref<16xi8>
+  return %l : f32
+}

@@ -3,7 +3,8 @@
     %a = memref.alloc() : memref<2xf32>   …   memref.dealloc %a     ->     %a = memref.alloca() : memref<2xf32>   …
 
 Legal iff rules 1 to 5 of `analysis.promotion` hold. Memory space and layout stay as they are, and so does the alignment, be it
-asked for or counted on by an op. Every allocation that stays on the heap is reported with the reason.
+asked for, counted on by an op, or needed by the elements of a view. Every allocation that stays on the heap is reported with the
+reason.
 
 `max-alloc-size-in-bytes` is the limit for static sizes; `max-rank-of-allocated-memref` the one for the rank where all dynamic
 sizes are ranks of memrefs. Nothing limits how many buffers go to the stack in all.
@@ -15,13 +16,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_types import ASSUMING
+from hotdesk.analysis.allocation_types import natural_alignment
 from hotdesk.analysis.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
 from hotdesk.analysis.promotion import Promotion, Promotions
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.walking import defined_functions, users
+from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass
 
 
@@ -56,13 +57,14 @@ def _promote(promotion: Promotion) -> None:
     old = promotion.op
     for free in promotion.frees:
         free.erase()
-    operands, asked = list(old.operands), any(user.name == ASSUMING for user in users(old.results[0]))
+    operands = list(old.operands)
     attributes: dict[str, ir.Attribute] = {name: old.attributes[name] for name in old.attributes}
+    asked = ALIGNMENT in attributes
     if old.name != ALLOC:
         operands, known = dynamic_sizes(old.results[0]) or [], new_memory(old)
         attributes = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0])}
-        asked |= known is not None and bool(known.alignment)
-    if asked:
+        asked = known is not None and bool(known.alignment)
+    if asked or promotion.alignment > natural_alignment(old.results[0].type):
         attributes[ALIGNMENT] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), promotion.alignment)
     types = [result.type for result in old.results]
     replace(old, create(ALLOCA, operands, types, attributes, before=old))

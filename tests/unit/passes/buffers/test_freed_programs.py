@@ -13,6 +13,8 @@ from hotdesk.ir.context import make_context
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.hoist import BufferHoisting
+from hotdesk.passes.buffers.merge import MergeAllocations
+from hotdesk.passes.buffers.promote import PromoteBuffersToStack
 from hotdesk.passes.buffers.share import ShareBuffers
 from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from tests.unit.passes.buffers.running import after
@@ -88,6 +90,22 @@ func.func @main(%n: index) -> f32 {
   }
   return %r : f32
 }"""
+SHOWN_AS_FLOATS = """
+func.func @main(%x: f64) -> f64 {
+  %c0 = arith.constant 0 : index
+  %t = memref.alloc() : memref<32xi8>
+  %v = memref.view %t[%c0][] : memref<32xi8> to memref<4xf64>
+  linalg.fill ins(%x : f64) outs(%v : memref<4xf64>)
+  %y = memref.load %v[%c0] : memref<4xf64>
+  memref.dealloc %t : memref<32xi8>
+  %b = arith.fptosi %y : f64 to i8
+  %u = memref.alloc() {alignment = 1 : i64} : memref<32xi8>
+  linalg.fill ins(%b : i8) outs(%u : memref<32xi8>)
+  %k = memref.load %u[%c0] : memref<32xi8>
+  memref.dealloc %u : memref<32xi8>
+  %z = arith.sitofp %k : i8 to f64
+  return %z : f64
+}"""
 NOT_FREED = re.sub(r".*memref\.dealloc.*\n", "", REDUCED)
 
 
@@ -130,3 +148,16 @@ def test_a_reduction_shares_nothing_with_its_loop(size: int) -> None:
     assert check(REDUCED, [ShareBuffers()], [size], freed=True) == after(REDUCED)
     both = check(NOT_FREED, [ShareBuffers(), DeallocateAfterLastUse()], [size], freed=False)
     assert both == after(NOT_FREED, DeallocateAfterLastUse())
+
+
+@pytest.mark.parametrize(
+    ("one", "owner"),
+    [
+        (PromoteBuffersToStack(), "memref.alloca() {alignment = 8 : i64} : memref<32xi8>"),
+        (ShareBuffers(), "memref.alloc() {alignment = 8 : i64} : memref<32xi8>"),
+        (MergeAllocations(alignment=1), "memref.alloc() {alignment = 8 : i64} : memref<32xi8>"),
+    ],
+    ids=["promotion", "sharing", "merging"],
+)
+def test_views_of_bytes_stay_aligned(one: Pass, owner: str) -> None:
+    assert owner in check(SHOWN_AS_FLOATS, [one], [], freed=True)
