@@ -135,7 +135,7 @@ def build(captured: Captured, log: Log, options: Options | None = None) -> Progr
         log.snapshot("capture", module)
     changes: list[Callable[[ir.Module, Log], None]] = []
     if options.order == "peak":
-        changes.append(LowerPeak(captured.constraints))
+        changes.append(LowerPeak(captured.constraints, captured.names))
     if budget is not None:
         changes.append(WithinBudget(budget, captured.constraints, captured.names))
     optimize_tensors(module, log, changes)

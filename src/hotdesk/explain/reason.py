@@ -72,6 +72,10 @@ class Reason(str, Enum):
         "arena-not-smaller",
         "The other order needs fewer bytes by the estimate, but the plan made for it does not.",
     )
+    ARENA_DEPENDS_ON_SIZES = (
+        "arena-depends-on-sizes",
+        "It is not proven that the plan for the other order needs no more bytes for any sizes.",
+    )
     PEAK_DEPENDS_ON_SIZES = (
         "peak-depends-on-sizes",
         "For some sizes, another order might need more bytes at the peak than the given one.",

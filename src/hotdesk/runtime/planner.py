@@ -19,9 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from hotdesk.ir.polynomials import Polynomials
-from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.planning import Bound, Buffer, Placement, Plan, Pool, PoolId, Problem, lower_bound, plan
-from hotdesk.planning.all_sizes import good_for_all, sure_loans
+from hotdesk.planning import Bound, Placement, Plan, PoolId, Problem, lower_bound, plan
+from hotdesk.planning.all_sizes import Sized, good_for_all, sure_loans
 from hotdesk.planning.on_call import OnCall
 from hotdesk.planning.polynomials import Polynomial, greatest
 from hotdesk.planning.problem import LARGEST_TOTAL
@@ -30,6 +29,7 @@ from hotdesk.planning.stacking import Stacking, arena_of, lay_out, read_stacking
 from hotdesk.runtime.checked import checked
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.layout import ALIGNMENT
+from hotdesk.runtime.problems import Planned, problem_of
 
 SAMPLES = (512, 64, 8)
 """What each symbol is taken to be, beside its greatest value."""
@@ -40,11 +40,11 @@ Bounds = Mapping[str, tuple[int, "int | None"]]
 class Planner:
     """Places the allocations of one function.
 
-    `bounds` are the least and greatest values of the symbols. `made` counts the plans that were asked for; where one serves all
-    sizes it is 1.
+    `bounds` are the least and greatest values of the symbols, `symbols` those that a plan depends on. `made` counts the plans
+    that were asked for; where one serves all sizes it is 1.
     """
 
-    def __init__(self, lowered: LoweredFunction, bounds: Bounds) -> None:
+    def __init__(self, lowered: Planned, bounds: Bounds) -> None:
         self._lowered = lowered
         self._bounds = bounds
         self._places = tuple(
@@ -52,7 +52,7 @@ class Planner:
         )
         self._lenders = tuple(lowered.windows)
         sizes = [lowered.buffers[place].bytes for place in (*self._places, *self._lenders)]
-        self._symbols = sorted({str(s) for size in sizes if not isinstance(size, int) for s in size.free_symbols})
+        self.symbols = sorted({str(s) for size in sizes if not isinstance(size, int) for s in size.free_symbols})
         self._evaluator = Evaluator([buffer.bytes for buffer in lowered.buffers])
         self.made = 0
 
@@ -62,7 +62,7 @@ class Planner:
         Raises:
             PlanError: the check found a fault in the one plan.
         """
-        return self._fixed if not self._symbols else self._for_all or self._on_call
+        return self._fixed if not self.symbols else self._for_all or self._on_call
 
     def plan(self, sizes: Sequence[int]) -> Plan:
         """Places every allocation of the function if its buffers have these sizes, in bytes, by place in the pointer table.
@@ -77,7 +77,7 @@ class Planner:
 
     def solve(self, sizes: Sequence[int]) -> Plan:
         """The same plan, not counted."""
-        if not self._symbols:
+        if not self.symbols:
             return self._fixed
         problem = problem_of(self._lowered, sizes)
         if self._for_all is not None:
@@ -89,50 +89,69 @@ class Planner:
     @property
     def depends_on_sizes(self) -> bool:
         """Whether there is a buffer, or memory of the caller's that is lent, whose size is not a number."""
-        return bool(self._symbols)
+        return bool(self.symbols)
 
     @property
     def serves_all_sizes(self) -> bool:
         """Whether one plan is used for all sizes, as far as any was asked for."""
         return self.made > 0 and self._for_all is not None
 
-    def most(self, bounds: Bounds) -> int | None:
-        """Bytes that no arena is above for values of the symbols in `bounds`; None if a size has no known limit there."""
-        sizes, capacities, reader = self._polynomials(bounds)
-        footprints: list[int] = []
-        for size in sizes:
-            most = greatest(size, reader.ranges)
-            if most is None:
-                return None
-            footprints.append(-(-most // ALIGNMENT) * ALIGNMENT)
-        if self._for_all is not None:
-            stackings = [self._for_all]
-        else:
-            stackings = [
-                stacking
-                for stacking in self._stackings
-                if sure_loans(self._samples[0][0], stacking, sizes, capacities, reader.ranges) >= stacking.lent
-            ]
-        return min((arena_of(stacking, footprints) for stacking in stackings), default=sum(footprints))
+    @property
+    def count(self) -> int:
+        """How many buffers there are to place."""
+        return len(self._places)
 
-    def rises(self, bounds: Bounds) -> bool:
-        """Whether no buffer is smaller where a symbol is greater."""
-        sizes, _, reader = self._polynomials(bounds)
-        return all(reader.never_falls(size) for size in sizes)
+    def arena(self, symbols: Mapping[str, int]) -> int:
+        """Bytes of the arena for values of the symbols."""
+        return self.solve(self._evaluator.at({**dict.fromkeys(self._evaluator.names, max(SAMPLES)), **symbols})).arena
 
-    def _polynomials(self, bounds: Bounds) -> tuple[list[Polynomial], dict[PoolId, Polynomial], Polynomials]:
-        """Sizes of buffers, capacities of pools by place, and what has read them."""
-        reader = Polynomials(bounds)
+    @property
+    def stackings(self) -> tuple[Stacking, ...]:
+        """No arena is larger than that of one of these, where all that it has in pools fits there."""
+        if not self.symbols:
+            return (read_stacking(self._structure.buffers, self._fixed),)
+        return self._stackings if self._for_all is None else (self._for_all,)
+
+    def sized(self, reader: Polynomials) -> Sized:
+        """What there is to place, with sizes as a reader has them."""
         sizes = [reader.of(self._lowered.buffers[place].bytes) for place in self._places]
         capacities: dict[PoolId, Polynomial] = {
             place: reader.of(self._lowered.buffers[place].bytes) for place in self._lenders
         }
-        return sizes, capacities, reader
+        return Sized(self._structure, sizes, capacities)
+
+    def most(self, bounds: Bounds) -> int | None:
+        """Bytes that no arena is above for values of the symbols in `bounds`; None if a size has no known limit there."""
+        reader = Polynomials(bounds)
+        sized = self.sized(reader)
+        footprints: list[int] = []
+        for size in sized.sizes:
+            most = greatest(size, reader.ranges)
+            if most is None:
+                return None
+            footprints.append(-(-most // ALIGNMENT) * ALIGNMENT)
+        fitting = [
+            stacking
+            for stacking in self.stackings
+            if self._for_all is not None or _sure(sized, stacking, reader) >= stacking.lent
+        ]
+        return min((arena_of(stacking, footprints) for stacking in fitting), default=sum(footprints))
+
+    def rises(self, bounds: Bounds) -> bool:
+        """Whether no buffer is smaller where a symbol is greater."""
+        reader = Polynomials(bounds)
+        return all(reader.never_falls(size) for size in self.sized(reader).sizes)
 
     @cached_property
-    def _declared(self) -> tuple[list[Polynomial], dict[PoolId, Polynomial], Polynomials]:
+    def _structure(self) -> Problem:
+        """Live ranges and pools; sizes are of no meaning."""
+        return problem_of(self._lowered, [1] * len(self._lowered.buffers))
+
+    @cached_property
+    def _declared(self) -> tuple[Sized, Polynomials]:
         """For the bounds that were declared."""
-        return self._polynomials(self._bounds)
+        reader = Polynomials(self._bounds)
+        return self.sized(reader), reader
 
     @cached_property
     def _fixed(self) -> Plan:
@@ -165,12 +184,12 @@ class Planner:
     @cached_property
     def _for_all(self) -> Stacking | None:
         """The stacking of a sample that is proven to be good for all sizes."""
-        if not self._symbols:
+        if not self.symbols:
             return None
-        sizes, capacities, reader = self._declared
+        sized, reader = self._declared
         for problem, made in self._samples:
-            if len(problem.pools) == len(capacities):
-                found = good_for_all(problem, made, sizes, capacities, reader.ranges)
+            if len(problem.pools) == len(sized.capacities):
+                found = good_for_all(problem, made, sized.sizes, sized.capacities, reader.ranges)
                 if found is not None:
                     return found
         return None
@@ -184,31 +203,19 @@ class Planner:
     @cached_property
     def _stackings(self) -> tuple[Stacking, ...]:
         """Those of the samples, and as they would be with no more than the loans that are proven to fit for all sizes."""
-        sizes, capacities, reader = self._declared
+        sized, reader = self._declared
         found: list[Stacking] = []
         for problem, made in self._samples:
             stacking = read_stacking(problem.buffers, made)
-            sure = sure_loans(problem, stacking, sizes, capacities, reader.ranges)
+            sure = _sure(sized, stacking, reader)
             found.append(stacking)
             if sure < stacking.lent:
                 found.append(read_stacking(problem.buffers, borrowing_less(problem, made, sure)))
         return tuple(dict.fromkeys(found))
 
 
-def problem_of(lowered: LoweredFunction, sizes: Sequence[int]) -> Problem:
-    """What there is to plan if the buffers of a function have these sizes, in bytes, by place in the pointer table.
-
-    A result lends its memory until it is written first, a donated input once nothing reads it any more. A buffer that nothing
-    uses needs none.
-    """
-    uses = lowered.buffers
-    buffers = [
-        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT)
-        for i, use in enumerate(uses)
-        if use.kind == "alloc" and use.lower < use.upper
-    ]
-    pools = [Pool(place, sizes[place], free) for place, free in lowered.windows.items() if sizes[place]]
-    return Problem(tuple(buffers), tuple(pools))
+def _sure(sized: Sized, stacking: Stacking, reader: Polynomials) -> frozenset[int]:
+    return sure_loans(sized.problem, stacking, sized.sizes, sized.capacities, reader.ranges)
 
 
 def _as_plan(problem: Problem, found: tuple[tuple[Placement, ...], int], bound: Bound, strategy: str) -> Plan | None:

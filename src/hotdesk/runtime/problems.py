@@ -1,0 +1,49 @@
+"""What there is to plan of a function, for sizes of its buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from hotdesk.analysis.lending import Windows
+from hotdesk.ir.sizes import Size
+from hotdesk.planning import Buffer, Pool, Problem
+from hotdesk.runtime.layout import ALIGNMENT
+
+
+class Use(Protocol):
+    """A buffer of a function: `alloc` is what there is to place. In use at the ops from `lower` up to `upper`."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def lower(self) -> int: ...
+    @property
+    def upper(self) -> int: ...
+    @property
+    def bytes(self) -> Size: ...
+
+
+class Planned(Protocol):
+    """What a planner has to know of a function: its buffers by place, and when memory of the caller's is free, by place."""
+
+    @property
+    def buffers(self) -> Sequence[Use]: ...
+    @property
+    def windows(self) -> Mapping[int, Windows]: ...
+
+
+def problem_of(function: Planned, sizes: Sequence[int]) -> Problem:
+    """What there is to plan if the buffers of a function have these sizes, in bytes, by place in the pointer table.
+
+    A result lends its memory until it is written first, a donated input once nothing reads it any more. A buffer that nothing
+    uses needs none.
+    """
+    uses = function.buffers
+    buffers = [
+        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT)
+        for i, use in enumerate(uses)
+        if use.kind == "alloc" and use.lower < use.upper
+    ]
+    pools = [Pool(place, sizes[place], free) for place, free in function.windows.items() if sizes[place]]
+    return Problem(tuple(buffers), tuple(pools))
