@@ -188,7 +188,7 @@ def described(value: ir.Value) -> Source:
     """A memref as a reason names it: what is cut out for a slice, the op or the argument otherwise."""
     op = defining_op(value)
     if op is None:
-        return Source(f"argument {cast(Any, value).arg_number}")
+        return Source(f"argument {cast(Any, value).arg_number}", python_line(value.location))
     if op.name != "memref.subview":
         return Source(op.name, python_line(op.location))
     parts = [int_array(op.attributes[f"static_{name}"]) for name in ("offsets", "sizes", "strides")]

@@ -199,7 +199,7 @@ class BufferFusions:
         return all(user in (producer, consumer) for user in _touching(base))
 
     def _refused(self, subject: ir.Value, reason: Reason, *because: Source) -> Decision:
-        return self._decision(subject, Outcome.ALLOCATED, reason, *because)
+        return self._decision(subject, Outcome.NOT_FUSED, reason, *because)
 
     def _decision(self, value: ir.Value, outcome: Outcome, reason: Reason, *because: Source) -> Decision:
         size = product([*self._sizes.shape(value), element_bytes(element_of(value.type))])

@@ -114,7 +114,8 @@ class FunctionRecord:
         """The op that returns. Raises BufferizationError if there is none."""
         found = next((op for op in reversed(self.ops) if op.name == "func.return"), None)
         if found is None:
-            raise BufferizationError("function", expected="an op that returns", got="none")
+            where = next((op.source.location for op in self.ops if op.source.location), None)
+            raise BufferizationError("function", expected="an op that returns", got="none", where=where)
         return found
 
 

@@ -115,6 +115,8 @@ def parse_arguments(arguments: Sequence[str]) -> Options:
             rest.append(f"--{name}={value if equals else _BARE[name]}" if name in _BARE else f"--{name}{equals}{value}")
         elif name == "remarks-filter-analyse":
             rest.append(f"--remarks-filter-analysis{equals}{value}")
+        elif name == "reproducer":
+            rest.append(f"--mlir-generate-reproducer{equals}{value}")
         elif is_pass(name):
             passes.append(PassFlag(name, value))
         else:
@@ -122,17 +124,25 @@ def parse_arguments(arguments: Sequence[str]) -> Options:
     found, unknown = parser.parse_known_args(rest)
     if unknown:
         parser.error(_unknown(unknown[0]))
-    return _options(found, tuple(passes))
+    options = _options(found, tuple(passes))
+    for option, names in (("before", options.dumps.before), ("after", options.dumps.after)):
+        for name in names:
+            if not is_pass(name):
+                parser.error(f"argument --mlir-print-ir-{option}: no pass has the name '{name}'{_near(name)}")
+    return options
 
 
 def _unknown(argument: str) -> str:
     if not argument.startswith("-"):
         return f"one input file expected, got also '{argument}'"
     name = argument.lstrip("-").partition("=")[0]
-    close = difflib.get_close_matches(
-        name, (*_BARE, *_VALUES, *_NUMBERS, *pass_names(), *ALIASES, *known_to_mlir()), n=1
-    )
-    return f"unknown argument '{argument}'" + (f"; did you mean '--{close[0]}'?" if close else "")
+    return f"unknown argument '{argument}'{_near(name, '--', (*_BARE, *_VALUES, *_NUMBERS))}"
+
+
+def _near(name: str, dashes: str = "", others: tuple[str, ...] = ()) -> str:
+    """A question after one of the others or of the passes, if there is one of nearly that name."""
+    close = difflib.get_close_matches(name, (*others, *pass_names(), *ALIASES, *known_to_mlir()), n=1)
+    return f"; did you mean '{dashes}{close[0]}'?" if close else ""
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -28,6 +28,7 @@ class Outcome(str, Enum):
     LENT = "lent"  # the caller's memory is used as it is: a result slot or an argument
     PREPARED = "prepared"  # computed once, before the first call
     FUSED = "fused"  # the tensor is never in memory: its elements are made where they are read
+    NOT_FUSED = "not fused"  # the tensor or buffer is in memory: the loops that make it and that read it stay apart
     FOLDED = "folded"  # the tensor became an index map or a view of another
     FREED = "freed"  # the buffer's bytes may be used again from here on
     MOVED = "moved"  # the allocation stands where all that use it come by

@@ -19,6 +19,14 @@ def make_context() -> ir.Context:
     return context
 
 
+def is_known_dialect(name: str, context: ir.Context) -> bool:
+    """Whether a context has a dialect of that name, or takes ops of any."""
+    try:
+        return bool(context.dialects[name])
+    except IndexError:
+        return bool(name) and context.allow_unregistered_dialects
+
+
 @contextmanager
 def entered(operation: ir.Operation) -> Generator[None]:
     """Makes the operation's context current, with an unknown default location."""

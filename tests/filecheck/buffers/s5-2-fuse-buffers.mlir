@@ -68,7 +68,7 @@ func.func @apart(%x: memref<3xf32> {llvm.noalias}, %b: memref<6xf32>) {
 #id = affine_map<(i) -> (i)>
 
 // Case S5.2: `[0][5]` and `[3][5]` overlap, so the second loop must not begin before the first has ended.
-// CHECK:       decision: result of linalg.generic: allocated: may-overlap, 20 bytes (memref.subview [0] [5] [1] at {{.*}}, memref.subview [3] [5] [1] at
+// CHECK:       decision: result of linalg.generic: not fused: may-overlap, 20 bytes (memref.subview [0] [5] [1] at {{.*}}, memref.subview [3] [5] [1] at
 // CHECK-LABEL: func.func @overlapping(
 // CHECK:         linalg.generic
 // CHECK:           math.exp
@@ -97,7 +97,7 @@ func.func @overlapping(%x: memref<5xf32> {llvm.noalias}, %b: memref<8xf32>) {
 #id = affine_map<(i) -> (i)>
 
 // Rule 2: elements that were written by another iteration.
-// CHECK:       decision: result of linalg.generic: allocated: may-overlap, 20 bytes (memref.subview [0] [5] [1] at {{.*}}, memref.subview [3] [5] [1] at
+// CHECK:       decision: result of linalg.generic: not fused: may-overlap, 20 bytes (memref.subview [0] [5] [1] at {{.*}}, memref.subview [3] [5] [1] at
 // CHECK-LABEL: func.func @reads_overlapping(
 // CHECK-COUNT-2: linalg.generic
 func.func @reads_overlapping(%x: memref<5xf32> {llvm.noalias}, %b: memref<8xf32>, %r: memref<5xf32> {llvm.noalias}) {
@@ -123,7 +123,7 @@ func.func @reads_overlapping(%x: memref<5xf32> {llvm.noalias}, %b: memref<8xf32>
 #id = affine_map<(i) -> (i)>
 
 // Two arguments may be the same memory, unless one is marked.
-// CHECK:       decision: result of linalg.generic: allocated: may-overlap, 16 bytes (argument 0, argument 2)
+// CHECK:       decision: result of linalg.generic: not fused: may-overlap, 16 bytes (argument 0 at {{.*}}, argument 2 at
 // CHECK:       decision: result of linalg.generic: fused: read-as-written
 // CHECK-LABEL: func.func @arguments(
 // CHECK-COUNT-2: linalg.generic

@@ -38,8 +38,8 @@ func.func @two_writers(%x: memref<4xf32>, %a: memref<4xf32> {llvm.noalias}, %r: 
 #id = affine_map<(i) -> (i)>
 
 // The second writer takes a part only, so the reader cannot go to it, and the first cannot move past it.
-// CHECK:       decision: result of linalg.generic: allocated: may-overlap, 8 bytes (memref.subview [1] [2] [1] at {{.*}}, argument 1)
-// CHECK:       decision: result of linalg.generic: allocated: touched-between, 16 bytes (linalg.generic at
+// CHECK:       decision: result of linalg.generic: not fused: may-overlap, 8 bytes (memref.subview [1] [2] [1] at {{.*}}, argument 1 at
+// CHECK:       decision: result of linalg.generic: not fused: touched-between, 16 bytes (linalg.generic at
 // CHECK-LABEL: func.func @part(
 // CHECK-COUNT-3: linalg.generic
 func.func @part(%x: memref<2xf32> {llvm.noalias}, %a: memref<4xf32> {llvm.noalias}, %r: memref<4xf32> {llvm.noalias}, %y: memref<4xf32>) {
@@ -70,8 +70,8 @@ func.func @part(%x: memref<2xf32> {llvm.noalias}, %a: memref<4xf32> {llvm.noalia
 #id = affine_map<(i) -> (i)>
 
 // Rule 4: loads, stores and calls between the two.
-// CHECK:       decision: result of linalg.generic: allocated: touched-between, 16 bytes (memref.store at
-// CHECK:       decision: result of linalg.generic: allocated: touched-between, 16 bytes (func.call at
+// CHECK:       decision: result of linalg.generic: not fused: touched-between, 16 bytes (memref.store at
+// CHECK:       decision: result of linalg.generic: not fused: touched-between, 16 bytes (func.call at
 // CHECK:       decision: result of linalg.generic: fused: single-reader
 // CHECK-LABEL: func.func @stored(
 // CHECK-COUNT-2: linalg.generic
@@ -139,7 +139,7 @@ func.func @loaded(%x: memref<4xf32>, %r: memref<4xf32> {llvm.noalias}, %i: index
 #id = affine_map<(i) -> (i)>
 
 // Rule 5: a payload that loads what the other op writes, or what nobody writes.
-// CHECK:       decision: result of linalg.generic: allocated: may-overlap, 16 bytes (memref.alloc at {{.*}}, memref.alloc at
+// CHECK:       decision: result of linalg.generic: not fused: may-overlap, 16 bytes (memref.alloc at {{.*}}, memref.alloc at
 // CHECK:       decision: result of linalg.generic: fused: read-as-written
 // CHECK-LABEL: func.func @loads_it(
 // CHECK-COUNT-2: linalg.generic
@@ -186,9 +186,9 @@ func.func @loads_another(%x: memref<4xf32>, %r: memref<4xf32> {llvm.noalias}, %t
 #id = affine_map<(i) -> (i)>
 
 // Rules 1, 2 and 6: a sum is no element; another order of elements; a sum of what stays in memory, and of what does not.
-// CHECK:       decision: result of linalg.generic: allocated: producer-reduces
-// CHECK:       decision: result of linalg.generic: allocated: not-a-permutation
-// CHECK:       decision: result of linalg.generic: allocated: accumulated-into
+// CHECK:       decision: result of linalg.generic: not fused: producer-reduces
+// CHECK:       decision: result of linalg.generic: not fused: not-a-permutation
+// CHECK:       decision: result of linalg.generic: not fused: accumulated-into
 // CHECK:       decision: result of linalg.generic: fused: single-reader
 // CHECK-LABEL: func.func @of_a_sum(
 // CHECK-COUNT-2: linalg.generic

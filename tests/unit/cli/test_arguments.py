@@ -65,6 +65,8 @@ def test_marks_and_categories() -> None:
         (["--mlir-elide-elementsattrs-if-larger=-1"], "expected a number, got '-1'"),
         (["--remark-format=bitstream"], "invalid choice"),
         (["--remarks-filter=("], "expected a regular expression, got '('"),
+        (["--mlir-print-ir-before=nopass"], "argument --mlir-print-ir-before: no pass has the name 'nopass'"),
+        (["--mlir-print-ir-after=cse,hotdesk-shared-buffers"], "did you mean 'hotdesk-share-buffers'?"),
         (["a.mlir", "b.mlir"], "one input file expected, got also 'b.mlir'"),
     ],
 )
@@ -73,6 +75,11 @@ def test_what_makes_no_sense(arguments: list[str], message: str, capsys: pytest.
         parse_arguments(arguments)
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_reproducer_is_short_for_generating_one() -> None:
+    assert parse_arguments(["--reproducer=x.mlir"]).generate_reproducer == "x.mlir"
+    assert parse_arguments(["-reproducer", "x.mlir"]).generate_reproducer == "x.mlir"
 
 
 def test_flags_of_passes_and_a_pipeline() -> None:

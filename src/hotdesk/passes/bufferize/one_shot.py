@@ -37,6 +37,7 @@ from hotdesk.analysis.reading import read_function
 from hotdesk.analysis.recursion import agree, with_calls
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
+from hotdesk.ir.context import is_known_dialect
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.walking import defined_functions, is_declaration, runs_every_call, symbol_name
 from hotdesk.models.callee import assuming, retype_declaration
@@ -235,6 +236,9 @@ class OneShotBufferize(Pass):
             raise self._refused(which, "test-analysis-only with it", "true")
         if self.buffer_alignment < 0 or self.buffer_alignment & (self.buffer_alignment - 1):
             raise self._refused("buffer-alignment", "a power of two, or 0", str(self.buffer_alignment))
+        for dialect in self.dialect_filter:
+            if not is_known_dialect(dialect, module.context):
+                raise self._refused("dialect-filter", "names of dialects", dialect)
         names = {symbol_name(function) for function in defined_functions(module)}
         for name in self.no_analysis_func_filter:
             if name not in names:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from hotdesk.errors import BufferizationError
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from tests.unit.parsing import parse, run
 
@@ -21,6 +24,13 @@ def test_a_scalar_stays_a_result() -> None:
 
 def test_branches_without_tensors_stay() -> None:
     assert "cf.br ^bb1" in run(parse("func.func @main() {\n cf.br ^a\n^a:\n return\n}"), OneShotBufferize())
+
+
+def test_a_function_that_never_returns_is_named() -> None:
+    text = "func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  cf.br ^a\n^a:\n  cf.br ^a\n}"
+    with pytest.raises(BufferizationError, match="function: expected an op that returns, got none") as caught:
+        run(parse(text), OneShotBufferize())
+    assert caught.value.where == "-:2:3"
 
 
 def test_a_declaration_gets_memrefs() -> None:

@@ -233,6 +233,8 @@ REFUSED = {
     "dump-alias-sets=1": "option 'dump-alias-sets' of pass .*: expected test-analysis-only with it",
     "buffer-alignment=3": "expected a power of two, or 0, got '3'",
     "no-analysis-func-filter=g": "expected names of functions with a body, got 'g'",
+    "dialect-filter=tensor,foo": "expected names of dialects, got 'foo'",
+    "dialect-filter=tensor,,linalg": "expected names of dialects, got ''",
     "must-infer-memory": "expected options 'name=value'",
 }
 
