@@ -86,10 +86,7 @@ def _show(source: Input, diagnostic: Diagnostic) -> None:
 
 
 def _sizes(text: str) -> list[int]:
-    numbers = [int(part) for part in text.split(",") if part.strip()]
-    if any(number < 0 for number in numbers):
-        raise ValueError(text)
-    return numbers
+    return [int(part) for part in text.split(",") if part.strip()]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_sizes,
         default=[],
         metavar="N,N,…",
-        help="dynamic sizes and integer scalars of the arguments, in order",
+        help="dynamic sizes and integer scalars of the arguments, in order; --sizes=-3 where the first one is negative",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="for the random values of the arguments (0)")
     parser.add_argument(

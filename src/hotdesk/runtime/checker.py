@@ -38,7 +38,7 @@ from hotdesk.runtime.checking.elements import Unwritten, Value, plain
 from hotdesk.runtime.checking.findings import StopError
 from hotdesk.runtime.checking.machine import Machine, Settings, deep
 from hotdesk.runtime.checking.named import Expansions, expanded
-from hotdesk.runtime.checking.parameters import parameters
+from hotdesk.runtime.checking.parameters import parameters, refuse_unknown
 from hotdesk.runtime.checking.report import BufferRecord, CheckReport, Fault, FaultKind, Result, Traffic
 
 __all__ = [
@@ -93,12 +93,13 @@ def check_module(
     Raises:
         OptionError: the module has no such function.
         CallError: the arguments are not those of the function.
-        LoweringError: the program uses an op that the checker does not know.
+        LoweringError: the program uses an op that the checker does not know, or the function takes what cannot be given.
         ExecutionError: the program does not end.
     """
     with entered(module.operation):
         machine, entry = machine_for(module, function, settings)
         found = parameters(entry, read_only)
+        refuse_unknown(entry, found)
         values = drawn(found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
         given = passed(machine, entry, found, values)
         return run(machine, function, given, slots_of(found, given, result_shapes or {}))

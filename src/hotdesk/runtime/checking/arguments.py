@@ -25,6 +25,10 @@ def drawn(found: Sequence[Parameter], sizes: Sequence[int], seed: int) -> list[A
 
     `sizes` are for dynamic sizes and scalar integers, in order; 4 where there are no more. A result or an arena is an array
     of its sizes that nobody has written.
+
+    Raises:
+        ShapeError: a size is negative.
+        DtypeError: an integer is none of its type.
     """
     generator, rest = np.random.default_rng(seed), iter(sizes)
     return [_drawn(parameter, rest, generator) for parameter in found]
@@ -34,10 +38,21 @@ def _drawn(parameter: Parameter, rest: Iterator[int], generator: np.random.Gener
     dtype = dtype_of(parameter.type)
     if not parameter.is_memref:
         if dtype.kind in "iu":
-            return dtype.type(next(rest, _DEFAULT_SIZE))
+            return _integer(parameter, next(rest, _DEFAULT_SIZE), dtype)
         return _numbers(generator, (), dtype)[()]
     shape = tuple(next(rest, _DEFAULT_SIZE) if size is None else size for size in parameter.shape)
+    if min(shape, default=0) < 0:
+        given = ", ".join(map(str, shape))
+        raise ShapeError(f"argument {parameter.number}", expected=f"sizes of {parameter.type}, 0 or more", got=given)
     return _numbers(generator, shape, dtype)
+
+
+def _integer(parameter: Parameter, value: int, dtype: np.dtype[Any]) -> Any:
+    known = np.iinfo(dtype)
+    if not known.min <= value <= known.max:
+        expected = f"a number of type {parameter.type}, {known.min} to {known.max}"
+        raise DtypeError(f"argument {parameter.number}", expected=expected, got=str(value))
+    return dtype.type(value)
 
 
 def _numbers(generator: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

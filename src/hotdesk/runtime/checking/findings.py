@@ -38,6 +38,7 @@ class Findings:
         other: Block | None = None,
         used: Source | None = None,
         part: tuple[int, int] | None = None,
+        loop: Source | None = None,
     ) -> None:
         """Notes a fault. Raises StopError when there are so many that more would tell nothing."""
         buffer = block.record() if block is not None else None
@@ -46,7 +47,7 @@ class Findings:
             self._found[key] = replace(self._found[key], times=self._found[key].times + 1)
             return
         rival = other.record() if other is not None else None
-        self._found[key] = Fault(kind, at, message, buffer, rival, used, part)
+        self._found[key] = Fault(kind, at, message, buffer, rival, used, part, loop=loop)
         if len(self._found) >= _MOST:
             raise StopError
 

@@ -55,6 +55,7 @@ class _Function:
     body: Region
     code: Code
     arenas: tuple[int, ...]
+    at: Source
 
 
 class Machine:
@@ -124,7 +125,7 @@ class Machine:
         frame: list[Value] = [None] * function.code.size
         for number in function.arenas:
             self.carve(arguments[number].block)
-        with self.scope(at or Source("func.func")):
+        with self.scope(at or function.at):
             return function.body.run(frame, arguments)
 
     def _ready(self, name: str, at: Source | None) -> _Function:
@@ -138,7 +139,9 @@ class Machine:
                 )  # fmt: skip
             code = Code(self, self._meanings, self._expansions.found)
             arenas = tuple(p.number for p in parameters(op, False) if p.arena)
-            self._functions[name] = _Function(code.region(op.regions[0]), code, arenas)
+            self._functions[name] = _Function(
+                code.region(op.regions[0]), code, arenas, Source(op.name, python_line(op.location))
+            )
         return self._functions[name]
 
     # Stack

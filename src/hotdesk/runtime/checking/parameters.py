@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.walking import entry_block, int_array
+from hotdesk.errors import LoweringError
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_memref
+from hotdesk.ir.walking import entry_block, int_array, symbol_name
 from hotdesk.models.callee import HOLDS
 from hotdesk.passes.bufferize.one_shot import RESULT
 from hotdesk.passes.tensor.prepare import KIND
@@ -72,6 +76,20 @@ def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
         )
         for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
     ]
+
+
+def refuse_unknown(function: ir.Operation, found: Sequence[Parameter]) -> None:
+    """Raises LoweringError for the first argument that nobody can give from outside: no number, and no memref with a rank."""
+    for parameter in found:
+        if is_memref(parameter.type) or isinstance(parameter.type, (ir.IntegerType, ir.IndexType, ir.FloatType)):
+            continue
+        raise LoweringError(
+            f"argument {parameter.number} of @{symbol_name(function)}",
+            expected="a memref with a rank, or a number",
+            got=str(parameter.type),
+            where=python_line(function.location) or None,
+            hint="give the memory checker a function that makes it and calls this one",
+        )
 
 
 def _only_read(entry: Any) -> bool:

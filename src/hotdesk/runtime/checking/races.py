@@ -79,6 +79,5 @@ class Team:
         )
 
     def _tell(self, block: Block, access: Access, other: Access, at: Source) -> None:
-        loop = f"{self._at.op} at {self._at.location}" if self._at.location else self._at.op
-        message = f"{access.value} bytes of {block.name} that another iteration of {loop} {other.value}"
-        self._findings.add(FaultKind.RACE, at, message, block)
+        message = f"{access.value} bytes of {block.name} that another iteration of {self._at.op} {other.value}"
+        self._findings.add(FaultKind.RACE, at, message, block, loop=self._at)

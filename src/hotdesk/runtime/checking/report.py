@@ -55,6 +55,7 @@ class Fault:
         used: the op that computed with what was read, where that is another one.
         bytes: first byte and number of bytes within `buffer`, where the fault is about a part of it.
         times: how often the op did it.
+        loop: for a race, the op whose iterations may run at one time.
     """
 
     kind: FaultKind
@@ -65,11 +66,14 @@ class Fault:
     used: Source | None = None
     bytes: tuple[int, int] | None = None
     times: int = 1
+    loop: Source | None = None
 
     def __str__(self) -> str:
         where = f"{self.at.location}: " if self.at.location else ""
         lines = [f"{where}{self.kind.value}: {self.message}"]
-        lines += [f"    {source.location or '?'}: {text}" for source, text in self.notes()]
+        lines += [
+            f"    {source.location}: {text}" if source.location else f"    {text}" for source, text in self.notes()
+        ]
         return "\n".join(lines)
 
     def notes(self) -> tuple[tuple[Source, str], ...]:
@@ -81,7 +85,10 @@ class Fault:
             if buffer is not None:
                 found.append((buffer.allocated, f"{buffer} ({buffer.kind}), comes from {buffer.allocated.op}"))
             if buffer is not None and buffer.freed is not None:
-                found.append((buffer.freed, f"freed by {buffer.freed.op}"))
+                left = f"on the stack until the end of {buffer.freed.op}"
+                found.append((buffer.freed, left if buffer.kind == "stack" else f"freed by {buffer.freed.op}"))
+        if self.loop is not None:
+            found.append((self.loop, f"iterations of {self.loop.op} may run at one time"))
         return tuple(found)
 
 

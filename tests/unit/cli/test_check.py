@@ -1,0 +1,113 @@
+"""`hotdesk check`: what it prints of faults, and of programs that it cannot run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hotdesk.cli.check import main
+
+RACE = """func.func @main() {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %z = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<8xf32>
+  scf.parallel (%i) = (%c0) to (%c8) step (%c1) {
+    memref.store %z, %a[%c0] : memref<8xf32>
+  }
+  memref.dealloc %a : memref<8xf32>
+  return
+}
+"""
+STACK = """func.func @main(%x: memref<4xf32>) -> memref<4xf32> {
+  %q = memref.alloca() : memref<4xf32>
+  memref.copy %x, %q : memref<4xf32> to memref<4xf32>
+  return %q : memref<4xf32>
+}
+"""
+CALLED = (
+    STACK.replace("@main", "private @made")
+    + """
+func.func @main(%x: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %q = call @made(%x) : (memref<4xf32>) -> memref<4xf32>
+  %v = memref.load %q[%c0] : memref<4xf32>
+  return
+}
+"""
+)
+SIGNED = """func.func @main(%n: index, %b: i8, %x: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %below = arith.cmpi slt, %n, %c0 : index
+  cf.assert %below, "not below 0"
+  return
+}
+"""
+
+
+def run(text: str, folder: Path, *options: str) -> tuple[int, str]:
+    """The exit code, and the name of the file."""
+    file = folder / "in.mlir"
+    file.write_text(text, encoding="utf-8")
+    return main([str(file), *options]), str(file)
+
+
+def test_a_race_names_the_loop_by_its_place_in_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, file = run(RACE, tmp_path)
+    said = capsys.readouterr().err
+    assert code == 1
+    assert (
+        f"{file}:8:5: error: race: writes bytes of memref<8xf32> that another iteration of scf.parallel writes" in said
+    )
+    assert f"{file}:7:3: note: iterations of scf.parallel may run at one time\n  scf.parallel" in said
+    assert " -:" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [(STACK, "1:1: note: {} func.func"), (CALLED, "9:8: note: {} func.call")],
+    ids=["returned", "called"],
+)
+def test_stack_memory_says_when_it_was_left(
+    text: str, end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, file = run(text, tmp_path)
+    said = capsys.readouterr().err
+    assert code == 1
+    assert f"{file}:{end.format('on the stack until the end of')}\n" in said
+    assert "freed by" not in said
+
+
+@pytest.mark.parametrize("kind", ["memref<*xf32>", "tensor<4xf32>", "vector<4xf32>", "complex<f32>"])
+def test_an_argument_that_nobody_can_give_is_bad_input(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, file = run(f"func.func @main(%x: {kind}) {{\n  return\n}}\n", tmp_path)
+    said = capsys.readouterr().err
+    assert code == 2
+    assert said.startswith(
+        f"{file}:1:1: error: argument 0 of @main: expected a memref with a rank, or a number, got {kind}"
+    )
+    assert "[HD303]" in said
+
+
+def test_scalars_may_be_negative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(SIGNED, tmp_path, "--sizes=-3,-128,0")[0] == 0
+    assert run(SIGNED, tmp_path, "--sizes=3")[0] == 1
+    assert "failed assertion" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ("-3,0,-1", "argument 2: expected sizes of memref<?xf32>, 0 or more, got -1. [HD205]"),
+        ("-3,200", "argument 1: expected a number of type i8, -128 to 127, got 200. [HD203]"),
+    ],
+)
+def test_what_is_no_size_and_no_number_of_the_type_is_refused(
+    sizes: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(SIGNED, tmp_path, f"--sizes={sizes}")[0] == 2
+    assert said in capsys.readouterr().err
