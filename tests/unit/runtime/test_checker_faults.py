@@ -20,6 +20,7 @@ from hotdesk.runtime.checker import CheckReport, FaultKind, Settings, check_modu
 from tests.running import wanted
 from tests.running.examples import EXAMPLES, inputs_of
 from tests.unit.analysis.test_mutations import CASES as IN_PLACE
+from tests.unit.runtime.planted.boundaries import EQUIVALENT, OUT_PARAMS, OUT_PARAMS_HOISTED, WORKSPACES
 from tests.unit.runtime.planted.copying import COPIES, FUSION
 from tests.unit.runtime.planted.placing import DEALLOCATION, HOISTING, LOOP_HOISTING, PROMOTION
 from tests.unit.runtime.planted.planting import WRONG_RESULTS, Case, Patch, always
@@ -34,6 +35,10 @@ PASSES = {
     "hotdesk-share-buffers": SHARING,
     "hotdesk-merge-allocations": MERGING,
     "hotdesk-fuse-buffers": FUSION,
+    "hotdesk-allocate-workspaces": WORKSPACES,
+    "hotdesk-buffer-results-to-out-params": OUT_PARAMS,
+    "hotdesk-buffer-results-to-out-params{hoist-dynamic-allocs=true}": OUT_PARAMS_HOISTED,
+    "hotdesk-drop-equivalent-buffer-results": EQUIVALENT,
 }
 CASES = [
     pytest.param(name, case, id=f"{name.removeprefix('hotdesk-')}: {fault}")
