@@ -108,7 +108,8 @@ class Passing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BufferProgram:
-    """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order."""
+    """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order; `asynchronous` are
+    the ops that run on beside the program (`analysis.asynchronous`)."""
 
     function: ir.Operation
     ops: tuple[BufferOp, ...]
@@ -116,6 +117,7 @@ class BufferProgram:
     buffers: tuple[Buffer, ...]
     users: tuple[tuple[int, ...], ...]
     numbers: dict[ir.Value, int] = field(repr=False)
+    asynchronous: frozenset[int] = frozenset()
 
     def terminators(self, op: BufferOp, region: int) -> Iterator[BufferOp]:
         """The ops with which control leaves a region of an op."""

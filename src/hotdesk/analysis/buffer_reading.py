@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.asynchronous import is_asynchronous
 from hotdesk.analysis.buffer_program import (
     FUNCTION,
     NOT_A_BUFFER,
@@ -45,6 +46,7 @@ class _Reader:
         self._buffers: list[Buffer] = []
         self._users: list[list[int]] = []
         self._numbers: dict[ir.Value, int] = {}
+        self._asynchronous: list[int] = []
         self._edges: dict[tuple[int, str, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
 
     def run(self) -> BufferProgram:
@@ -56,6 +58,7 @@ class _Reader:
             tuple(self._buffers),
             tuple(map(tuple, self._users)),
             self._numbers,
+            frozenset(self._asynchronous),
         )
 
     def _add(self, value: ir.Value, kind: Kind, producer: int, index: int, block: int, sources: tuple[int, ...]) -> int:
@@ -111,7 +114,9 @@ class _Reader:
                 for i, v in enumerate(operation.results)
             ]
         )
-        if self._behind or (self._scalars and name not in _NOT_READING) or name in _POINTING:
+        if is_asynchronous(operation):
+            self._asynchronous.append(number)
+        if self._behind or (self._scalars and name not in _NOT_READING) or self._points(operation):
             self._remember(operation, (*operands, *(payload or ())), number)
         control = flow is not None
         self._ops[number] = BufferOp(
@@ -142,6 +147,11 @@ class _Reader:
             return []
         return [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
 
+    def _points(self, operation: ir.Operation) -> bool:
+        """Whether memory can be had by what an op makes and is no memref."""
+        later = operation.name == "async.execute" and any("memref" in str(result.type) for result in operation.results)
+        return later or operation.name in _POINTING
+
     def _remember(self, operation: ir.Operation, operands: tuple[int, ...], number: int) -> None:
         """Notes what is behind the results of an op: its own memrefs, and those used in its regions."""
         inside = [op for op in self._ops[number + 1 :] if op is not None]
@@ -169,6 +179,8 @@ class _Reader:
             kind, sources = Kind.ALLOCATION, operands[:1] if name == "memref.realloc" else ()
         elif passed:
             kind = Kind.PASSED
+        else:
+            sources = tuple(self._hidden(op))
         return self._add(value, kind, place[0], index, place[1], sources)
 
     def _link(self, blocks: Sequence[ir.Block], numbers: Sequence[int]) -> None:

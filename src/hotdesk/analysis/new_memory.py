@@ -15,10 +15,11 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.asynchronous import is_token
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Reason
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_buffer, is_memref, shape_of
+from hotdesk.ir.types import is_memref, shape_of
 from hotdesk.ir.walking import defining_op, segment_sizes
 from hotdesk.models.effects import MemoryEffects, NewMemory
 from hotdesk.models.registry import model_of
@@ -129,7 +130,7 @@ def _entangled(op: ir.Operation) -> Reason | None:
     does_more = stated is not None and bool(stated.reads or stated.writes or stated.frees)
     if op.name in _FILLING or does_more or len(op.regions):
         return Reason.DOES_MORE_THAN_ALLOCATE
-    if any("token" in str(value.type) for value in (*op.operands, *op.results) if not is_buffer(value.type)):
+    if any(is_token(value.type) for value in (*op.operands, *op.results)):
         return Reason.ASYNCHRONOUS
     return None if len(op.results) == 1 else Reason.DOES_MORE_THAN_ALLOCATE
 

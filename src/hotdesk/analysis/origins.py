@@ -5,8 +5,9 @@ operand, of both operands of a choice, and of everything that is passed to a blo
 worklist until nothing changes.
 
 Memory has *escaped* once an op that keeps pointers got it: a store of the memref itself; an op of which nothing is known, a call
-too, unless it has no regions and makes nothing but numbers; what hands a memref out of a region of which nothing is known. An
-unknown memref may be any memory that has escaped, an argument or a global, but no allocation that has not.
+too, unless it has no regions and makes nothing but numbers; an op that runs on beside the program, or one inside of it; what
+hands a memref out of a region of which nothing is known. An unknown memref may be any memory that has escaped, an argument or a
+global, but no allocation that has not.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.asynchronous import used_later
 from hotdesk.analysis.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.models.registry import model_of
 
@@ -28,6 +30,8 @@ class Origins:
     def __init__(self, program: BufferProgram) -> None:
         self.of = _origins(program)
         self.kept = {op.number: values for op in program.ops if (values := kept(program, op))}
+        for number, values in used_later(program).items():
+            self.kept[number] = tuple(dict.fromkeys((*self.kept.get(number, ()), *values)))
         self.escaped = frozenset[int]().union(*(self.of[v] for values in self.kept.values() for v in values))
 
 

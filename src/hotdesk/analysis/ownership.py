@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
+from hotdesk.analysis.asynchronous import Started, using
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp
 from hotdesk.analysis.handovers import Key, Slot
 from hotdesk.analysis.ownership_candidates import EXTERNAL
@@ -59,6 +60,7 @@ class Ownership:
         handovers: what is passed into them, by key.
         places: for each owner that frees its buffer somewhere, where.
         last_uses: for each owner, the last op that uses its buffer.
+        unfinished: asynchronous ops that may still use memory which is freed or handed over, by number.
     """
 
     def __init__(self, problem: Problem, owning: Iterable[int] = ()) -> None:
@@ -73,6 +75,7 @@ class Ownership:
             pass
         for owner in self._stored():
             self.places.pop(owner, None)
+        self.unfinished = self._hold()
 
     @cached_property
     def dynamic(self) -> tuple[Slot, ...]:
@@ -169,18 +172,27 @@ class Ownership:
         """Finds where each owner frees its buffer, or takes handovers back."""
         program = self._program
         uses: dict[int, set[int]] = {}
+        self._late: dict[int, set[Started]] = {}
         moves: dict[int, dict[int, frozenset[int]]] = {}
         for buffer, candidates in zip(program.buffers, self.candidates, strict=True):
-            touching = [u for u in program.users[buffer.number] if self._problem.touches(u)] if candidates else []
+            if not candidates:
+                continue
+            touching = [u for u in program.users[buffer.number] if self._problem.touches(u, buffer.number)]
+            beside = [self._problem.started[op] for op in using(program, buffer.number)]
+            touching += (op.done for op in beside if op.done >= 0)
+            late = [op for op in beside if op.done < 0]
             for c in candidates:
                 if c != EXTERNAL:
                     uses.setdefault(c, set()).update(touching)
+                if c != EXTERNAL and late:
+                    self._late.setdefault(c, set()).update(late)
         for handover in self.handovers.values():
             for c in handover.moved:
                 edges = self.slots.edges(handover.key)
                 here = moves.setdefault(c, {})
                 here[handover.key[0]] = here.get(handover.key[0], frozenset()) | edges
         self.places: dict[int, tuple[Place, ...]] = {}
+        self._moves = moves
         self.last_uses: dict[int, int] = {}
         refused: set[tuple[Key, int]] = set()
         for owner in sorted(uses):
@@ -195,6 +207,18 @@ class Ownership:
                 self.last_uses[owner] = max(uses[owner], default=-1)
         self._kept |= refused
         return not refused
+
+    def _hold(self) -> tuple[int, ...]:
+        """Has what asynchronous ops use freed where they are done; those of which that is not known."""
+        found: set[int] = set()
+        for owner, ops in self._late.items():
+            if owner in self.places:
+                late = self._problem.late_ends.find(owner, ops, self._moves.get(owner, {}), self.places[owner])
+                if isinstance(late, int):
+                    found.add(late)
+                else:
+                    self.places[owner] = late
+        return tuple(sorted(found))
 
     def _stored(self) -> set[int]:
         """Owners of memory that other memory points to, and whoever they hand over to: it may be read from there."""
@@ -212,6 +236,14 @@ class Ownership:
         if back and stays and not any(self.slots.of_key[key].returned >= 0 for key, _ in back):
             return
         op = self._program.ops[ops.start]
+        if op.regions and not any(owner in self.candidates[v] for v in op.operands if v != NOT_A_BUFFER):
+            raise BufferizationError(
+                f"memory that is used in a region of `{op.name}`",
+                expected="an op behind which it can be freed",
+                got="one that ends its block",
+                where=python_line(op.operation.location) or None,
+                hint="load what the region needs in front of the op, or allocate the memory in the region or outside the loop",
+            )
         raise BufferizationError(
             f"memory that `{op.name}` passes on",
             expected="an op whose flow a model describes",

@@ -90,8 +90,8 @@ class Candidates:
         record = self._program.buffers[buffer]
         shown = record.sources
         if record.kind is Kind.UNKNOWN and record.producer >= 0:
-            if buffer in self._lent or not self._is_called(buffer):
-                shown = self._program.ops[record.producer].operands
+            is_new = self._is_called(buffer) and buffer not in self._lent
+            shown = () if is_new else (*shown, *self._program.ops[record.producer].operands)
         elif record.kind is Kind.UNKNOWN and (parent := self._program.blocks[record.block].parent) >= 0:
             shown = self._program.ops[parent].operands
         return tuple(source for source in shown if source != NOT_A_BUFFER)

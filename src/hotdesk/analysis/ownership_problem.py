@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from hotdesk.analysis.allocators import Allocators
+from hotdesk.analysis.asynchronous import started
 from hotdesk.analysis.buffer_dominance import Dominance
 from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.handovers import Handovers
+from hotdesk.analysis.late_ends import LateEnds
+from hotdesk.analysis.memref_views import view_source
 from hotdesk.analysis.new_memory import freed, never_frees
 from hotdesk.analysis.owner_scopes import OwnerScopes
 from hotdesk.analysis.ownership_candidates import Candidates
@@ -23,6 +26,7 @@ class Problem:
         dominance = Dominance(program)
         self.scopes, self.releases = OwnerScopes(program, self.slots, dominance), Releases(program, dominance)
         self.candidates, self.allocators = Candidates(program, self.slots, lent), Allocators(program, self.slots)
+        self.started, self.late_ends = started(program), LateEnds(program)
         self._never_frees: dict[str, bool] = {}  # by name
         self._freed: dict[int, frozenset[int]] = {}
         self._touching: dict[int, bool] = {}
@@ -39,14 +43,21 @@ class Problem:
             found = self._freed[op.number] = freed(op.operation)
         return found
 
-    def touches(self, number: int) -> bool:
-        """Whether an op uses the memory of its memrefs, and does more than free it."""
+    def touches(self, number: int, buffer: int) -> bool:
+        """Whether an op uses the memory of a memref, and does more than free it or show it differently."""
+        op = self.program.ops[number]
         found = self._touching.get(number)
         if found is None:
-            op = self.program.ops[number]
-            found = self._touching[number] = not (op.name in _QUIET or self.freed(op) or self._shows(op))
-        return found
+            found = self._touching[number] = not (op.name in _QUIET or self.freed(op))
+        return found and not self._only_shows(op, buffer)
 
-    def _shows(self, op: BufferOp) -> bool:
-        """Whether an op makes a view."""
-        return any(value != NOT_A_BUFFER and self.program.buffers[value].kind is Kind.VIEW for value in op.results)
+    def _only_shows(self, op: BufferOp, buffer: int) -> bool:
+        """Whether an op makes views of a memref and does nothing else with it: not what it asks for the sizes of a view."""
+        shown = [
+            view_source(op.name, i)
+            for i, value in enumerate(op.results)
+            if value != NOT_A_BUFFER and self.program.buffers[value].kind is Kind.VIEW
+        ]
+        return (
+            bool(shown) and buffer in op.operands and all(i in shown for i, v in enumerate(op.operands) if v == buffer)
+        )

@@ -23,28 +23,27 @@ Options:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
+from hotdesk.analysis.allocation_uses import bytes_of
+from hotdesk.analysis.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.call_graph import bottom_up
 from hotdesk.analysis.memref_views import view_source
 from hotdesk.analysis.ownership import Ownership
-from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.analysis.releases import Place
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import product
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_bytes, element_of, shape_of
+from hotdesk.ir.types import is_memref, shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, symbol_name, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.branch_edges import split_edge
-from hotdesk.passes.buffers.freeing import erase_free
+from hotdesk.passes.buffers.earlier_frees import drop_free, drop_unused_frees, is_dropped
 from hotdesk.passes.buffers.ownership_flags import OwnershipFlags
 from hotdesk.passes.buffers.ownership_paths import close_branch
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy
@@ -106,45 +105,51 @@ class _Deallocation:
         settled = settle(self._function, self._options, self._flagged, self._lends)
         program, ownership = settled.program, settled.ownership
         flags = OwnershipFlags(program, ownership, self._lends)
-        freeing = [op for op in program.ops if _frees(program, op, ownership)]
+        freeing = [op for op in program.ops if is_dropped(program, op, ownership)]
         dropped = {op.number: flags.rewritten.op(op.number) for op in freeing}
         flags.run()
         unused = [
             o for o in ownership.places if program.buffers[o].kind is Kind.ALLOCATION and ownership.last_uses[o] < 0
         ]
-        _drop_unused(program, set(unused), dropped)
-        decisions = [*self._insert(program, ownership, flags), *map(self._copied, [*settled.copied, *flags.copied])]
+        drop_unused_frees(program, set(unused), dropped)
+        decisions = [
+            *self._insert(program, ownership, flags, unused),
+            *map(self._copied, [*settled.copied, *flags.copied]),
+        ]
         for op in dropped.values():
-            _drop(op)
+            drop_free(op)
         for branch in settled.opened:
             close_branch(branch)
         return decisions, flags.lent
 
-    def _insert(self, program: BufferProgram, ownership: Ownership, flags: OwnershipFlags) -> list[Decision]:
+    def _insert(
+        self, program: BufferProgram, ownership: Ownership, flags: OwnershipFlags, unused: Sequence[int]
+    ) -> list[Decision]:
+        """Puts in what frees. `unused` allocations go instead, once it stands: what shows them may tell a place."""
         decisions: list[Decision] = []
         placed: list[tuple[Place, int]] = []
         for owner, places in ownership.places.items():
-            last = ownership.last_uses[owner]
-            if (
-                last < 0
-                and program.buffers[owner].kind is Kind.ALLOCATION
-                and _erased_unused(program.buffers[owner].value)
-            ):
+            if owner in unused:
                 continue
+            last = ownership.last_uses[owner]
             placed += ((place, owner) for place in places)
             if places and last >= 0 and program.buffers[owner].kind is Kind.ALLOCATION:
                 decisions.append(self._decision(program.buffers[owner].value, flags.rewritten.op(last)))
         points = _Points(program, flags, self._options.placement == "end-of-block")
         for place, owner in sorted(placed, key=lambda pair: -pair[1]):
             flags.free(owner, *points.of(place))
+        for owner in unused:
+            if not _erased_unused(program.buffers[owner].value):
+                for place in ownership.places[owner]:
+                    flags.free(owner, *points.of(place))
         return decisions
 
     def _decision(self, value: ir.Value, last: ir.Operation) -> Decision:
         kind = value.type
         size = self._static.get(kind)
         if size is None:
-            size = product([*self._sizes.shape(value), element_bytes(element_of(kind))])
-            if isinstance(size, int) and None not in shape_of(kind):
+            size = bytes_of(value, self._sizes)
+            if isinstance(size, int) and is_memref(kind) and None not in shape_of(kind):
                 self._static[kind] = size
         source = Source(last.name, python_line(last.location))
         return Decision("allocation", Outcome.FREED, Reason.LIVE_RANGE_ENDED, (source,), size)
@@ -183,36 +188,6 @@ class _Points:
             self._branches[block], forward = split_edge(self._end(block), successor)
             self._between[block, successor] = forward
         return self._between[block, successor]
-
-
-def _frees(program: BufferProgram, op: BufferOp, ownership: Ownership) -> bool:
-    """Whether an op frees memory that this function or its caller frees anyway."""
-    operands = sorted(ownership.freed(op))
-    if not operands or op.results:
-        return False
-    values = [op.operands[i] for i in operands if op.operands[i] != NOT_A_BUFFER]
-    return bool(values) and all(_is_known(program, value, ownership) for value in values)
-
-
-def _is_known(program: BufferProgram, value: int, ownership: Ownership) -> bool:
-    return bool(ownership.candidates[value] - {EXTERNAL}) or program.buffers[value].kind is not Kind.UNKNOWN
-
-
-def _drop_unused(program: BufferProgram, unused: set[int], dropped: dict[int, ir.Operation]) -> None:
-    """Drops what frees allocations that are to be erased."""
-    for number in list(dropped):
-        if any(value >= 0 and program.root(value) in unused for value in program.ops[number].operands):
-            _drop(dropped.pop(number))
-
-
-def _drop(op: ir.Operation) -> None:
-    """Erases an op, and a condition around it that has nothing else."""
-    around = cast(Any, op.parent).operation
-    erase_free(op)
-    if around.name == "scf.if" and not len(around.results):
-        rest = [list(block.operations) for region in around.regions for block in region.blocks]
-        if all(len(ops) == 1 for ops in rest):
-            around.erase()
 
 
 def _erased_unused(value: ir.Value) -> bool:

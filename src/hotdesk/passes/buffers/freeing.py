@@ -3,15 +3,21 @@
 memref.dealloc %v                                       if %v begins where its allocation does
 %base, … = memref.extract_strided_metadata %v           otherwise
 memref.dealloc %base
+
+A deallocation that is erased leaves the order of a device as it was:
+
+%t1 = gpu.dealloc async [%t0] %m    ->    %t1 = gpu.wait async [%t0]
 """
 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.new_memory import DEALLOC
+from hotdesk.ir.building import create
 from hotdesk.ir.types import layout_of
 from hotdesk.ir.walking import defining_op
 
+_DEVICE = "gpu.dealloc"
 _METADATA = "memref.extract_strided_metadata"
 
 
@@ -22,9 +28,19 @@ def free(value: ir.Value, op: str = DEALLOC) -> None:
     ir.Operation.create(op, operands=[_base(value) if inside else value])
 
 
+def is_erasable(op: ir.Operation) -> bool:
+    """Whether a deallocation may go: it makes nothing, or the token of a device alone."""
+    return not len(op.results) or op.name == _DEVICE
+
+
 def erase_free(op: ir.Operation) -> None:
-    """Erases a deallocation, and what told the base of its memref, if nothing else asks for that."""
+    """Erases a deallocation, and what told the base of its memref, if nothing else asks for that; tokens are waited for."""
     source = defining_op(op.operands[0]) if len(op.operands) else None
+    tokens = list(op.operands)[:-1] if op.name == _DEVICE else []
+    if tokens or len(op.results):
+        wait = create("gpu.wait", tokens, [result.type for result in op.results], before=op)
+        for old, new in zip(op.results, wait.results, strict=True):
+            old.replace_all_uses_with(new)
     op.erase()
     if source is not None and source.name == _METADATA and not any(next(iter(r.uses), None) for r in source.results):
         source.erase()

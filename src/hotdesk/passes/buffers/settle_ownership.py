@@ -111,6 +111,7 @@ class _Settling:
             ownership = solve(program, slots, flagged_results(program, self._flagged))
             unclear = _unclear_edges(program, ownership)
             if not unclear:
+                _refuse_unfinished(program, ownership)
                 break
             for number, edges in unclear.items():
                 branch = program.ops[number].operation
@@ -187,6 +188,18 @@ def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, se
         if is_branch and handover.moved and len(handover.candidates) > 1:
             found.setdefault(op.number, set()).update(ownership.slots.edges(handover.key))
     return found
+
+
+def _refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
+    for number in ownership.unfinished:
+        op = program.ops[number]
+        raise BufferizationError(
+            f"memory that `{op.name}` uses beside the program",
+            expected="an op that waits for it, in the block in which the memory is allocated",
+            got="none, so that it may use the memory when it is freed or handed over",
+            where=python_line(op.operation.location) or None,
+            hint="wait for its token in that block: async.await, gpu.wait; for a transfer: memref.dma_wait with its tag",
+        )
 
 
 def _refuse_conditional(program: BufferProgram) -> None:
