@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hotdesk.planning.buffers import Buffer, BufferId, Tie
+from hotdesk.planning.numbers import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def _tied(buffers: Sequence[Buffer], ties: Sequence[Tie]) -> Iterator[list[tuple
     for tie in ties:
         for name in (tie.buffer_id, tie.host_id):
             if name not in position:
-                raise ValueError(f"expected ties between buffers of the problem, got one of {name!r}")
+                raise ValueError(f"expected ties between buffers of the problem, got one of {shown(name)}")
         tied, host = position[tie.buffer_id], position[tie.host_id]
         around.setdefault(host, []).append((tied, tie.offset))
         around.setdefault(tied, []).append((host, -tie.offset))
@@ -80,8 +81,8 @@ def _tied(buffers: Sequence[Buffer], ties: Sequence[Tie]) -> Iterator[list[tuple
                 there = distance[i] + offset
                 if distance.setdefault(j, there) != there:
                     raise ValueError(
-                        f"expected ties that agree, got {buffers[j].id!r} both {distance[j]} and {there} bytes "
-                        f"from {buffers[first].id!r}"
+                        f"expected ties that agree, got {shown(buffers[j].id)} both {distance[j]} and {there} bytes "
+                        f"from {shown(buffers[first].id)}"
                     )
                 if j not in seen:
                     seen.add(j)
@@ -98,14 +99,14 @@ def _body(buffers: Sequence[Buffer], distances: list[tuple[int, int]]) -> Body:
     for i, offset in members:
         if (offset - at) % buffers[i].alignment:
             raise ValueError(
-                f"expected ties that keep alignments, got {buffers[i].id!r}, aligned to {buffers[i].alignment}, "
-                f"{abs(offset - at)} bytes from {buffers[anchor].id!r}, aligned to {alignment}"
+                f"expected ties that keep alignments, got {shown(buffers[i].id)}, aligned to {buffers[i].alignment}, "
+                f"{abs(offset - at)} bytes from {shown(buffers[anchor].id)}, aligned to {alignment}"
             )
     taken = [(buffers[i], offset) for i, offset in members if buffers[i].size]
     phase, pinned = -at % alignment, _pinned(buffers, members)
     if pinned is not None and (pinned - phase) % alignment:
         raise ValueError(
-            f"expected fixed offsets that keep alignments, got {buffers[anchor].id!r}, aligned to {alignment}, "
+            f"expected fixed offsets that keep alignments, got {shown(buffers[anchor].id)}, aligned to {alignment}, "
             f"at {pinned + at} by what it is tied to"
         )
     return Body(
@@ -127,11 +128,11 @@ def _pinned(buffers: Sequence[Buffer], members: Sequence[tuple[int, int]]) -> in
             places[fixed - offset] = buffers[i].id
     if len(places) > 1:
         raise ValueError(
-            f"expected fixed offsets that agree with the ties, got {', '.join(map(repr, places.values()))}"
+            f"expected fixed offsets that agree with the ties, got {', '.join(map(shown, places.values()))}"
         )
     place = next(iter(places), None)
     if place is not None and place < 0:
-        raise ValueError(f"expected what is tied to {places[place]!r} at offset 0 or above, got {place}")
+        raise ValueError(f"expected what is tied to {shown(places[place])} at offset 0 or above, got {place}")
     return place
 
 

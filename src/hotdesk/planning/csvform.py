@@ -7,23 +7,35 @@ Live ranges are half open, sizes in bytes. Further columns may follow, in any or
 - `host` and `at`: the buffer starts `at` bytes after the buffer `host`. Several that are tied all name one of them.
 - `pool`: where an answer does not lie in the arena. Pools themselves are given when reading.
 
-An id that is a decimal integer in its shortest form is read as int, any other as str.
+An id that is a decimal integer in its shortest form is read as int, any other as str. Numbers are decimal digits,
+behind a sign if need be. A byte order mark before the header is skipped.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from hotdesk.planning.bodies import bodies_of
 from hotdesk.planning.bounds import lower_bound
 from hotdesk.planning.buffers import Buffer, BufferId, Pool, PoolId, Tie
+from hotdesk.planning.numbers import shown
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.problem import Problem
 
 _COLUMNS = ("id", "lower", "upper", "size")
 _OPTIONAL = ("alignment", "gaps", "host", "at", "pool", "offset")
+_BYTE_ORDER_MARK = "\ufeff"
+_MOST_DIGITS = 1_000
+"""Far beyond what a problem accepts, and below what Python refuses to read."""
+
+
+class _Reader(Iterator[list[str]], Protocol):
+    @property
+    def line_num(self) -> int: ...
 
 
 def read_csv(text: str, *, alignment: int = 1, pin: bool = False, pools: Sequence[Pool] = ()) -> Problem:
@@ -65,7 +77,7 @@ def read_csv_plan(problem: Problem, text: str) -> Plan:
             places[_read_id(row["id"])] = (pool, _read_int(line, "offset", cell))
     for buffer in problem.buffers:
         if buffer.id not in places:
-            raise ValueError(f"expected an offset for every buffer, got none for {buffer.id!r}")
+            raise ValueError(f"expected an offset for every buffer, got none for {shown(buffer.id)}")
     placements = tuple(Placement(b.id, *places[b.id]) for b in problem.buffers)
     placed = [(b, p) for b, p in zip(problem.buffers, placements, strict=True) if b.size]
     arena = max((p.offset + b.footprint for b, p in placed if p.pool is None), default=0)
@@ -122,15 +134,16 @@ def _hosts(problem: Problem) -> dict[BufferId, tuple[BufferId, int]]:
 
 def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and cells by column of every row below the header; blank lines are skipped."""
-    reader = csv.reader(io.StringIO(text))
-    header = next((tuple(cell.strip() for cell in row) for row in reader), ())
+    reader = csv.reader(io.StringIO(text.removeprefix(_BYTE_ORDER_MARK)))
+    rows = _read(reader)
+    header = next((tuple(cell.strip() for cell in row) for row in rows), ())
     further = header[len(_COLUMNS) :]
     if header[: len(_COLUMNS)] != _COLUMNS or len({*further}) < len(further) or not {*further} <= {*_OPTIONAL}:
         raise ValueError(
             f"expected the header id,lower,upper,size with optional {', '.join(_OPTIONAL[:-1])} and {_OPTIONAL[-1]}, "
-            f"got {','.join(header)!r}"
+            f"got {shown(','.join(header))}"
         )
-    for row in reader:
+    for row in rows:
         if not row:
             continue
         if len(row) != len(header):
@@ -138,19 +151,33 @@ def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
         yield reader.line_num, {column: cell.strip() for column, cell in zip(header, row, strict=True)}
 
 
+def _read(reader: _Reader) -> Iterator[list[str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise ValueError(
+            f"line {reader.line_num}: expected cells of up to {csv.field_size_limit():,} characters, with commas between, "
+            f"got what cannot be read: {error}"
+        ) from error
+
+
 def _read_gap(line: int, cell: str) -> tuple[int, int]:
     start, dash, end = cell.partition("-")
-    if not (start.isdecimal() and dash and end.isdecimal()):
-        raise ValueError(f"line {line}: expected gaps such as 3-5, with spaces between, got {cell!r}")
+    if not (_is_integer(start) and dash and _is_integer(end)):
+        raise ValueError(f"line {line}: expected gaps such as 3-5, with spaces between, got {shown(cell)}")
     return int(start), int(end)
 
 
 def _read_id(cell: str) -> BufferId:
-    return int(cell) if cell.isdecimal() and str(int(cell)) == cell else cell
+    return int(cell) if _is_integer(cell) and str(int(cell)) == cell else cell
 
 
 def _read_int(line: int, column: str, cell: str) -> int:
-    try:
-        return int(cell)
-    except ValueError:
-        raise ValueError(f"line {line}: expected an integer for {column}, got {cell!r}") from None
+    if not _is_integer(cell[1:] if cell[:1] in ("+", "-") else cell):
+        raise ValueError(f"line {line}: expected an integer for {column}, got {shown(cell)}")
+    return int(cell)
+
+
+def _is_integer(cell: str) -> bool:
+    """Whether these are decimal digits, of which Python reads so many."""
+    return len(cell) <= _MOST_DIGITS and re.fullmatch("[0-9]+", cell) is not None

@@ -10,19 +10,21 @@ the arena without reuse is the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 
 from hotdesk.planning.bodies import Body, bodies_of
 from hotdesk.planning.borrow import Loan, borrow
-from hotdesk.planning.bounds import Bound, eligible_pools, hosting_pools, lower_bound
+from hotdesk.planning.bounds import Bound, lower_bound
 from hotdesk.planning.buffers import Buffer, pinned_top
 from hotdesk.planning.costs import least_cost
 from hotdesk.planning.cpsat import NODES_PER_EFFORT
 from hotdesk.planning.deadline import Deadline
 from hotdesk.planning.exact import DEFAULT_BUDGET
 from hotdesk.planning.instance import Instance, Layout, build_instance
+from hotdesk.planning.merged import expanded_plan, merged_problem, spread
+from hotdesk.planning.numbers import shown, whole
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, PROVERS, STRATEGIES, Request
 from hotdesk.planning.problem import Problem
@@ -54,20 +56,26 @@ def plan(
             alone, and is the same on every machine.
 
     Raises:
-        ValueError: an unknown strategy, a negative effort, capacity or time limit.
+        ValueError: an unknown strategy, a negative effort, capacity or time limit, or one that is no number of its kind.
         ImportError: the strategy "cp-sat" without the package `ortools`.
     """
     started = perf_counter()
     problem = problem if isinstance(problem, Problem) else Problem(tuple(problem))
     if strategy not in STRATEGIES and strategy != NO_REUSE:
         raise ValueError(f"expected a strategy among {', '.join((*STRATEGIES, NO_REUSE))}, got {strategy!r}")
+    effort, capacity = (
+        value if value is None else whole("plan", name, value)
+        for name, value in (("effort", effort), ("capacity", capacity))
+    )
     for name, value, unit in (
         ("effort", effort, " placements"),
         ("capacity", capacity, ""),
         ("time limit", time_limit, ""),
     ):
-        if value is not None and value < 0:
-            raise ValueError(f"expected {'an' if name == 'effort' else 'a'} {name} of 0{unit} or more, got {value}")
+        if value is not None and not value >= 0:  # nor is NaN
+            raise ValueError(
+                f"expected {'an' if name == 'effort' else 'a'} {name} of 0{unit} or more, got {shown(value)}"
+            )
     if effort is None:
         effort = DEFAULT_BUDGET if strategy in PROVERS else DEFAULT_EFFORT
     request = Request(seed, effort, Deadline.after(time_limit))
@@ -101,8 +109,8 @@ class _Planner:
         if problem.is_plain:
             return self._plan_plain(problem)
         bodies = bodies_of(problem.buffers, problem.ties)
-        if (merged := _merged(problem, bodies)) is not None:
-            return _expanded(problem, bodies, self._plan_plain(merged))
+        if (merged := merged_problem(problem, bodies)) is not None:
+            return expanded_plan(problem, bodies, self._plan_plain(merged))
         return self._plan_bodies(problem, bodies, lower_bound(problem), 0)
 
     def _plan_plain(self, problem: Problem) -> Plan:
@@ -134,7 +142,7 @@ class _Planner:
             [(k, body.alignment, body.phase, body.top) for k, body in movable],
             max((body.pinned + body.top for body in bodies if body.pinned is not None and body.rectangles), default=0),
         )
-        unshared = Plan(_spread(problem, bodies, {}, apart), no_reuse, bound, NO_REUSE, no_reuse, 0.0, 0, least)
+        unshared = Plan(spread(problem, bodies, {}, apart), no_reuse, bound, NO_REUSE, no_reuse, 0.0, 0, least)
         if self.strategy == NO_REUSE or not movable:
             return unshared
         asked = RigidProblem.of(problem, bodies, self.capacity, max(bound.bytes, self.capacity or 0), least)
@@ -151,42 +159,8 @@ class _Planner:
             return replace(unshared, bound=bound)
         loans = {k: Loan(pool, offset) for k, (pool, offset) in enumerate(best.places) if pool is not None}
         offsets = {k: offset for k, (pool, offset) in enumerate(best.places) if pool is None}
-        placements = _spread(problem, bodies, loans, offsets)
+        placements = spread(problem, bodies, loans, offsets)
         return Plan(placements, best.arena, bound, best.strategy, no_reuse, 0.0, best.cost, least)
-
-
-def _merged(problem: Problem, bodies: Sequence[Body]) -> Problem | None:
-    """One buffer for each body, by number, where all bodies are what a buffer can be; None where some is not.
-
-    What takes no bytes may have any place for all that the others care: `_expanded` gives it one that suits its members.
-    """
-    buffers: list[Buffer] = []
-    for k, body in enumerate(bodies):
-        first = problem.buffers[body.members[0][0]]
-        only = next(iter(body.rectangles), None)
-        if only is None:
-            buffers.append(Buffer(k, first.lower, first.upper, 0, 1))
-            continue
-        if len(body.rectangles) > 1 or only.bottom or body.phase:
-            return None
-        buffer = Buffer(k, only.lower, only.upper, body.end, body.alignment, body.pinned)
-        if buffer.footprint != only.top or eligible_pools(buffer, problem.pools) != hosting_pools(problem, body):
-            return None
-        buffers.append(buffer)
-    return Problem(tuple(buffers), problem.pools)
-
-
-def _expanded(problem: Problem, bodies: Sequence[Body], merged: Plan) -> Plan:
-    """The plan of a merged problem as one of the problem it was made from."""
-    number = {pool.id: k for k, pool in enumerate(problem.pools)}
-    placed = [(k, p) for k, p in enumerate(merged.placements) if bodies[k].rectangles]
-    loans = {k: Loan(number[p.pool], p.offset) for k, p in placed if p.pool is not None}
-    offsets = {k: p.offset for k, p in placed if p.pool is None}
-    bound = lower_bound(problem)
-    if merged.bound.bytes > bound.bytes:  # a search proved it
-        members = (i for k in merged.bound.buffer_ids for i, _ in bodies[int(k)].members if problem.buffers[i].size)
-        bound = replace(merged.bound, buffer_ids=tuple(problem.buffers[i].id for i in members))
-    return replace(merged, placements=_spread(problem, bodies, loans, offsets), bound=bound)
 
 
 def _proven(bound: Bound, bytes_: int, problem: Problem) -> Bound:
@@ -233,17 +207,3 @@ def _placements(problem: Problem, loans: Mapping[int, Loan], offsets: Mapping[in
         else:
             placements.append(Placement(buffer.id, None, offsets.get(i, buffer.fixed_offset or 0)))
     return tuple(placements)
-
-
-def _spread(
-    problem: Problem, bodies: Sequence[Body], loans: Mapping[int, Loan], offsets: Mapping[int, int]
-) -> tuple[Placement, ...]:
-    """The members of bodies that have a loan or an offset, or stand where they are pinned; else at the ground."""
-    placements: dict[int, Placement] = {}
-    for k, body in enumerate(bodies):
-        loan = loans.get(k)
-        ground = body.phase if body.pinned is None else body.pinned
-        pool, base = (problem.pools[loan.pool].id, loan.offset) if loan else (None, offsets.get(k, ground))
-        for i, offset in body.members:
-            placements[i] = Placement(problem.buffers[i].id, pool, base + offset)
-    return tuple(placements[i] for i in range(len(problem.buffers)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hotdesk.planning.bodies import bodies_of
 from hotdesk.planning.buffers import Buffer, BufferId, Pool, Tie, pinned_top
+from hotdesk.planning.numbers import shown
 
 LARGEST_TOTAL = 1 << 60
 """Footprints, together, stay below this many bytes: offsets fit a signed 64-bit integer with room for rounding."""
@@ -30,7 +31,7 @@ class Problem:
         highest = max((pinned_top(b) for b in self.buffers if b.fixed_offset is not None and b.size), default=0)
         total = highest + sum([buffer.footprint for buffer in self.buffers]) + sum(abs(tie.offset) for tie in self.ties)
         if total >= LARGEST_TOTAL:
-            raise ValueError(f"expected sizes that sum to less than {LARGEST_TOTAL} bytes, got {total}")
+            raise ValueError(f"expected sizes that sum to less than {LARGEST_TOTAL} bytes, got {shown(total)}")
         _reject_collisions(self._pinned_rectangles())
 
     @property
@@ -57,7 +58,7 @@ def _reject_repeats(kind: str, ids: Sequence[int | str]) -> None:
     seen: set[int | str] = set()
     for name in ids:
         if name in seen:
-            raise ValueError(f"expected every {kind} id once, got {name!r} twice")
+            raise ValueError(f"expected every {kind} id once, got {shown(name)} twice")
         seen.add(name)
 
 
@@ -69,6 +70,6 @@ def _reject_collisions(taken: Iterable[tuple[int, int, int, int, BufferId]]) -> 
             if other_bottom < top and bottom < other_top:
                 raise ValueError(
                     f"expected pinned buffers that are live together to lie apart, "
-                    f"got {other!r} and {name!r} at {other_bottom} and {bottom}"
+                    f"got {shown(other)} and {shown(name)} at {other_bottom} and {bottom}"
                 )
         active.append((lower, upper, bottom, top, name))

@@ -23,8 +23,29 @@ def test_offsets_go_to_stdout_and_the_certificate_to_stderr(chain: str, capsys: 
     out, err = capsys.readouterr()
     assert out == "id,lower,upper,size,offset\na,0,2,100,0\nb,1,3,100,100\nc,2,4,100,0\n"
     assert err.startswith(
-        "arena 200 bytes, optimal; bound 200 bytes (live, 2 buffers at step 1); without reuse 300 bytes; skyline/pressure, "
+        "arena 200 bytes, optimal; bound 200 bytes (live, 2 buffers at step 1: a 100, b 100); "
+        "without reuse 300 bytes; skyline/pressure, "
     )
+
+
+def test_what_the_certificate_names_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Eight buffers of which six are named, two that share bytes, and a pool."""
+    path = tmp_path / "named.csv"
+    rows = [f"b{i},0,2,{100 + i},," for i in range(7)]
+    path.write_text("\n".join(["id,lower,upper,size,host,at", *rows, "view,0,2,40,b6,0", ""]))
+    assert main(["plan", str(path), "--pool", "beside=105"]) == 0
+    named = (
+        "b6 106, b5 105, b4 104, b3 103, b2 102, b1 101, 2 more 140, less 40 that ties share, less 105 that pools lend"
+    )
+    assert f"bound 616 bytes (live, 8 buffers at step 0: {named});" in capsys.readouterr().err
+    assert 106 + 105 + 104 + 103 + 102 + 101 + 140 - 40 - 105 == 616
+
+
+def test_nothing_to_plan_names_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "empty.csv"
+    path.write_text("id,lower,upper,size\na,0,1,0\n")
+    assert main(["plan", str(path)]) == 0
+    assert "bound 0 bytes (live, 0 buffers at step 0)" in capsys.readouterr().err
 
 
 def test_what_is_printed_is_a_right_plan(capsys: pytest.CaptureFixture[str]) -> None:
@@ -37,7 +58,7 @@ def test_what_is_printed_is_a_right_plan(capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(("capacity", "code"), [("200", 0), ("0.2kB", 0), ("1 KiB", 0), ("199", 3)])
 def test_a_capacity_is_met_or_refused(chain: str, capacity: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", chain, "--capacity", capacity]) == code
-    refusal = "error: no plan fits 199 bytes: 200 bytes are needed at step 1"
+    refusal = "error: no plan fits 199 bytes: 200 bytes are needed by 2 buffers at step 1: a 100, b 100"
     assert (refusal in capsys.readouterr().err) == bool(code)
 
 
@@ -86,6 +107,12 @@ def test_options_that_make_no_sense(
     [
         ("id,size\n", [], "expected the header id,lower,upper,size"),
         ("id,lower,upper,size\na,0,x,5\n", [], "line 2: expected an integer for upper, got 'x'"),
+        ("id,lower,upper,size\na,0,999999999999999999999999,5\n", [], "buffer 'a': expected steps between"),
+        (
+            "id,lower,upper,size\n" + "a" * 200_000 + ",0,3,5\n",
+            [],
+            "line 2: expected cells of up to 131,072 characters",
+        ),
         ("id,lower,upper,size\na,3,3,5\n", [], "expected lower < upper, got [3, 3)"),
         ("id,lower,upper,size\na,0,3,5\n", ["--alignment", "3"], "expected an alignment that is a power of two, got 3"),
     ],
@@ -97,6 +124,13 @@ def test_files_that_make_no_sense(
     path.write_text(text)
     assert main(["plan", str(path), *options]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_a_file_with_a_byte_order_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "marked.csv"
+    path.write_text(CHAIN, encoding="utf-8-sig")
+    assert main(["plan", str(path)]) == 0
+    assert capsys.readouterr().out.startswith("id,lower,upper,size,offset\na,0,2,100,0\n")
 
 
 def test_a_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

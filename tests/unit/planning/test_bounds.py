@@ -27,7 +27,8 @@ def test_nothing_needs_nothing() -> None:
 def test_a_pool_lends_to_buffers_inside_a_free_interval() -> None:
     buffers = (Buffer("a", 0, 4, 128), Buffer("b", 1, 3, 64))
     assert lower_bound(Problem(buffers, (Pool("p", 64, ((1, 3),)),))) == Bound(128, 0, ("a",))
-    assert lower_bound(Problem(buffers, (Pool("p", 64, ((1, 2), (2, 3))),))).bytes == 192
+    assert lower_bound(Problem(buffers, (Pool("p", 64, ((1, 2), (2, 3))),))) == Bound(128, 0, ("a",))
+    assert lower_bound(Problem(buffers, (Pool("p", 64, ((0, 2), (3, 4))),))).bytes == 192
     assert lower_bound(Problem(buffers, (Pool("p", 63, ((0, 4),)),))).bytes == 192
 
 

@@ -56,12 +56,39 @@ def test_pinned_offsets_round_trip() -> None:
         ("id,start,end,size\n", "expected the header .*, got 'id,start,end,size'"),
         ("id,lower,upper,size\n1,2,3\n", "line 2: expected 4 cells, got 3"),
         ("id,lower,upper,size\n\n1,2,3,x\n", "line 3: expected an integer for size, got 'x'"),
+        ("id,lower,upper,size\n\n1,2,3,1_000\n", "line 3: expected an integer for size, got '1_000'"),
+        ("id,lower,upper,size\n1,2,3,--5\n", "line 2: expected an integer for size, got '--5'"),
+        ("id,lower,upper,size\n1,2,3,٣\n", "line 2: expected an integer for size, got '٣'"),
+        ("id,lower,upper,size\n1,2,3," + "9" * 5000, r"for size, got '9{60}'\.\.\. \(5,000 characters\)$"),
+        ("id,lower,upper,size\n1,2,3," + "9" * 900, r"bytes, got an integer of 2,990 bits$"),
+        (
+            "id,lower,upper,size\n" + "n" * 200_000 + ",2,3,4\n",
+            "line 2: expected cells of up to 131,072 characters, .*limit",
+        ),
+        ("n" * 200_000 + "\n", "line 1: expected cells of up to 131,072 characters"),
+        ("id,lower,upper,size\n1,0,999999999999999999999999,5\n", "buffer 1: expected steps between .*, got .0, 9{24}"),
+        ("id,lower,upper,size,gaps\n1,0,9,4,²-5\n", "line 2: expected gaps such as 3-5, .*, got '²-5'"),
         ("id,lower,upper,size\n1,3,2,4\n", r"buffer 1: expected lower < upper, got \[3, 2\)"),
     ],
 )
 def test_what_cannot_be_read(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_csv(text)
+
+
+def test_a_byte_order_mark_is_skipped() -> None:
+    assert read_csv("\ufeff" + TEXT) == read_csv(TEXT)
+
+
+def test_numbers_may_have_signs_and_zeros_before_them() -> None:
+    assert read_csv("id,lower,upper,size\na,-3,+4, 007 \n").buffers == (Buffer("a", -3, 4, 7, 1),)
+
+
+def test_an_id_of_many_digits_stays_as_it_is() -> None:
+    name = "1" * 5000
+    problem = read_csv(f"id,lower,upper,size\n{name},0,1,4\n")
+    assert problem.buffers[0].id == name
+    assert read_csv(write_csv(problem)) == problem
 
 
 def test_a_plan_needs_every_offset() -> None:

@@ -1,6 +1,10 @@
+from typing import Any
+
+import numpy as np
 import pytest
 
-from hotdesk.planning import Buffer, Pool, Problem
+from hotdesk.planning import STRATEGIES, Buffer, Placement, Pool, Problem, Tie, check, plan
+from hotdesk.planning.numbers import LARGEST_STEP
 
 
 @pytest.mark.parametrize(
@@ -14,11 +18,60 @@ from hotdesk.planning import Buffer, Pool, Problem
         ({"alignment": 48}, "expected an alignment that is a power of two, got 48"),
         ({"fixed_offset": 32}, "expected a fixed offset that is a multiple of 64, got 32"),
         ({"fixed_offset": -64}, "expected a fixed offset that is a multiple of 64, got -64"),
+        (
+            {"upper": 2**63},
+            r"buffer 'x': expected steps between -1152921504606846976 and .*, got \[0, 9223372036854775808\)",
+        ),
+        ({"lower": -(2**60)}, "expected steps between"),
+        ({"size": 4.5}, "buffer 'x': expected an integer for size, got 4.5"),
+        ({"lower": "0"}, "buffer 'x': expected an integer for lower, got '0'"),
+        ({"alignment": 64.0}, "buffer 'x': expected an integer for alignment, got 64.0"),
+        ({"fixed_offset": 0.5}, "buffer 'x': expected an integer for fixed offset, got 0.5"),
+        ({"upper": 9, "gaps": ((2.5, 3),)}, "buffer 'x': expected an integer for a gap, got 2.5"),
+        ({"size": -(10**5000)}, "expected a size of 0 bytes or more, got an integer of 16,610 bits"),
+        ({"id": "n" * 5000, "size": -1}, r"buffer 'n{60}'\.\.\. \(5,000 characters\): expected a size"),
     ],
 )
-def test_buffer_rejects(arguments: dict[str, int], message: str) -> None:
+def test_buffer_rejects(arguments: dict[str, Any], message: str) -> None:
+    fields: dict[str, Any] = {"id": "x", "lower": 0, "upper": 1, "size": 8, **arguments}
     with pytest.raises(ValueError, match=message):
-        Buffer("x", **{"lower": 0, "upper": 1, "size": 8, **arguments})
+        Buffer(**fields)
+
+
+def test_what_python_takes_for_an_integer_becomes_one() -> None:
+    buffer = Buffer("x", np.int64(0), np.int32(2), np.int64(2**40), np.uint8(64), np.int64(64))  # pyright: ignore[reportArgumentType]
+    assert buffer == Buffer("x", 0, 2, 2**40, 64, 64)
+    assert {type(n) for n in (buffer.lower, buffer.upper, buffer.size, buffer.alignment, buffer.fixed_offset)} == {int}
+
+
+def test_steps_up_to_the_limit_are_planned() -> None:
+    early, late = Buffer("a", 1 - LARGEST_STEP, 0, 4, 1), Buffer("b", -1, LARGEST_STEP - 1, 4, 1)
+    holey = Buffer("c", 1 - LARGEST_STEP, LARGEST_STEP - 1, 4, 1, None, ((-5, 5),))
+    always = Pool("p", 4, ((-(2**63) + 1, 2**63 - 1),), 1)
+    for problem in (
+        Problem((early, late)),
+        Problem((early, late), (always,)),
+        Problem((early, late, holey), (always,)),
+    ):
+        for strategy in STRATEGIES:
+            for capacity in (None, 4):
+                result = plan(problem, strategy=strategy, capacity=capacity, effort=1000)
+                assert check(problem, result) == ()
+
+
+def test_figures_of_any_size_are_planned() -> None:
+    """What is borrowed, what it costs and what takes no bytes have no limit of their own."""
+    buffers = (
+        *(Buffer("a", 0, 4, 6, 1, None, ((1, 2),)), Buffer("b", 1, 3, 5, 1), Buffer("c", 2, 4, 3, 1)),
+        *(Buffer("d", 0, 1, 0, 2**70), Buffer("e", 0, 1, 0, 1, 2**70)),
+    )
+    for kept in (buffers, buffers[1:]):
+        for pool in (Pool("p", 2**70, ((0, 4),)), Pool("p", 8, ((0, 4),), 2**70), Pool("p", 2**70, ((0, 4),), 2**70)):
+            problem = Problem(kept, (pool,))
+            for strategy in STRATEGIES:
+                for capacity in (None, 5, 2**70):
+                    result = plan(problem, strategy=strategy, capacity=capacity, effort=2000)
+                    assert check(problem, result) == ()
 
 
 @pytest.mark.parametrize(
@@ -35,11 +88,49 @@ def test_footprint_is_the_size_rounded_up(size: int, alignment: int, footprint: 
         (8, ((2, 2),), r"expected a free interval with start < end, got \[2, 2\)"),
         (8, ((4, 6), (0, 2)), "in order and disjoint, got one that starts at 0 before 6"),
         (8, ((0, 3), (2, 4)), "in order and disjoint, got one that starts at 2 before 3"),
+        (8, ((0, 3), (3, 5), (4, 6)), "in order and disjoint, got one that starts at 4 before 5"),
+        (
+            8,
+            ((0, 2**70),),
+            "pool 'p': expected free intervals between -9223372036854775807 and 9223372036854775807, got",
+        ),
+        (8, ((0.5, 2),), "pool 'p': expected an integer for a free interval, got 0.5"),
+        (8.5, ((0, 2),), "pool 'p': expected an integer for capacity, got 8.5"),
     ],
 )
-def test_pool_rejects(capacity: int, free: tuple[tuple[int, int], ...], message: str) -> None:
+def test_pool_rejects(capacity: Any, free: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Pool("p", capacity, free)
+
+
+def test_intervals_that_touch_are_one() -> None:
+    pool = Pool("p", 8, ((0, 1), (1, 2), (2, 3), (5, 6)))
+    assert pool.free == ((0, 3), (5, 6))
+    problem = Problem((Buffer("over", 1, 3, 8, 1),), (Pool("p", 8, ((1, 2), (2, 3))),))
+    result = plan(problem)
+    assert result.placements == (Placement("over", "p", 0),)
+    assert result.arena == 0
+    assert check(problem, result) == ()
+
+
+def test_a_tie_needs_a_whole_offset() -> None:
+    with pytest.raises(ValueError, match="the tie of 'a' to 'b': expected an integer for offset, got 1.5"):
+        Tie("a", "b", 1.5)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"time_limit": float("nan")}, "expected a time limit of 0 or more, got nan"),
+        ({"time_limit": -1}, "expected a time limit of 0 or more, got -1"),
+        ({"effort": 0.5}, "plan: expected an integer for effort, got 0.5"),
+        ({"capacity": 4.5}, "plan: expected an integer for capacity, got 4.5"),
+        ({"capacity": -1}, "expected a capacity of 0 or more, got -1"),
+    ],
+)
+def test_plan_rejects(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        plan([Buffer("x", 0, 1, 8)], **arguments)
 
 
 def test_problem_rejects_repeated_ids() -> None:
@@ -62,3 +153,7 @@ def test_problem_accepts_pinned_buffers_that_never_meet() -> None:
 def test_problem_rejects_sizes_beyond_its_integers() -> None:
     with pytest.raises(ValueError, match="expected sizes that sum to less than"):
         Problem((Buffer("a", 0, 1, 1 << 59), Buffer("b", 0, 1, 1 << 59)))
+    with pytest.raises(
+        ValueError, match="expected sizes that sum to less than .* bytes, got an integer of 16,610 bits"
+    ):
+        Problem((Buffer("a", 0, 1, 10**5000, 1),))
