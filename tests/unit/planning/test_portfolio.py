@@ -109,7 +109,7 @@ def test_a_buffer_of_the_pools_very_size_fits() -> None:
 
 
 def test_a_buffer_alive_beyond_the_window_stays_in_the_arena() -> None:
-    result = plan(Problem((Buffer("a", 0, 4, 64),), (Pool("p", 64, ((0, 3), (3, 4))),)))
+    result = plan(Problem((Buffer("a", 0, 5, 64),), (Pool("p", 64, ((0, 3), (4, 5))),)))
     assert result.placements == (Placement("a", None, 0),)
 
 
