@@ -25,7 +25,8 @@ from benchmarks.planner_cases.problems import CAPACITY, minimalloc, random_probl
 from benchmarks.planner_cases.shapes import POOLS, Shapes
 from benchmarks.planner_cases.shapes import measure as measure_shapes
 from benchmarks.results import surroundings
-from hotdesk.planning import Buffer, Problem, check, plan
+from hotdesk.planning import Buffer, Plan, Problem, check, plan
+from hotdesk.planning.certificate import certificate, spelled
 
 RANDOM_SIZES = (100, 1_000, 10_000, 100_000)
 
@@ -90,7 +91,15 @@ def measure(part: Part, name: str, problem: Problem) -> Row:
         raise AssertionError(f"{part.name} {name}: {faults[0].message}")
     peer = best_fit(problem) if 0 < len(problem.buffers) <= MOST else None
     alone = made if not problem.pools else plan(Problem(problem.buffers), strategy=part.strategy)
-    return Row(part.name, name, len(problem.buffers), made, alone.arena, seconds, wall, peer)
+    proof = _certificate(problem, made)
+    return Row(part.name, name, len(problem.buffers), made, alone.arena, seconds, wall, peer, proof)
+
+
+def _certificate(problem: Problem, made: Plan) -> str:
+    found = certificate(problem, made.bound)
+    if not found.buffers:
+        return ""
+    return f"{made.bound.kind}, {len(found.buffers):,} buffers at step {made.bound.step}: {spelled(found, 4)}"
 
 
 def _warm_up() -> None:

@@ -37,7 +37,8 @@ DEFINITIONS = """\
 Bytes. Every plan was checked by `hotdesk.planning.check`.
 
 - **bound**: no plan has a smaller arena; **proof** says why: the buffers live at one step ("live"), or a search that left
-  nothing out. **gap** is the arena over the bound; 0 is proven optimal.
+  nothing out; below each table, the step, and the footprints of the largest buffers in the proof and of all others together, less
+  what pools can lend there. **gap** is the arena over the bound; 0 is proven optimal.
 - **CPU s**: processor time of `plan`, which runs on one thread; **wall s**: by the clock, on a machine that others used too.
 - **in one arena**: without borrowing the memory of results, which only the models' problems offer.
 - **MLIR best-fit**: `static-memory-planner-analysis{algorithm=best-fit}` from the torch-mlir wheel, on a function that allocates,
@@ -51,7 +52,10 @@ Bytes. Every plan was checked by `hotdesk.planning.check`.
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One problem: its plan, the arena without pools, seconds, and what MLIR's planner made of it, if it was asked."""
+    """One problem: its plan, the arena without pools, seconds, and what MLIR's planner made of it, if it was asked.
+
+    `certificate` says what proves the bound: the step, and the buffers with their bytes.
+    """
 
     part: str
     name: str
@@ -61,6 +65,7 @@ class Row:
     seconds: float
     wall: float
     peer: tuple[int, float] | None
+    certificate: str = ""
 
     def cells(self) -> tuple[str, ...]:
         """The cells of the row, in the order of `COLUMNS`."""
@@ -161,7 +166,13 @@ def _table(part: str, rows: Sequence[Row]) -> str:
     for row in rows:
         published = (f"{MINIMALLOC_SECONDS[row.name]:.1f}",) if part == "minimalloc" else ()
         cells.append((*row.cells(), *published))
-    return _rows(TITLES[part], columns, cells)
+    return _rows(TITLES[part], columns, cells) + _certificates(rows)
+
+
+def _certificates(rows: Sequence[Row]) -> str:
+    """What proves the bound of each row that has one: a list."""
+    lines = [f"- {row.name}: {row.certificate}" for row in rows if row.certificate]
+    return "\n".join(["", "What proves the bounds:", "", *lines, ""]) if lines else ""
 
 
 def _rows(title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> str:

@@ -22,7 +22,8 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.split_candidates import SplitCandidate, split_candidates
 from hotdesk.analysis.straight_line import StraightLine
-from hotdesk.errors import OptionError, PlanError
+from hotdesk.budget_refusal import too_small
+from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.walking import main_function, top_level_ops
@@ -93,7 +94,7 @@ class WithinBudget:
                     if now.peak > self.budget:
                         now = step(module, now, log)
                 if now.peak >= before.peak:
-                    raise _too_small(self.budget, now)
+                    raise too_small(self.budget, now)
                 steps = (self._split, self._recomputed)
             if now is not first:
                 log.decisions.extend(EliminateEmptyTensors().run(module))
@@ -237,26 +238,3 @@ def _operations(module: ir.Module) -> int:
     """The operations that compute tensors: views and destinations cost nothing."""
     free = ("tensor.", "arith.", "func.")
     return sum(not op.name.startswith(free) for op in top_level_ops(main_function(module)))
-
-
-def _too_small(budget: int, found: Trial) -> PlanError:
-    return PlanError(
-        "the budget",
-        expected=f"at most {budget:,} bytes for arena and results",
-        got=f"{found.peak:,} bytes, the least that is known to work",
-        hint=(
-            f"No plan for what was found needs less than {found.bound + found.outputs:,} bytes; "
-            f"the results alone take {found.outputs:,} bytes, whatever is done."
-        ),
-    )
-
-
-def refuse_above(budget: int, peak: int) -> None:
-    """Raises PlanError where a program, planned for all sizes, takes more than its budget."""
-    if peak > budget:
-        raise PlanError(
-            "the budget",
-            expected=f"at most {budget:,} bytes for arena and results, for all sizes",
-            got=f"{peak:,} bytes for some sizes, or no proof that they need less",
-            hint="Declare smaller ranges of sizes, or compile with a budget as large.",
-        )

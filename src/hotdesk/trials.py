@@ -13,12 +13,16 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.buffers import BufferUse, find_buffers
 from hotdesk.analysis.lending import Windows, callers_memory, windows
-from hotdesk.explain import evaluate, symbols_of
+from hotdesk.explain import Source, evaluate, symbols_of
+from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import main_function, top_level_ops
 from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.pipeline import Log, bufferize
-from hotdesk.planning import Buffer, Pool, Problem, plan
+from hotdesk.planning import plan
+from hotdesk.report.records import Certificate
+from hotdesk.runtime.certificates import certified
+from hotdesk.runtime.problems import problem_of
 
 _NUMBER = "hotdesk.number"
 
@@ -31,6 +35,7 @@ class Trial:
         arena: of its plan; `bound`: no plan of it needs fewer; `outputs`: its results that lie in no donated input.
         peak_op: the operation of `@main`, by number, at the step that the bound is about; -1 if it is none of them.
         at_peak: the operations that write the buffers in the arena there, and the bytes of each, the largest first.
+        certificate: what proves the bound.
     """
 
     arena: int
@@ -38,6 +43,7 @@ class Trial:
     outputs: int
     peak_op: int
     at_peak: tuple[tuple[int, int], ...]
+    certificate: Certificate
 
     @property
     def peak(self) -> int:
@@ -46,7 +52,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Bufferized:
-    """The buffers of `@main`, with the number of the operation at each step; -1 for those that the tensor program had not.
+    """The buffers of `@main`, with the number of the operation at each step, -1 for those that the tensor program had not, and
+    the name and line of each.
 
     `results` are the places of results with memory of their own, `windows` when memory of the caller's is free, by place.
     """
@@ -55,6 +62,7 @@ class Bufferized:
     results: frozenset[int]
     windows: Mapping[int, Windows]
     numbers: tuple[int, ...]
+    sources: tuple[Source, ...]
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -63,7 +71,7 @@ class Bufferized:
     def trial(self, symbols: Mapping[str, int], enough: int | None = None) -> Trial:
         """Plans it for values of the symbols. A search beyond first answers only runs if they need more than `enough` bytes."""
         sizes = [max(0, evaluate(buffer.bytes, symbols)) for buffer in self.buffers]
-        problem = self._problem(sizes)
+        problem = problem_of(self, sizes)
         outputs = sum(sizes[place] for place in self.results)
         made = plan(problem, effort=0)
         if not made.proven_optimal and (enough is None or made.bound.bytes + outputs <= enough < made.arena + outputs):
@@ -77,16 +85,8 @@ class Bufferized:
         found = sorted((size, number) for number, size in live if number >= 0)
         at_peak = tuple((number, size) for size, number in reversed(found))
         number = self.numbers[step] if step < len(self.numbers) else -1
-        return Trial(made.arena, made.bound.bytes, outputs, number, at_peak)
-
-    def _problem(self, sizes: list[int]) -> Problem:
-        buffers = tuple(
-            Buffer(place, buffer.lower, buffer.upper, sizes[place])
-            for place, buffer in enumerate(self.buffers)
-            if buffer.kind == "alloc" and buffer.lower < buffer.upper
-        )
-        pools = tuple(Pool(place, sizes[place], free) for place, free in sorted(self.windows.items()) if sizes[place])
-        return Problem(buffers, pools)
+        proof = certified(self, sizes, made.bound)
+        return Trial(made.arena, made.bound.bytes, outputs, number, at_peak, proof)
 
     def _writer(self, buffer: BufferUse, step: int) -> int:
         """The operation that first uses a buffer; the later one whose value it is at a step cannot be told from that."""
@@ -116,4 +116,5 @@ def bufferized(module: ir.Module, *, inserted: bool = False) -> Bufferized:
     given = callers_memory(function)
     results, donated = [places[a] for a in given.results], [places[a] for a in given.donated]
     lent = windows(buffers, results, donated, len(numbers))
-    return Bufferized(buffers, frozenset(results) - frozenset(donated), lent, numbers)
+    sources = tuple(Source(op.name, python_line(op.location)) for op in top_level_ops(function))
+    return Bufferized(buffers, frozenset(results) - frozenset(donated), lent, numbers, sources)

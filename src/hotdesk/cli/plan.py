@@ -1,7 +1,8 @@
 """`hotdesk plan`: places the buffers of a CSV file and prints the file with their offsets.
 
 The rows go to stdout, in the form of `planning/csvform.py`, which allocator benchmarks exchange; stderr gets one line about
-the plan: its arena, the bound that no plan can beat, what proves it, what it costs if anything does, and the strategy. Exit
+the plan: its arena, the bound that no plan can beat, what proves it, with the bytes of the largest buffers in that and of all
+others together, what it costs if anything does, and the strategy. Exit
 codes beside the usual: 3 where the plan needs more than the capacity that was asked for.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from hotdesk.errors import PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, Pool, plan, read_csv, write_csv
 from hotdesk.planning.amounts import parse_bytes
+from hotdesk.planning.certificate import Certificate, certificate, spelled
 from hotdesk.runtime.checked import checked
 
 DOES_NOT_FIT = 3
@@ -30,29 +32,36 @@ def main(arguments: Sequence[str]) -> int:
     except (ValueError, ImportError) as error:
         raise PlanError(f"{options.file}: {error}") from error
     print(write_csv(problem, checked(problem, made)), end="")
-    print(_summary(made), file=sys.stderr)
+    proof = certificate(problem, made.bound)
+    print(_summary(made, proof), file=sys.stderr)
     if options.capacity is None or made.arena <= options.capacity:
         return 0
-    print(_refusal(made, options.capacity), file=sys.stderr)
+    print(_refusal(made, proof, options.capacity), file=sys.stderr)
     return DOES_NOT_FIT
 
 
-def _summary(made: Plan) -> str:
-    proof = "optimal" if made.proven_optimal else f"{made.gap:.2%} above the bound"
+def _summary(made: Plan, proof: Certificate) -> str:
+    quality = "optimal" if made.proven_optimal else f"{made.gap:.2%} above the bound"
     paid = f"cost {made.cost:,}, at least {made.least_cost:,}; " if made.cost or made.least_cost else ""
     return (
-        f"arena {made.arena:,} bytes, {proof}; bound {made.bound.bytes:,} bytes ({made.bound.kind}, "
-        f"{len(made.bound.buffer_ids)} buffers at step {made.bound.step}); {paid}without reuse {made.no_reuse:,} bytes; "
+        f"arena {made.arena:,} bytes, {quality}; bound {made.bound.bytes:,} bytes ({made.bound.kind}, "
+        f"{_named(made, proof)}); {paid}without reuse {made.no_reuse:,} bytes; "
         f"{made.strategy}, {made.seconds:.2f} s"
     )
 
 
-def _refusal(made: Plan, capacity: int) -> str:
+def _named(made: Plan, proof: Certificate) -> str:
+    count = "1 buffer" if len(proof.buffers) == 1 else f"{len(proof.buffers):,} buffers"
+    named = f": {spelled(proof)}" if proof.buffers else ""
+    return f"{count} at step {made.bound.step}{named}"
+
+
+def _refusal(made: Plan, proof: Certificate, capacity: int) -> str:
     if made.bound.bytes <= capacity:
         return (
             f"error: no plan below {capacity:,} bytes was found; none is known to be impossible: try --strategy exact"
         )
-    return f"error: no plan fits {capacity:,} bytes: {made.bound.bytes:,} bytes are needed at step {made.bound.step}"
+    return f"error: no plan fits {capacity:,} bytes: {made.bound.bytes:,} bytes are needed by {_named(made, proof)}"
 
 
 def _bytes(text: str) -> int:

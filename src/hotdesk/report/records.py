@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hotdesk.explain import Decision, Outcome, Reason, evaluate
 
@@ -11,6 +11,47 @@ LARGEST = 3
 _MISSED = (Outcome.ALLOCATED, Outcome.COPIED)
 _OF_ARGUMENTS = (Reason.NON_CONTIGUOUS_ARGUMENT, Reason.DONATED_NOT_USABLE)
 _ALWAYS_SHOWN = (Outcome.IN_PLACE, Outcome.COPIED, Outcome.SHARED)
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedBuffer:
+    """A buffer that a bound is about: `footprint` is its size in bytes, rounded up to its alignment.
+
+    `name` and `location` are of the operation that uses it first.
+    """
+
+    name: str
+    bytes: int
+    footprint: int
+    location: str
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Why no plan has an arena of fewer than `bytes` bytes.
+
+    Attributes:
+        bytes: the bound.
+        proof: "live": `buffers` are all in use at one operation, and the caller's memory can hold no more than `lent` bytes of
+            them. Else the search that looked at every placement of `buffers` and found none smaller: "dive", "beam" or "cp-sat".
+        step: the number of that operation; of a search, of the first one that uses a buffer.
+        op, location: its name, and its line in Python.
+        buffers: the largest first.
+        lent: of a proof of the kind "live", the footprints of `buffers` less `lent` are the bound; else 0.
+    """
+
+    bytes: int
+    proof: str
+    step: int
+    op: str
+    location: str
+    buffers: tuple[CertifiedBuffer, ...]
+    lent: int = 0
+
+    @property
+    def together(self) -> int:
+        """The footprints of all buffers."""
+        return sum(buffer.footprint for buffer in self.buffers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +63,8 @@ class Memory:
     `inputs` are there whether the program runs or not. `outputs` leaves out the results that lie in donated inputs.
     `allocations` counts the buffers in the arena and in memory that is lent; `copies` is what contiguous copies of non-contiguous
     arguments, and of donated ones that cannot be written, take on top of all this. `donated` are the bytes of those `inputs` that
-    are donated, and `lent` the bytes of all buffers that lie in their memory once nothing reads them any more.
+    are donated, and `lent` the bytes of all buffers that lie in their memory once nothing reads them any more. `certificate` is
+    what proves `lower_bound`; None where that is no bound of one plan, as in a worst case that no call reaches.
     """
 
     arena: int
@@ -37,6 +79,7 @@ class Memory:
     copies: int = 0
     donated: int = 0
     lent: int = 0
+    certificate: Certificate | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

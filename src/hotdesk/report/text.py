@@ -1,11 +1,11 @@
-"""A report as text: at most 15 lines of at most 110 columns, the same for the same record."""
+"""A report as text: at most 20 lines of at most 110 columns, the same for the same record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from hotdesk.explain import Decision, Source, evaluate
-from hotdesk.report.records import BufferLine, Memory, Report
+from hotdesk.report.records import LARGEST, BufferLine, Certificate, Memory, Report
 
 WIDTH = 110
 _UNITS = ("KiB", "MiB", "GiB", "TiB")
@@ -33,6 +33,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"{report.name} ({at})" if at else report.name
     yield _entry("peak", f"{size(memory.peak)}: arena and outputs")
     yield _entry("arena", _arena(memory))
+    if memory.certificate is not None and memory.certificate.buffers:
+        yield from _entries("bound", _bound(memory.certificate))
     yield _entry("no reuse", _no_reuse(memory))
     donated = f", donated {size(memory.donated)}" if memory.donated else ""
     yield _entry("inputs", f"{size(memory.inputs)}, outputs {size(memory.outputs)}{donated}")
@@ -54,6 +56,29 @@ def _arena(memory: Memory) -> str:
     if memory.arena <= memory.lower_bound:
         return f"{size(memory.arena)} for {buffers}, the least possible"
     return f"{size(memory.arena)} for {buffers}, lower bound {size(memory.lower_bound)}"
+
+
+def _bound(found: Certificate) -> Iterator[str]:
+    """What proves the bound: where, by which buffers, and what there is to add and to take off."""
+    if found.proof == "live":
+        text = f"{size(found.bytes)}: live together at step {found.step}, {_short(found.op, 28)}"
+        where = _tail(found.location, WIDTH - _INDENT - len(text) - 4)
+        yield f"{text} at {where}" if where else text
+    else:
+        yield f"{size(found.bytes)}: {found.proof}, a search through all placements of these, found none smaller"
+    shown = found.buffers[:LARGEST]
+    widest = max(len(size(buffer.bytes)) for buffer in shown)
+    names = max(len(_short(buffer.name, 28)) for buffer in shown)
+    for buffer in shown:
+        row = f"{size(buffer.bytes):<{widest}}  {_short(buffer.name, 28):<{names}}"
+        yield f"{row}  {_tail(buffer.location, WIDTH - _INDENT - len(row) - 2)}".rstrip()
+    rest = found.buffers[LARGEST:]
+    padding = found.together - sum(buffer.bytes for buffer in found.buffers)
+    parts = [f"{size(sum(buffer.bytes for buffer in rest))} in {len(rest):,} more"] if rest else []
+    parts += [f"{size(padding)} of padding"] if padding else []
+    parts += [f"less {size(found.lent)} that the caller's memory can lend"] if found.lent else []
+    if parts:
+        yield ", ".join(parts)
 
 
 def _no_reuse(memory: Memory) -> str:

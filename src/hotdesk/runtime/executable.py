@@ -13,7 +13,8 @@ import sympy
 from hotdesk.errors import ShapeError
 from hotdesk.explain import Decision
 from hotdesk.passes.lower.function import SizeCheck
-from hotdesk.report.records import Memory, WorstCase
+from hotdesk.report.records import Certificate, Memory, WorstCase
+from hotdesk.runtime.certificates import certified
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
@@ -99,6 +100,10 @@ class CompiledProgram:
         lines = buffer_lines(self._main.lowered, layout, names)
         shared = shared_decisions(self._main.lowered, layout, names)
         return Details(at_peak(lines), (*self._decisions, *shared), lines)
+
+    def certificate(self, binding: Binding) -> Certificate:
+        layout = cast(PlannedBinding, binding).layout
+        return certified(self._main.lowered, layout.sizes, layout.plan.bound)
 
     @property
     def plans(self) -> tuple[int, bool]:

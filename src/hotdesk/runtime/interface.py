@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from hotdesk.explain import Decision
-from hotdesk.report.records import BufferLine, Memory, WorstCase
+from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
 
 if TYPE_CHECKING:
     import sympy
@@ -82,6 +82,10 @@ class Executable(Protocol):
 
     def details(self, binding: Binding) -> Details:
         """What there is to tell about a plan; worked out when asked for."""
+        ...
+
+    def certificate(self, binding: Binding) -> Certificate | None:
+        """What proves the lower bound of a plan, if anything is known; worked out when asked for."""
         ...
 
     @property

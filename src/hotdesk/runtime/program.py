@@ -179,7 +179,7 @@ class Program:
         return summarize(self.name, symbols, self._memory(binding, views), at_peak, decisions)
 
     def report(self, *args: Any, **kwargs: Any) -> str:
-        """The report on a call with these arguments, as at most 15 lines of text."""
+        """The report on a call with these arguments, as at most 20 lines of text."""
         return render(self.summary(*args, **kwargs))
 
     def check(self, *args: Any, **kwargs: Any) -> CheckReport:
@@ -238,4 +238,4 @@ class Program:
 
     def _memory(self, binding: Binding, views: Sequence[TensorView]) -> Memory:
         copies = sum(view.bytes for number, view in enumerate(views) if self._donation.is_copied(number, view))
-        return replace(binding.memory, copies=copies)
+        return replace(binding.memory, copies=copies, certificate=self._executable.certificate(binding))

@@ -17,6 +17,7 @@ from hotdesk.ir.polynomials import Polynomials
 from hotdesk.planning.polynomials import greatest
 from hotdesk.planning.problem import LARGEST_TOTAL
 from hotdesk.report.records import Memory, WorstCase
+from hotdesk.runtime.certificates import certified
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.layout import ALIGNMENT
 
@@ -82,6 +83,7 @@ def worst_case(
         allocations=len(plan.placements),
         donated=sum(map(most, donated)),
         lent=sum(map(most, held)) if lends else 0,
+        certificate=certified(main.lowered, sizes, plan.bound) if is_allowed and plan.bound.bytes == arena else None,
     )
     exact = {"weights", "prepared", "allocations"}
     if not lends:

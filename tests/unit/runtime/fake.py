@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from hotdesk.explain import Decision, Outcome, Reason, evaluate
-from hotdesk.report import BufferLine, Memory, WorstCase
+from hotdesk.report import BufferLine, Certificate, Memory, WorstCase
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
 
 DTYPES = {
@@ -60,6 +60,9 @@ class Fake:
         size = math.prod(self.inputs[0].shape) * 4 if self.inputs else 0
         decisions = (Decision("tmp", Outcome.ALLOCATED, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, (), size),)
         return Details(lines, decisions, lines)
+
+    def certificate(self, binding: Binding) -> Certificate | None:
+        return None
 
     @property
     def plans(self) -> tuple[int, bool]:
