@@ -165,6 +165,11 @@ def test_all_sizes_fixed() -> None:
         ({"batch": (9, 3)}, "bounds of 'batch': expected a range within 1 to 64, as declared, got 9 to 3"),
         ({"bach": (1, 2)}, r"bounds of 'bach': expected a size that varies \(batch\), got no such size"),
         ({"batch": (1, None)}, "bounds of 'batch': expected a greatest value, got none"),
+        ({"batch": 3}, r"bounds of 'batch': expected a pair of integers, .*, got 3.*\"batch\": \(1, 64\)"),
+        ({"batch": (1.5, 2)}, r"bounds of 'batch': expected a pair of integers, .*, got \(1.5, 2\)"),
+        ({"batch": (1, 2, 3)}, r"bounds of 'batch': expected a pair of integers, .*, got \(1, 2, 3\)"),
+        ({"batch": "1-64"}, "bounds of 'batch': expected a pair of integers, .*, got '1-64'"),
+        ({3: (1, 2)}, r"bounds of '3': expected a size that varies \(batch\), got no such size"),
     ],
 )
 def test_bounds_that_cannot_be(bounds: dict[str, Any], message: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Number
+from operator import index
 from typing import Any, cast
 
 from hotdesk.errors import OptionError
@@ -13,11 +15,10 @@ Declared = Mapping[str, tuple[int, "int | None"]]
 
 
 def is_bounds(given: object) -> bool:
-    """Whether an argument is a mapping from names to pairs of ends, and not a tensor or a mapping of tensors."""
+    """Whether an argument is a mapping to bounds, right or wrong, and not a tensor or a mapping that has tensors in it."""
     if not isinstance(given, Mapping):
         return False
-    entries = cast("Mapping[object, object]", given)
-    return all(isinstance(name, str) and _is_pair(ends) for name, ends in entries.items())
+    return all(_states(ends) for ends in cast("Mapping[object, object]", given).values())
 
 
 def limits(
@@ -35,7 +36,8 @@ def limits(
         names: symbols by other names.
 
     Raises:
-        OptionError: an unknown name, a range that is empty or not within what was declared, or a symbol without a greatest value.
+        OptionError: an unknown name, what is no pair of integers, a range that is empty or not within what was declared, or
+            a symbol without a greatest value.
     """
     symbols = sorted({name for spec in inputs for dim in spec.shape for name in symbols_of(dim)})
     shown = {symbol: next((n for n, other in names.items() if other == symbol), symbol) for symbol in symbols}
@@ -45,7 +47,7 @@ def limits(
         if symbol not in shown:
             known = ", ".join(shown.values()) or "none: all sizes are fixed"
             raise OptionError(f"bounds of '{name}'", expected=f"a size that varies ({known})", got="no such size")
-        asked[symbol] = ends
+        asked[symbol] = _pair(name, ends)
     found: dict[str, tuple[int, int]] = {}
     for symbol, name in shown.items():
         low, high = declared.get(symbol, (0, None))
@@ -64,8 +66,20 @@ def limits(
     return found
 
 
-def _is_pair(ends: Any) -> bool:
-    if not isinstance(ends, tuple | list):
-        return False
-    pair = cast("Sequence[object]", ends)
-    return len(pair) == 2 and isinstance(pair[0], int) and (pair[1] is None or isinstance(pair[1], int))
+def _states(ends: object) -> bool:
+    """Whether somebody may mean this by the ends of a range: numbers or words, alone or several."""
+    several = cast("Sequence[object]", ends) if isinstance(ends, tuple | list) else (ends,)
+    return all(each is None or isinstance(each, Number | str) for each in several)
+
+
+def _pair(name: object, ends: object) -> tuple[int, int | None]:
+    try:
+        first, last = cast("Any", ends)
+        return index(first), None if last is None else index(last)
+    except (TypeError, ValueError):
+        raise OptionError(
+            f"bounds of '{name}'",
+            expected="a pair of integers, the least and the greatest value",
+            got=repr(ends),
+            hint=f'Write them as in `program.memory({{"{name}": (1, 64)}})`.',
+        ) from None
