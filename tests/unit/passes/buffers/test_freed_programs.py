@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from torch_mlir import ir
 
+from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import make_context
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
@@ -106,6 +107,23 @@ func.func @main(%x: f64) -> f64 {
   %z = arith.sitofp %k : i8 to f64
   return %z : f64
 }"""
+READ_IN_THERE = """
+func.func @main(%n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init (%z) -> f32 {
+    %t = memref.alloc() : memref<f32>
+    memref.store %z, %t[] : memref<f32>
+    scf.reduce(%z : f32) {
+    ^bb0(%p: f32, %q: f32):
+      %l = memref.load %t[] : memref<f32>
+      %s = arith.addf %l, %q : f32
+      scf.reduce.return %s : f32
+    }
+  }
+  return %r : f32
+}"""
 NOT_FREED = re.sub(r".*memref\.dealloc.*\n", "", REDUCED)
 
 
@@ -148,6 +166,13 @@ def test_a_reduction_shares_nothing_with_its_loop(size: int) -> None:
     assert check(REDUCED, [ShareBuffers()], [size], freed=True) == after(REDUCED)
     both = check(NOT_FREED, [ShareBuffers(), DeallocateAfterLastUse()], [size], freed=False)
     assert both == after(NOT_FREED, DeallocateAfterLastUse())
+
+
+def test_what_a_reduction_uses_cannot_be_freed_behind_it() -> None:
+    with pytest.raises(
+        BufferizationError, match=r"used in a region of `scf\.reduce`.*\(-:9:5\)\. load what the region needs"
+    ):
+        after(READ_IN_THERE, DeallocateAfterLastUse())
 
 
 @pytest.mark.parametrize(
