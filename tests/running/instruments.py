@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
 from torch_mlir import ir
@@ -122,13 +123,21 @@ def _note_copy(op: Any) -> None:
 def _note(op: Any, what: int, memref: Any, dynamic: Sequence[Any]) -> None:
     """A call in front of an op, with the bytes of a memref; `dynamic` are its dynamic sizes."""
     with ir.InsertionPoint(op):
-        total = _index(DTYPES[str(memref.element_type)].itemsize)
+        total = _index(_item_bytes(memref.element_type))
         rest = iter(dynamic)
         for i in range(memref.rank):
             size = next(rest) if memref.is_dynamic_dim(i) else _index(memref.get_dim_size(i))
             total = ir.Operation.create("arith.muli", operands=[total, size], results=[ir.IndexType.get()]).results[0]
         callee = ir.FlatSymbolRefAttr.get(NOTE)
         ir.Operation.create("func.call", operands=[_index(what), total], attributes={"callee": callee})
+
+
+def _item_bytes(element: Any) -> int:
+    """Of vectors too, whose rows have room for a power of two of elements."""
+    if not isinstance(element, ir.VectorType):
+        return DTYPES[str(element)].itemsize
+    *rows, row = element.shape
+    return prod(rows) * (1 << (row - 1).bit_length()) * _item_bytes(element.element_type)
 
 
 def _index(value: int) -> Any:

@@ -6,7 +6,6 @@ An *alias* of an allocation is a memref that may be a view of it, however contro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -154,14 +153,10 @@ def bytes_of(value: ir.Value, sizes: SymbolicSizes) -> Size:
 def bytes_of_element(memref: ir.Type) -> int:
     """The bytes of one element of a memref; 0 if it is neither a number nor a vector of numbers."""
     element = cast(ir.Type, cast(Any, memref).element_type)
-    count = 1
-    if isinstance(element, ir.VectorType):
-        vector = cast(Any, element)
-        if any(cast("list[bool]", list(vector.scalable_dims))):
-            return 0
-        count, element = prod(int(size) for size in vector.shape), vector.element_type
-    numbers = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType)
-    return count * element_bytes(str(element)) if isinstance(element, numbers) else 0
+    if isinstance(element, ir.VectorType) and cast(Any, element).scalable:
+        return 0
+    numbers = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType, ir.VectorType)
+    return element_bytes(str(element)) if isinstance(element, numbers) else 0
 
 
 def _may_free(op: BufferOp) -> tuple[int, ...]:

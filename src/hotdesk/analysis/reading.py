@@ -10,7 +10,7 @@ from hotdesk.analysis.memory_spaces import USUAL_SPACES, SpaceRules, memory_spac
 from hotdesk.analysis.program import NOT_A_TENSOR, BlockRecord, FlowEdge, FunctionRecord, OpRecord, TensorValue
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor, shape_of
@@ -100,7 +100,8 @@ class _Reader:
             self._scalars[value] = order // 2
             return NOT_A_TENSOR
         if kind not in self._types:
-            self._types[kind] = _read_type(kind)
+            with placed(value.location):
+                self._types[kind] = _read_type(kind)
         element, item, shape, size = self._types[kind]
         if shape is None or size is None:
             shape = self._sizes.shape(value)

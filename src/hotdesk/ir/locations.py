@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from hotdesk._bindings import ir
+from hotdesk.errors import HotdeskError
 
 _FRAME = re.compile(r'"([^"]+)":(\d+):(\d+)')
 _LIBRARY = re.compile(r"[\\/]torch[\\/]")
+
+
+@contextmanager
+def placed(location: ir.Location) -> Generator[None]:
+    """Gives errors from inside the `with` that name no place this one."""
+    try:
+        yield
+    except HotdeskError as error:
+        where = python_line(location)
+        if error.where is not None or not where:
+            raise
+        raise type(error)(error.what, expected=error.expected, got=error.got, where=where, hint=error.hint) from error
 
 
 def python_line(location: object) -> str:

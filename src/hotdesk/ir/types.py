@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -13,6 +14,12 @@ DYNAMIC = -(2**63)
 """How attributes such as `static_sizes` write a number that an operand has."""
 _BITS = {"index": 64, "tf32": 32}
 _NUMBER = re.compile(r"(?:i|si|ui|f|bf)(\d+)")
+_VECTOR = re.compile(r"vector<((?:\d+x)*)(\w+)>")
+_ELEMENT = "an integer, a float, a complex number, an index, or a vector of a fixed number of them"
+_IN_MEMREFS = (
+    *(ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType),
+    *(ir.VectorType, ir.MemRefType, ir.UnrankedMemRefType),
+)
 
 
 def is_tensor(value_type: ir.Type) -> bool:
@@ -47,16 +54,35 @@ def element_of(value_type: ir.Type) -> str:
 
 
 def element_bytes(element: str) -> int:
-    """Bytes of one element in memory; an `i1` takes a byte. Raises BufferizationError for a type that is no number."""
+    """Bytes from one element in memory to the next, as LLVM lays them out.
+
+    An `i1` takes a byte. Numbers take a power of two, as an `i48` does with 8, and above 16 a multiple of 16. The rows of
+    a vector take a power of two as well, and the bits of their elements lie side by side: `vector<2x3xf32>` takes 32,
+    `vector<12xi1>` 2.
+
+    Raises:
+        BufferizationError: a type that is neither a number nor a vector of numbers.
+    """
     if element.startswith("complex<"):
         return 2 * element_bytes(element.removeprefix("complex<").removesuffix(">"))
+    vector = _VECTOR.fullmatch(element)
+    if vector is None:
+        size = (_bits(element) + 7) // 8
+        return _power_of_two(size) if size <= 16 else (size + 15) // 16 * 16
+    *rows, row = [int(size) for size in vector[1].split("x")[:-1]] or [1]
+    return prod(rows) * _power_of_two((row * _bits(vector[2]) + 7) // 8)
+
+
+def _bits(element: str) -> int:
     match = _NUMBER.match(element)
     if element not in _BITS and match is None:
-        raise BufferizationError(
-            "element type", expected="an integer, a float, a complex number or an index", got=element
-        )
-    bits = _BITS[element] if match is None else int(match[1])
-    return (bits + 7) // 8
+        raise BufferizationError("element type", expected=_ELEMENT, got=element)
+    return _BITS[element] if match is None else int(match[1])
+
+
+def _power_of_two(size: int) -> int:
+    """The least power of two that is no less."""
+    return 1 << (size - 1).bit_length()
 
 
 def static_entries(entries: Sequence[int | None]) -> list[int]:
@@ -73,7 +99,12 @@ def memref_with(sizes: Sequence[int | None], like: ir.Type, space: ir.Attribute 
     """The memref of some sizes with the element type of another shaped type, contiguous in row-major order.
 
     It is in the memory space of the other type if that is a memref, else in `space`.
+
+    Raises:
+        BufferizationError: a memref cannot have such elements.
     """
+    if not isinstance(cast(Any, like).element_type, _IN_MEMREFS):
+        raise BufferizationError("element type", expected=_ELEMENT, got=element_of(like))
     space = cast(Any, like).memory_space if is_memref(like) else space
     return ir.MemRefType.get(static_entries(sizes), cast(Any, like).element_type, memory_space=space)
 

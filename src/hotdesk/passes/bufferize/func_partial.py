@@ -21,7 +21,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import find_uses, named_functions, signature
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import nested_ops
 from hotdesk.passes.base import Pass
@@ -44,13 +44,19 @@ class FuncBufferize(Pass):
                     where=python_line(other.location) or None,
                 )  # fmt: skip
         for function in named_functions(module).values():
-            for block in function.regions[0].blocks:
-                rebuild_arguments(block)
-            for op in list(nested_ops(function)):
-                _rewrite(op, changing)
-            if _has_tensors(function):
-                _retype(function)
+            with placed(function.location):
+                _bufferize(function, changing)
         return ()
+
+
+def _bufferize(function: ir.Operation, changing: dict[str, ir.Operation]) -> None:
+    for block in function.regions[0].blocks:
+        rebuild_arguments(block)
+    for op in list(nested_ops(function)):
+        with placed(op.location):
+            _rewrite(op, changing)
+    if _has_tensors(function):
+        _retype(function)
 
 
 def _has_tensors(function: ir.Operation) -> bool:

@@ -16,7 +16,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.byte_size import byte_size
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, nested_ops, segment_sizes, users
 from hotdesk.models.facts import Facts
@@ -36,7 +36,8 @@ def bufferize_ops(module: ir.Module, wanted: Callable[[str], bool]) -> tuple[Dec
     for function in defined_functions(module):
         for op in _expanded(function, wanted):
             if _has_tensors(op) and (op.name in _IN_PAYLOADS or _outside_payloads(op) == op):
-                decisions.extend(_bufferize(op, function))
+                with placed(op.location):
+                    decisions.extend(_bufferize(op, function))
     return tuple(decisions)
 
 

@@ -39,6 +39,7 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import is_known_dialect
 from hotdesk.ir.functions import single_exit
+from hotdesk.ir.locations import placed
 from hotdesk.ir.walking import defined_functions, is_declaration, runs_every_call, symbol_name
 from hotdesk.models.callee import assuming, retype_declaration
 from hotdesk.models.model import OpModel
@@ -135,7 +136,8 @@ class OneShotBufferize(Pass):
         if conventions.functions:
             for function in module.body.operations:
                 if is_declaration(function.operation):
-                    retype_declaration(function.operation, conventions.spaces.memref_of)
+                    with placed(function.operation.location):
+                        retype_declaration(function.operation, conventions.spaces.memref_of)
                     if conventions.strided_arguments:
                         loosen_declaration(function.operation)
             if conventions.strided_arguments:
