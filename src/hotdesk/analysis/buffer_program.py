@@ -109,7 +109,8 @@ class Passing(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class BufferProgram:
     """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order; `asynchronous` are
-    the ops that run on beside the program (`analysis.asynchronous`)."""
+    the ops that run on beside the program (`analysis.asynchronous`); `tensors` are terminators that pass on a tensor, each with a
+    memref that the tensor shows."""
 
     function: ir.Operation
     ops: tuple[BufferOp, ...]
@@ -118,6 +119,7 @@ class BufferProgram:
     users: tuple[tuple[int, ...], ...]
     numbers: dict[ir.Value, int] = field(repr=False)
     asynchronous: frozenset[int] = frozenset()
+    tensors: tuple[tuple[int, int], ...] = ()
 
     def terminators(self, op: BufferOp, region: int) -> Iterator[BufferOp]:
         """The ops with which control leaves a region of an op."""

@@ -22,7 +22,7 @@ from hotdesk.analysis.buffer_program import (
 from hotdesk.analysis.memref_views import view_source
 from hotdesk.analysis.new_memory import allocated
 from hotdesk.analysis.region_graph import RegionEdge, flow_of, region_edges
-from hotdesk.ir.types import is_buffer
+from hotdesk.ir.types import is_buffer, is_tensor
 from hotdesk.ir.walking import in_order, nested_ops, segment_sizes
 from hotdesk.models.flow import Flow
 from hotdesk.models.registry import model_of
@@ -47,6 +47,7 @@ class _Reader:
         self._users: list[list[int]] = []
         self._numbers: dict[ir.Value, int] = {}
         self._asynchronous: list[int] = []
+        self._tensors: list[tuple[int, int]] = []
         self._edges: dict[tuple[int, str, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
 
     def run(self) -> BufferProgram:
@@ -59,6 +60,7 @@ class _Reader:
             tuple(map(tuple, self._users)),
             self._numbers,
             frozenset(self._asynchronous),
+            tuple(self._tensors),
         )
 
     def _add(self, value: ir.Value, kind: Kind, producer: int, index: int, block: int, sources: tuple[int, ...]) -> int:
@@ -84,6 +86,8 @@ class _Reader:
             first, last = len(self._ops), -1
             for view in block.operations:
                 last = self._operation(view.operation, place)
+            if self._behind and last >= 0:
+                self._pass_tensors(cast(BufferOp, self._ops[last]))
             self._blocks[place] = BufferBlock(place, parent, number, first, len(self._ops), tuple(arguments), last)
         if len(found) > 1:
             self._link(blocks, found)
@@ -98,6 +102,7 @@ class _Reader:
             if buffer != NOT_A_BUFFER and number not in users[buffer][-1:]:
                 users[buffer].append(number)
         self._ops.append(None)
+        before = len(self._buffers)
         regions: tuple[tuple[int, ...], ...] = ()
         edges: tuple[RegionEdge, ...] = ()
         flow = None
@@ -117,7 +122,7 @@ class _Reader:
         if is_asynchronous(operation):
             self._asynchronous.append(number)
         if self._behind or (self._scalars and name not in _NOT_READING) or self._points(operation):
-            self._remember(operation, (*operands, *(payload or ())), number)
+            self._remember(operation, (*operands, *(payload or ())), number, before)
         control = flow is not None
         self._ops[number] = BufferOp(
             number, operation, name, block, len(self._ops), operands, results, regions, edges, control
@@ -147,17 +152,22 @@ class _Reader:
             return []
         return [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
 
+    def _pass_tensors(self, end: BufferOp) -> None:
+        """Notes what the tensors show that a terminator passes on."""
+        shown = [self._behind.get(value, ()) for value in end.operation.operands if is_tensor(value.type)]
+        self._tensors += ((end.number, buffer) for buffers in shown for buffer in buffers)
+
     def _points(self, operation: ir.Operation) -> bool:
         """Whether memory can be had by what an op makes and is no memref."""
         later = operation.name == "async.execute" and any("memref" in str(result.type) for result in operation.results)
         return later or operation.name in _POINTING
 
-    def _remember(self, operation: ir.Operation, operands: tuple[int, ...], number: int) -> None:
-        """Notes what is behind the results of an op: its own memrefs, and those used in its regions."""
+    def _remember(self, operation: ir.Operation, operands: tuple[int, ...], number: int, before: int) -> None:
+        """Notes what is behind the results of an op: its own memrefs, and those used in its regions of the first `before`."""
         inside = [op for op in self._ops[number + 1 :] if op is not None]
         used = [*operands, *self._hidden(operation), *(v for op in inside for v in op.operands)]
         used += (v for op in inside for v in self._hidden(op.operation))
-        buffers = tuple(dict.fromkeys(v for v in used if v != NOT_A_BUFFER))
+        buffers = tuple(dict.fromkeys(v for v in used if NOT_A_BUFFER < v < before))
         if buffers:
             self._behind.update((v, buffers) for v in operation.results if not is_buffer(v.type))
 

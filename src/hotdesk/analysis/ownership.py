@@ -30,8 +30,7 @@ from hotdesk.analysis.handovers import Key, Slot
 from hotdesk.analysis.ownership_candidates import EXTERNAL
 from hotdesk.analysis.ownership_problem import Problem
 from hotdesk.analysis.releases import Place
-from hotdesk.errors import BufferizationError
-from hotdesk.ir.locations import python_line
+from hotdesk.analysis.unreleased import not_released
 
 
 class Handover(NamedTuple):
@@ -236,18 +235,5 @@ class Ownership:
         if back and stays and not any(self.slots.of_key[key].returned >= 0 for key, _ in back):
             return
         op = self._program.ops[ops.start]
-        if op.regions and not any(owner in self.candidates[v] for v in op.operands if v != NOT_A_BUFFER):
-            raise BufferizationError(
-                f"memory that is used in a region of `{op.name}`",
-                expected="an op behind which it can be freed",
-                got="one that ends its block",
-                where=python_line(op.operation.location) or None,
-                hint="load what the region needs in front of the op, or allocate the memory in the region or outside the loop",
-            )
-        raise BufferizationError(
-            f"memory that `{op.name}` passes on",
-            expected="an op whose flow a model describes",
-            got="an allocation whose owner cannot be told",
-            where=python_line(op.operation.location) or None,
-            hint="register a model with `flow` for the op around it: `hotdesk.models.register`",
-        )
+        passed = any(owner in self.candidates[v] for v in op.operands if v != NOT_A_BUFFER)
+        raise not_released(self._program, op, passed)

@@ -9,20 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocation_uses import bytes_of
 from hotdesk.analysis.ownership import Handover
 from hotdesk.explain import Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import Size, product
+from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.passes.buffers.critical_aliases import copy_of
 from hotdesk.passes.buffers.remaking import erase_unused, is_false
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnedCopy:
-    """A result of `size` bytes that is copied, at least on some paths, and why."""
+    """A result of `size` bytes (0 if they are not known) that is copied, at least on some paths, and why."""
 
     size: Size
     reason: Reason
@@ -31,8 +31,7 @@ class ReturnedCopy:
     @classmethod
     def of(cls, value: ir.Value, reason: Reason, end: ir.Operation, function: ir.Operation) -> ReturnedCopy:
         """The copy of what `end` returns."""
-        size = product([*SymbolicSizes(function).shape(value), element_bytes(element_of(value.type))])
-        return cls(size, reason, python_line(end.location))
+        return cls(bytes_of(value, SymbolicSizes(function)), reason, python_line(end.location))
 
 
 def reason_of(handover: Handover) -> Reason:

@@ -17,9 +17,7 @@ from hotdesk.analysis.buffer_reading import read_buffers
 from hotdesk.analysis.handovers import Handovers, Key
 from hotdesk.analysis.ownership import Ownership
 from hotdesk.analysis.ownership_solving import solve
-from hotdesk.errors import BufferizationError
 from hotdesk.explain import Reason
-from hotdesk.ir.locations import python_line
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_of, copy_open_results
 from hotdesk.passes.buffers.ownership_flags import flagged_results
@@ -31,6 +29,7 @@ from hotdesk.passes.buffers.ownership_paths import (
     open_branch,
     opened,
 )
+from hotdesk.passes.buffers.ownership_refusals import refuse_conditional, refuse_tensors, refuse_unfinished
 from hotdesk.passes.buffers.ownership_tails import follow_paths
 from hotdesk.passes.buffers.reallocs import expand_reallocs
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, reason_of
@@ -107,11 +106,12 @@ class _Settling:
         """Solves the function, as it has been read or is read now."""
         while True:
             program, slots = records or self._records()
-            _refuse_conditional(program)
+            refuse_conditional(program)
             ownership = solve(program, slots, flagged_results(program, self._flagged))
             unclear = _unclear_edges(program, ownership)
             if not unclear:
-                _refuse_unfinished(program, ownership)
+                refuse_unfinished(program, ownership)
+                refuse_tensors(program, ownership)
                 break
             for number, edges in unclear.items():
                 branch = program.ops[number].operation
@@ -188,27 +188,3 @@ def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, se
         if is_branch and handover.moved and len(handover.candidates) > 1:
             found.setdefault(op.number, set()).update(ownership.slots.edges(handover.key))
     return found
-
-
-def _refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
-    for number in ownership.unfinished:
-        op = program.ops[number]
-        raise BufferizationError(
-            f"memory that `{op.name}` uses beside the program",
-            expected="an op that waits for it, in the block in which the memory is allocated",
-            got="none, so that it may use the memory when it is freed or handed over",
-            where=python_line(op.operation.location) or None,
-            hint="wait for its token in that block: async.await, gpu.wait; for a transfer: memref.dma_wait with its tag",
-        )
-
-
-def _refuse_conditional(program: BufferProgram) -> None:
-    for op in program.ops:
-        if op.name == "bufferization.dealloc":
-            raise BufferizationError(
-                "deallocation of a function that frees already",
-                expected="`memref.dealloc`, which is dropped, or nothing freed",
-                got="`bufferization.dealloc`",
-                where=python_line(op.operation.location) or None,
-                hint="lower it first: --convert-bufferization-to-memref",
-            )

@@ -1,0 +1,44 @@
+"""What deallocation refuses, and says so: memory of which it cannot be told who owns it, or how long it is in use."""
+
+from __future__ import annotations
+
+from hotdesk.analysis.buffer_program import BufferProgram
+from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.ownership_candidates import EXTERNAL
+from hotdesk.analysis.unreleased import leaves, tensor_refused
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.locations import python_line
+
+
+def refuse_conditional(program: BufferProgram) -> None:
+    """Raises BufferizationError if memory is freed already, under conditions."""
+    for op in program.ops:
+        if op.name == "bufferization.dealloc":
+            raise BufferizationError(
+                "deallocation of a function that frees already",
+                expected="`memref.dealloc`, which is dropped, or nothing freed",
+                got="`bufferization.dealloc`",
+                where=python_line(op.operation.location) or None,
+                hint="lower it first: --convert-bufferization-to-memref",
+            )
+
+
+def refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
+    """Raises BufferizationError if memory would be freed or handed over that an asynchronous op may still use."""
+    for number in ownership.unfinished:
+        op = program.ops[number]
+        raise BufferizationError(
+            f"memory that `{op.name}` uses beside the program",
+            expected="an op that waits for it, in the block in which the memory is allocated",
+            got="none, so that it may use the memory when it is freed or handed over",
+            where=python_line(op.operation.location) or None,
+            hint="wait for its token in that block: async.await, gpu.wait; for a transfer: memref.dma_wait with its tag",
+        )
+
+
+def refuse_tensors(program: BufferProgram, ownership: Ownership) -> None:
+    """Raises BufferizationError if a tensor leaves the region in which the memory is freed that it shows."""
+    for number, buffer in program.tensors:
+        owners = (owner for owner in ownership.candidates[buffer] if owner != EXTERNAL and ownership.places.get(owner))
+        if any(leaves(program, program.ops[number], owner) for owner in owners):
+            raise tensor_refused(program.ops[number])
