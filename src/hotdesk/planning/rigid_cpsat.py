@@ -1,17 +1,21 @@
 """CP-SAT on bodies of several rectangles, arena and pools together, where `ortools` is installed (extra `exact`).
 
 A body has one offset in each memory that may host it, and lies in one of them; its rectangles are fixed in time and stand at
-a fixed distance from that offset. Whether all fit below a capacity is a question of feasibility; what that costs at least is
-minimised. One worker and a limit in deterministic time make the answer repeatable for one version of the solver.
+a fixed distance from that offset. The question is always whether all fit below a capacity, and below a cost where pools have
+one, never how low either can get: what is asked about is halved between what was refused and the best placement known. One
+worker and a limit in deterministic time make the answer repeatable for one version of the solver.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import gcd
 from typing import Any
 
 from hotdesk.planning.cpsat import available
 from hotdesk.planning.deadline import Deadline
+from hotdesk.planning.problem import LARGEST_TOTAL
 from hotdesk.planning.rigid import Rigid, RigidProblem
 
 LARGEST = 4_000
@@ -31,39 +35,100 @@ class Proven:
 
 
 def improve_rigid(asked: RigidProblem, best: Rigid, effort: float, deadline: Deadline) -> Proven:
-    """Asks at the capacity what it costs, where that is open, and else at the floor and by bisection how low the arena is.
+    """Asks at the capacity how little it costs, where that is open, and without a capacity how low the arena is.
 
-    `effort` is deterministic time for all questions together. Without `ortools`, or for more than `LARGEST` rectangles,
-    nothing is asked.
+    `effort` is deterministic time for all questions together. Without `ortools`, for more than `LARGEST` rectangles, or where
+    sums leave the solver's integers, nothing is asked.
     """
     proven = Proven(best, 0, asked.least_cost)
     if best.suffices(asked) or not available() or sum(len(b.rectangles) for b in asked.bodies) > LARGEST:
         return proven
-    if asked.capacity is not None:
-        answer = _Model(asked, asked.capacity).solve(min(effort, 2 * _EFFORT), deadline)
-        found = answer.found if answer.found is not None else best
-        better = min(best, found, key=lambda each: each.score(asked))
-        if answer.complete and answer.found is None:
-            return Proven(better, asked.capacity + 1, asked.least_cost)
-        return Proven(better, 0, answer.found.cost if answer.complete and answer.found else asked.least_cost)
-    return _bisect(asked, best, effort, deadline)
+    if _costliest(asked) >= LARGEST_TOTAL:
+        return proven
+    asking = _Asking(asked, effort, deadline)
+    if asked.capacity is None:
+        return _lowest_arena(asking, best)
+    if best.arena > asked.capacity:
+        answer = asking.about(best, asked.capacity, None, 2 * _EFFORT)
+        if answer.found is None:
+            return Proven(best, asked.capacity + 1 if answer.complete else 0, asked.least_cost)
+        best = answer.found
+    return _lowest_cost(asking, best, asked.capacity)
 
 
-def _bisect(asked: RigidProblem, best: Rigid, effort: float, deadline: Deadline) -> Proven:
-    refused, proven, capacity = asked.floor - 1, 0, asked.floor
-    while effort > 0 and refused + 1 < best.arena and not deadline.passed():
-        answer = _Model(asked, capacity).solve(min(effort, _EFFORT), deadline)
-        effort -= answer.effort
-        if answer.found is not None:
-            best = min(best, answer.found, key=lambda each: each.arena)
-        else:
-            refused = max(refused, capacity)
-            if answer.complete:
-                proven = max(proven, capacity + 1)
-            elif refused > asked.floor or best.arena - refused <= asked.floor // 200 + 1:
-                break
-        capacity = min((refused + best.arena) // 2, best.arena - 1)
+def _costliest(asked: RigidProblem) -> int:
+    """What it costs to have each body where that costs most."""
+    return sum(max((asked.price(k, pool) for pool in hosts), default=0) for k, hosts in enumerate(asked.hosts))
+
+
+def _lowest_arena(asking: _Asking, best: Rigid) -> Proven:
+    asked = asking.asked
+    best, proven = _bisect(
+        asking,
+        best,
+        floor=asked.floor,
+        unit=1,
+        of=lambda placement: placement.arena,
+        about=lambda known, target: asking.about(known, target, None),
+    )
     return Proven(best, proven, asked.least_cost)
+
+
+def _lowest_cost(asking: _Asking, best: Rigid, capacity: int) -> Proven:
+    """Whatever is borrowed, the cost is a multiple of what divides all prices."""
+    asked = asking.asked
+    prices = [asked.price(k, pool) for k, hosts in enumerate(asked.hosts) for pool in hosts]
+    best, proven = _bisect(
+        asking,
+        best,
+        floor=asked.least_cost,
+        unit=gcd(*prices) or 1,
+        of=lambda placement: placement.cost,
+        about=lambda known, target: asking.about(known, capacity, target),
+    )
+    return Proven(best, 0, max(proven, asked.least_cost))
+
+
+def _bisect(
+    asking: _Asking,
+    best: Rigid,
+    *,
+    floor: int,
+    unit: int,
+    of: Callable[[Rigid], int],
+    about: Callable[[Rigid, int], _Answer],
+) -> tuple[Rigid, int]:
+    """The placement with the lowest figure `of` that was found, and what none is below by the solver's proof, else 0.
+
+    Asks `about` the floor first. Figures are multiples of `unit`.
+    """
+    refused, proven, target = floor - 1, 0, floor
+    while asking.effort > 0 and refused + 1 < of(best) and not asking.deadline.passed():
+        answer = about(best, target)
+        if answer.found is not None:
+            best = min(best, answer.found, key=of)
+        else:
+            following = target // unit * unit + unit
+            refused = max(refused, following - 1)
+            if answer.complete:
+                proven = max(proven, following)
+            elif target > floor or of(best) - refused <= floor // 200 + 1:
+                break
+        target = min((refused + of(best)) // 2, of(best) - 1)
+    return best, proven
+
+
+class _Asking:
+    """Questions about one problem, and the effort that is left for them."""
+
+    def __init__(self, asked: RigidProblem, effort: float, deadline: Deadline) -> None:
+        self.asked, self.effort, self.deadline = asked, effort, deadline
+
+    def about(self, best: Rigid, capacity: int, cost: int | None, effort: float = _EFFORT) -> _Answer:
+        """Whether all fit into an arena of this capacity, at no more than this cost if there is one; `best` is a hint."""
+        answer = _Model(self.asked, capacity, cost, best).solve(min(self.effort, effort), self.deadline)
+        self.effort -= answer.effort
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,23 +139,28 @@ class _Answer:
 
 
 class _Model:
-    """The question whether all bodies fit, the arena below a capacity, and at what cost if some pools have one."""
+    """The question whether all bodies fit, the arena below a capacity, and the cost below a limit.
 
-    def __init__(self, asked: RigidProblem, capacity: int) -> None:
+    Bodies without bytes are no part of it, and stay where they are in the hint.
+    """
+
+    def __init__(self, asked: RigidProblem, capacity: int, cost: int | None, hint: Rigid) -> None:
         from ortools.sat.python import cp_model
 
         self._cp: Any = cp_model
         self._asked = asked
+        self._hint = hint
         self._model: Any = cp_model.CpModel()
-        self._choices: list[list[tuple[Any, int | None, Any]]] = []
+        self._choices: dict[int, list[tuple[Any, int | None, Any]]] = {}
         self._rectangles: dict[int | None, tuple[list[Any], list[Any]]] = {}
         self._costs: list[Any] = []
-        for k in range(len(asked.bodies)):
-            self._add_body(k, capacity)
+        for k, body in enumerate(asked.bodies):
+            if body.rectangles:
+                self._add_body(k, min(capacity, LARGEST_TOTAL))
         for times, places in self._rectangles.values():
             self._model.add_no_overlap_2d(times, places)
-        if self._costs:
-            self._model.minimize(sum(self._costs))
+        if self._costs and cost is not None:
+            self._model.add(sum(self._costs) <= cost)
 
     def _add_body(self, k: int, capacity: int) -> None:
         body = self._asked.bodies[k]
@@ -98,17 +168,19 @@ class _Model:
         pools = self._asked.problem.pools
         rooms = [
             (None, capacity - body.top),
-            *((pool, pools[pool].capacity - body.end) for pool in self._asked.hosts[k]),
+            *((pool, min(pools[pool].capacity, LARGEST_TOTAL) - body.end) for pool in self._asked.hosts[k]),
         ]
         for pool, highest in rooms:
             if body.pinned is not None:
                 if pool is None and body.pinned <= highest:
                     choices.append((self._model.new_constant(1), pool, body.pinned))
             elif highest >= body.phase:
-                steps = self._model.new_int_var(0, (highest - body.phase) // body.alignment, "")
-                choices.append((self._model.new_bool_var(""), pool, steps * body.alignment + body.phase))
+                last = (highest - body.phase) // body.alignment
+                steps, chosen = self._model.new_int_var(0, last, ""), self._model.new_bool_var("")
+                self._give_hint(k, pool, chosen, steps, last)
+                choices.append((chosen, pool, steps * body.alignment + body.phase))
         self._model.add_exactly_one([chosen for chosen, _, _ in choices])
-        self._choices.append(choices)
+        self._choices[k] = choices
         for chosen, pool, offset in choices:
             times, places = self._rectangles.setdefault(pool, ([], []))
             for r in body.rectangles:
@@ -119,8 +191,16 @@ class _Model:
             if price := self._asked.price(k, pool):
                 self._costs.append(price * chosen)
 
+    def _give_hint(self, k: int, pool: int | None, chosen: Any, steps: Any, last: int) -> None:
+        there, offset = self._hint.places[k]
+        self._model.add_hint(chosen, there == pool)
+        if there == pool:
+            self._model.add_hint(
+                steps, min((offset - self._asked.bodies[k].phase) // self._asked.bodies[k].alignment, last)
+            )
+
     def solve(self, effort: float, deadline: Deadline) -> _Answer:
-        """A placement, the cheapest where `complete`; or none, where `complete` because there is none."""
+        """A placement; or none, where `complete` because there is none."""
         solver: Any = self._cp.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.max_deterministic_time = effort
@@ -130,12 +210,12 @@ class _Model:
         spent = solver.response_proto.deterministic_time
         if status not in (self._cp.OPTIMAL, self._cp.FEASIBLE):
             return _Answer(None, status == self._cp.INFEASIBLE, spent)
-        places: list[tuple[int | None, int]] = []
+        places = list(self._hint.places)
         arena = cost = 0
-        for k, choices in enumerate(self._choices):
+        for k, choices in self._choices.items():
             pool, offset = next((p, int(solver.value(at))) for chosen, p, at in choices if solver.value(chosen))
-            places.append((pool, offset))
+            places[k] = (pool, offset)
             cost += self._asked.price(k, pool)
-            if pool is None and self._asked.bodies[k].rectangles:
+            if pool is None:
                 arena = max(arena, offset + self._asked.bodies[k].top)
-        return _Answer(Rigid(tuple(places), arena, cost, "cp-sat"), status == self._cp.OPTIMAL, spent)
+        return _Answer(Rigid(tuple(places), arena, cost, "cp-sat"), False, spent)
