@@ -22,6 +22,19 @@ def defined_functions(module: ir.Module) -> list[ir.Operation]:
     return [function for function in functions if len(function.regions[0].blocks)]
 
 
+def modules(module: ir.Module) -> list[ir.Module]:
+    """A module and those nested in it, outermost first; each has functions of its own."""
+    found = [module]
+    for each in found:
+        found += (cast(ir.Module, op) for op in each.body.operations if op.operation.name == "builtin.module")
+    return found
+
+
+def all_functions(module: ir.Module) -> list[ir.Operation]:
+    """The `func.func`s with a body of a module and of those nested in it."""
+    return [function for each in modules(module) for function in defined_functions(each)]
+
+
 def straight_functions(module: ir.Module) -> list[ir.Operation]:
     """The functions of one block, in the order of the text."""
     return [function for function in defined_functions(module) if len(function.regions[0].blocks) == 1]

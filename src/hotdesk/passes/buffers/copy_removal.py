@@ -24,7 +24,7 @@ from hotdesk.analysis.retyping import Fit
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import defined_functions, users
+from hotdesk.ir.walking import all_functions, users
 from hotdesk.models.tensor_slices import subview
 from hotdesk.passes.base import Pass
 
@@ -38,7 +38,7 @@ class CopyRemoval(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             while True:
                 removals = CopyRemovals(function, self.arguments_overlap)
                 found = [removals.find(copy) for copy in removals.memory.copies]

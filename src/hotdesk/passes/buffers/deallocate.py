@@ -40,7 +40,7 @@ from hotdesk.ir.building import index_constant
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_memref, shape_of
-from hotdesk.ir.walking import constant_of, defined_functions, defining_op, runs_every_call, symbol_name, users
+from hotdesk.ir.walking import constant_of, defined_functions, defining_op, modules, runs_every_call, symbol_name, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.earlier_frees import drop_free, drop_unused_frees, is_dropped
@@ -70,7 +70,7 @@ class DeallocateAfterLastUse(Pass):
                     f"option '{option}' of pass '{self.name}'", expected=" or ".join(known), got=repr(value)
                 )
         with collection_put_off():
-            return self._run(module)
+            return tuple(decision for each in modules(module) for decision in self._run(each))
 
     def _run(self, module: ir.Module) -> tuple[Decision, ...]:
         dynamic = self.private_function_dynamic_ownership

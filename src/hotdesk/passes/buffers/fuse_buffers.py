@@ -20,7 +20,7 @@ from hotdesk.analysis.buffer_fusion import BufferFusions
 from hotdesk.analysis.fusion_blocks import FusionBlock, is_on_memory
 from hotdesk.explain import Decision
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, users
+from hotdesk.ir.walking import all_functions, defining_op, nested_ops, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.fusing import fuse
 
@@ -34,7 +34,7 @@ class FuseBuffers(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             fusions = BufferFusions(function, self.arguments_overlap)
             unused: list[ir.Value] = []
             for block in _blocks(function):

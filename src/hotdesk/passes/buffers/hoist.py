@@ -21,7 +21,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.hoisting import Hoisting, Move
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 
 
@@ -33,7 +33,7 @@ class BufferHoisting(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             hoisting = Hoisting(function)
             decisions.extend(move_all([hoisting.above_uses(each) for each in hoisting.allocations.on_heap]))
         return tuple(decisions)

@@ -19,7 +19,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.hoisting import Hoisting
 from hotdesk.explain import Decision
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.hoist import move_all
 
@@ -32,7 +32,7 @@ class BufferLoopHoisting(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             hoisting = Hoisting(function)
             decisions.extend(move_all([hoisting.before_loops(each) for each in hoisting.allocations.all]))
         return tuple(decisions)

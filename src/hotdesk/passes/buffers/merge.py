@@ -49,7 +49,7 @@ from hotdesk.ir.functions import (
     signature,
 )
 from hotdesk.ir.types import DYNAMIC
-from hotdesk.ir.walking import entry_block, symbol_name
+from hotdesk.ir.walking import entry_block, modules, symbol_name
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.arena_code import ARENA_BYTES, ArenaCode, make_size_function
 from hotdesk.passes.buffers.share import byte_view, new_bytes
@@ -85,6 +85,9 @@ class MergeAllocations(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         if self.strategy == "cp-sat" and not cpsat.available():
             raise MissingExtraError.of(f"option 'strategy' of '{self.name}'", "exact", "ortools")
+        return tuple(decision for each in modules(module) for decision in self._run(each))
+
+    def _run(self, module: ir.Module) -> list[Decision]:
         decisions: list[Decision] = []
         uses: Mapping[str, Uses] = find_uses(module) if self.arena == "argument" else {}
         names = set(named_functions(module))
@@ -97,7 +100,7 @@ class MergeAllocations(Pass):
             if arena.merged:
                 given = by_caller and arena.bytes != Extent()
                 _merge(each.function, arena, sizes, _Callers(used.calls, names) if given else None)
-        return tuple(decisions)
+        return decisions
 
     def _planned(self, function: ir.Operation, sizes: ArenaSizes) -> Arena:
         return plan_arena(function, sizes, self.alignment, self.strategy)

@@ -22,7 +22,7 @@ from hotdesk.analysis.promotion import Promotion, Promotions
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 
 
@@ -44,7 +44,7 @@ class PromoteBuffersToStack(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             promotions = Promotions(function, self.max_alloc_size_in_bytes, self.max_rank_of_allocated_memref)
             for each in [promotions.find(each) for each in promotions.allocations.on_heap]:
                 if isinstance(each, Promotion):

@@ -32,7 +32,7 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant, integers
 from hotdesk.ir.sizes import product
 from hotdesk.ir.types import DYNAMIC, row_major, shape_of
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 
 
@@ -44,7 +44,7 @@ class ShareBuffers(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             sharing = Sharing(function)
             plans = [_Plan(sharing.allocations, desk) for desk in sharing.desks if len(desk.users) > 1]
             for plan in plans:
