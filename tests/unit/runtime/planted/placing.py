@@ -54,7 +54,7 @@ DEALLOCATION = {
     ),
     "nothing is freed": Case(changed(Releases, "find", _kept_by_all), FaultKind.LEAK, program(*TEMPORARIES)),
     "deallocations that are there stay": Case(
-        always(deallocate, "_drop", None), FaultKind.DOUBLE_FREE, program(*FREED_EARLY)
+        always(deallocate, "drop_free", None), FaultKind.DOUBLE_FREE, program(*FREED_EARLY)
     ),
     "a branch owns what is an argument": Case(
         changed(Ownership, "_candidates", _nobody_elses), FaultKind.INVALID_FREE, program(*EITHER), (2,)
