@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
-from hotdesk.ir.types import is_memref, shape_of
+from hotdesk.ir.types import is_buffer, shape_of
 from hotdesk.ir.walking import defining_op, segment_sizes, users
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.layouts import has_identity_layout
@@ -127,7 +127,7 @@ def _expand_to_buffer(op: ir.Operation) -> list[ir.Value] | None:
 def _bufferize_to_buffer(op: ir.Operation, buffers: Buffers) -> None:
     source, memref = buffers.buffer(op.operands[0]), op.results[0]
     fits = not has_identity_layout(memref) or has_identity_layout(source)
-    owned = _is_copied_for(op) or ("read_only" in op.attributes and _is_followed(memref))
+    owned = _is_copied_for(op) or ("read_only" in op.attributes and _is_followed(memref, calls=True))
     if not (fits and owned):
         source = buffers.contiguous(source, op, 0)
     memref.replace_all_uses_with(buffers.seen_as(source, memref.type, op))
@@ -144,15 +144,21 @@ def _is_copied_for(op: ir.Operation) -> bool:
     )
 
 
-def _is_followed(memref: ir.Value) -> bool:
-    """Whether all that uses a memref, or a view of it, is known to use it where it stands only."""
+def _is_followed(memref: ir.Value, *, calls: bool = False) -> bool:
+    """Whether all that uses a memref, or a view of it, is known to use it where it stands only; `calls` may be among them."""
     for user in users(memref):
         if user.name in _VIEWS:
-            if not all(_is_followed(result) for result in user.results):
+            if not all(_is_followed(result, calls=calls) for result in user.results):
                 return False
-        elif user.name.split(".")[0] not in _LOCAL or any(is_memref(result.type) for result in user.results):
+        elif not _keeps_nothing(user, calls):
             return False
     return True
+
+
+def _keeps_nothing(op: ir.Operation, calls: bool) -> bool:
+    """Whether an op hands on no memref that it uses."""
+    local = op.name.split(".")[0] in _LOCAL or (calls and op.name == "func.call")
+    return local and not any(is_buffer(result.type) for result in op.results)
 
 
 def _own_facts(op: ir.Operation) -> Facts:
