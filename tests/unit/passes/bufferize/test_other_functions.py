@@ -1,4 +1,4 @@
-"""Functions that are no `func.func`, and modules in the module: passes leave them as they are, and tensors there are named."""
+"""Functions that are no `func.func`: passes leave them as they are. Tensors there, or in modules in the module, are named."""
 
 from __future__ import annotations
 
@@ -32,14 +32,6 @@ OTHERS = """
   }
   ml_program.func private @program(%x: i32) -> i32 {
     ml_program.return %x : i32
-  }
-  module @inner {
-    func.func private @outside(memref<8xf32>)
-    func.func @inside(%x: memref<8xf32>) {
-      %a = memref.alloc() : memref<8xf32>
-      memref.copy %x, %a : memref<8xf32> to memref<8xf32>
-      return
-    }
   }
 """
 MAIN = "func.func @main(%x: memref<8xf32>) {\n return\n}\n"
