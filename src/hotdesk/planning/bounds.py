@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from hotdesk.planning.bodies import Body, bodies_of
 from hotdesk.planning.buffers import Buffer, BufferId, Pool, pinned_top
+from hotdesk.planning.numbers import LARGEST_STEP, LAST_MOMENT, shown
 from hotdesk.planning.problem import LARGEST_TOTAL, Problem
 
 
@@ -99,7 +100,11 @@ class Events:
 
 
 def lower_bound(problem: Problem) -> Bound:
-    """The best bound this module proves; the earliest step wins among equals. Source: see the module docstring."""
+    """The best bound this module proves; the earliest step wins among equals. Source: see the module docstring.
+
+    Raises ValueError for steps that columns do not hold: see `numbers.py`.
+    """
+    reject_far_steps(problem)
     bodies = () if problem.is_plain else bodies_of(problem.buffers, problem.ties)
     if problem.is_plain:
         hosts = eligibility(problem)
@@ -123,6 +128,22 @@ def lower_bound(problem: Problem) -> Bound:
     )
     tied = (_tied_bound(problem, body) for body, pools in zip(bodies, hosts, strict=False) if not pools.any())
     return max((live, *pinned, *tied), key=lambda bound: bound.bytes)
+
+
+def reject_far_steps(problem: Problem) -> None:
+    """Raises ValueError for steps beyond those that `numbers.py` accepts."""
+    for b in problem.buffers:
+        if b.lower <= -LARGEST_STEP or b.upper >= LARGEST_STEP:
+            raise ValueError(
+                f"buffer {shown(b.id)}: expected steps between -{LARGEST_STEP} and {LARGEST_STEP}, "
+                f"got [{shown(b.lower)}, {shown(b.upper)})"
+            )
+    for pool in problem.pools:
+        if pool.free and (pool.free[0][0] < -LAST_MOMENT or pool.free[-1][1] > LAST_MOMENT):
+            raise ValueError(
+                f"pool {shown(pool.id)}: expected free intervals between -{LAST_MOMENT} and {LAST_MOMENT}, "
+                f"got them from {shown(pool.free[0][0])} to {shown(pool.free[-1][1])}"
+            )
 
 
 def _tied_bound(problem: Problem, body: Body) -> Bound:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hotdesk.planning.numbers import LARGEST_STEP, LAST_MOMENT, shown, whole
+from hotdesk.planning.numbers import shown, whole
 
 BufferId = int | str
 PoolId = int | str
@@ -24,7 +24,7 @@ class Buffer:
     `alignment` is a power of two and holds for the offset; `fixed_offset`, in bytes, pins the buffer in the arena. `gaps`
     are half-open intervals inside the live range, in order and apart, in which nothing reads what the buffer holds and it
     is written anew before something does: others may have its bytes then, and it keeps its offset.
-    Raises ValueError for what is no integer, an empty live range, steps of more than 60 bits, a negative size, an alignment
+    Raises ValueError for what is no integer, an empty live range, a negative size, an alignment
     that is not a power of two, a fixed offset that is negative or misaligned, and gaps that are empty, out of order, or
     reach an end of the live range.
     """
@@ -42,11 +42,6 @@ class Buffer:
             self._make_whole("lower", "upper", "size", "alignment")
         if self.lower >= self.upper:
             raise ValueError(f"{self._name}: expected lower < upper, got [{shown(self.lower)}, {shown(self.upper)})")
-        if self.lower <= -LARGEST_STEP or self.upper >= LARGEST_STEP:
-            raise ValueError(
-                f"{self._name}: expected steps between -{LARGEST_STEP} and {LARGEST_STEP}, "
-                f"got [{shown(self.lower)}, {shown(self.upper)})"
-            )
         if self.size < 0:
             raise ValueError(f"{self._name}: expected a size of 0 bytes or more, got {shown(self.size)}")
         if self.alignment < 1 or self.alignment & (self.alignment - 1):
@@ -126,8 +121,8 @@ class Pool:
     inside one of them. Offsets count from the pool's base, which its owner must align at least as strictly as any buffer
     it should host. Each byte of a footprint that lives here costs `cost`, however short it lives.
     Free intervals that touch are joined: at no step in between does the memory belong to its owner.
-    Raises ValueError for what is no integer, a negative capacity or cost, and intervals that are empty, out of order,
-    overlapping or beyond 64 bits.
+    Raises ValueError for what is no integer, a negative capacity or cost, and intervals that are empty, out of order
+    or overlapping.
     """
 
     id: PoolId
@@ -153,11 +148,6 @@ class Pool:
             if start >= end:
                 raise ValueError(
                     f"{name}: expected a free interval with start < end, got [{shown(start)}, {shown(end)})"
-                )
-            if start < -LAST_MOMENT or end > LAST_MOMENT:
-                raise ValueError(
-                    f"{name}: expected free intervals between -{LAST_MOMENT} and {LAST_MOMENT}, "
-                    f"got [{shown(start)}, {shown(end)})"
                 )
             if found and start < found[-1][1]:
                 raise ValueError(

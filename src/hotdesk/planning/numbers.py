@@ -1,7 +1,7 @@
 """Numbers of a problem: which are accepted, and how those that are not are shown.
 
 Steps and bytes are integers. Anything that Python takes for one is accepted, such as a NumPy integer, and kept as an `int`,
-which never overflows. Columns of them are 64 bits wide, so steps have a limit.
+which never overflows. What plans are made from are columns, 64 bits wide, so steps have a limit there.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from time import perf_counter
 
 from hotdesk.planning.bodies import Body, bodies_of
 from hotdesk.planning.borrow import Loan, borrow
-from hotdesk.planning.bounds import Bound, lower_bound
+from hotdesk.planning.bounds import Bound, lower_bound, reject_far_steps
 from hotdesk.planning.buffers import Buffer, pinned_top
 from hotdesk.planning.costs import least_cost
 from hotdesk.planning.cpsat import NODES_PER_EFFORT
@@ -56,13 +56,15 @@ def plan(
             alone, and is the same on every machine.
 
     Raises:
-        ValueError: an unknown strategy, a negative effort, capacity or time limit, or one that is no number of its kind.
+        ValueError: an unknown strategy, a negative effort, capacity or time limit, or one that is no number of its kind,
+            steps of more than 60 bits.
         ImportError: the strategy "cp-sat" without the package `ortools`.
     """
     started = perf_counter()
     problem = problem if isinstance(problem, Problem) else Problem(tuple(problem))
     if strategy not in STRATEGIES and strategy != NO_REUSE:
         raise ValueError(f"expected a strategy among {', '.join((*STRATEGIES, NO_REUSE))}, got {strategy!r}")
+    reject_far_steps(problem)
     effort, capacity = (
         value if value is None else whole("plan", name, value)
         for name, value in (("effort", effort), ("capacity", capacity))

@@ -1,9 +1,10 @@
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from hotdesk.planning import STRATEGIES, Buffer, Placement, Pool, Problem, Tie, check, plan
+from hotdesk.planning import STRATEGIES, Buffer, Placement, Pool, Problem, Tie, check, lower_bound, plan
 from hotdesk.planning.numbers import LARGEST_STEP
 
 
@@ -18,11 +19,6 @@ from hotdesk.planning.numbers import LARGEST_STEP
         ({"alignment": 48}, "expected an alignment that is a power of two, got 48"),
         ({"fixed_offset": 32}, "expected a fixed offset that is a multiple of 64, got 32"),
         ({"fixed_offset": -64}, "expected a fixed offset that is a multiple of 64, got -64"),
-        (
-            {"upper": 2**63},
-            r"buffer 'x': expected steps between -1152921504606846976 and .*, got \[0, 9223372036854775808\)",
-        ),
-        ({"lower": -(2**60)}, "expected steps between"),
         ({"size": 4.5}, "buffer 'x': expected an integer for size, got 4.5"),
         ({"lower": "0"}, "buffer 'x': expected an integer for lower, got '0'"),
         ({"alignment": 64.0}, "buffer 'x': expected an integer for alignment, got 64.0"),
@@ -42,6 +38,36 @@ def test_what_python_takes_for_an_integer_becomes_one() -> None:
     buffer = Buffer("x", np.int64(0), np.int32(2), np.int64(2**40), np.uint8(64), np.int64(64))  # pyright: ignore[reportArgumentType]
     assert buffer == Buffer("x", 0, 2, 2**40, 64, 64)
     assert {type(n) for n in (buffer.lower, buffer.upper, buffer.size, buffer.alignment, buffer.fixed_offset)} == {int}
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "free", "message"),
+    [
+        (
+            0,
+            2**63,
+            (0, 1),
+            r"buffer 'x': expected steps between -1152921504606846976 and .*, got \[0, 9223372036854775808\)",
+        ),
+        (-(2**60), 0, (0, 1), r"expected steps between .*, got \[-1152921504606846976, 0\)"),
+        (0, 2**500, (0, 1), r"expected steps between .*, got \[0, an integer of 501 bits\)"),
+        (
+            0,
+            1,
+            (0, 2**70),
+            "pool 'p': expected free intervals between .* and 9223372036854775807, got them from 0 to 1180",
+        ),
+    ],
+)
+def test_no_plan_is_made_of_steps_beyond_the_limit(lower: int, upper: int, free: tuple[int, int], message: str) -> None:
+    problem = Problem(
+        (Buffer("x", lower, upper, 8), Buffer("y", 0, 9, 8, 64, None, ((2, 3),))), (Pool("p", 8, (free,)),)
+    )
+    for asked in (problem, replace(problem, buffers=problem.buffers[:1]), replace(problem, ties=(Tie("x", "y"),))):
+        with pytest.raises(ValueError, match=message):
+            plan(asked)
+        with pytest.raises(ValueError, match=message):
+            lower_bound(asked)
 
 
 def test_steps_up_to_the_limit_are_planned() -> None:
@@ -89,11 +115,6 @@ def test_footprint_is_the_size_rounded_up(size: int, alignment: int, footprint: 
         (8, ((4, 6), (0, 2)), "in order and disjoint, got one that starts at 0 before 6"),
         (8, ((0, 3), (2, 4)), "in order and disjoint, got one that starts at 2 before 3"),
         (8, ((0, 3), (3, 5), (4, 6)), "in order and disjoint, got one that starts at 4 before 5"),
-        (
-            8,
-            ((0, 2**70),),
-            "pool 'p': expected free intervals between -9223372036854775807 and 9223372036854775807, got",
-        ),
         (8, ((0.5, 2),), "pool 'p': expected an integer for a free interval, got 0.5"),
         (8.5, ((0, 2),), "pool 'p': expected an integer for capacity, got 8.5"),
     ],
