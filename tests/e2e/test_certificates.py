@@ -110,7 +110,7 @@ def test_the_report_names_it() -> None:
     program, _ = compiled("narrow")
     lines = program.report().splitlines()
     (at,) = (number for number, line in enumerate(lines) if line.startswith("bound "))
-    assert lines[at].startswith("bound      316.50 KiB (324,096): live together at step ")
+    assert lines[at].startswith("bound      316.50 KiB (324,096): live together in hotdesk.contract at ")
     assert [line.split()[:4] for line in lines[at + 1 : at + 3]] == [
         ["312.50", "KiB", "(320,000)", "hotdesk.contract"],
         ["4.00", "KiB", "(4,096)", "hotdesk.contract"],

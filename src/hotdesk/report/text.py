@@ -61,7 +61,7 @@ def _arena(memory: Memory) -> str:
 def _bound(found: Certificate) -> Iterator[str]:
     """What proves the bound: where, by which buffers, and what there is to add and to take off."""
     if found.proof == "live":
-        text = f"{size(found.bytes)}: live together at step {found.step}, {_short(found.op, 28)}"
+        text = f"{size(found.bytes)}: live together in {_short(found.op, 28)}"
         where = _tail(found.location, WIDTH - _INDENT - len(text) - 4)
         yield f"{text} at {where}" if where else text
     else:
@@ -76,7 +76,7 @@ def _bound(found: Certificate) -> Iterator[str]:
     padding = found.together - sum(buffer.bytes for buffer in found.buffers)
     parts = [f"{size(sum(buffer.bytes for buffer in rest))} in {len(rest):,} more"] if rest else []
     parts += [f"{size(padding)} of padding"] if padding else []
-    parts += [f"less {size(found.lent)} that the caller's memory can lend"] if found.lent else []
+    parts += [f"less {size(found.lent)} lent"] if found.lent else []
     if parts:
         yield ", ".join(parts)
 

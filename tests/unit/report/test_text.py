@@ -9,7 +9,7 @@ import pytest
 import sympy
 
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.report import BufferLine, Memory, Report, render, summarize
+from hotdesk.report import BufferLine, Certificate, CertifiedBuffer, Memory, Report, render, summarize
 from hotdesk.report.text import WIDTH, size
 
 MIB = 1 << 20
@@ -93,10 +93,12 @@ def _stretched(report: Report) -> Report:
     lines = tuple(replace(line, name="n" * 99, bytes=huge, location="p" * 200 + "/m.py:9") for line in report.largest)
     because = (Source("o" * 90, "q" * 90 + "/m.py:8"),) * 12
     missed = Decision("m" * 99, Outcome.ALLOCATED, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, because, huge)
+    buffer = CertifiedBuffer("b" * 99, huge - 1, huge, "p" * 200 + "/m.py:9")
+    certificate = Certificate(4 * huge - 7, "live", 123_456, "o" * 99, "q" * 200 + "/m.py:8", (buffer,) * 5, huge + 7)
     return Report(
         name="r" * 200,
         symbols=tuple((f"s{index}", index) for index in range(50)),
-        memory=Memory(huge, huge, huge - 1, 99 * huge, huge, huge, huge, huge, 123_456, huge),
+        memory=Memory(huge, huge, huge - 1, 99 * huge, huge, huge, huge, huge, 123_456, huge, certificate=certificate),
         outcomes=tuple((outcome, 12_345) for outcome in Outcome),
         largest=lines,
         missed=missed,
@@ -107,13 +109,18 @@ def _stretched(report: Report) -> Report:
 @pytest.mark.parametrize("report", [FULL, NOTHING, _stretched(FULL)], ids=["full", "nothing", "stretched"])
 def test_report_keeps_to_its_page(report: Report) -> None:
     lines = render(report).splitlines()
-    assert len(lines) <= 15
+    assert len(lines) <= 20
     assert all(len(line) <= WIDTH == 110 for line in lines)
     assert lines == [line.rstrip() for line in lines]
     assert render(report) == render(report)
 
 
+def test_the_operation_of_a_bound_is_shown_with_the_end_of_its_path() -> None:
+    (line,) = (line for line in render(_stretched(FULL)).splitlines() if line.startswith("bound"))
+    assert line.endswith("/m.py:8")
+
+
 def test_long_locations_keep_file_and_line() -> None:
     text = render(_stretched(FULL))
-    assert text.count("/m.py:9\n") == 3
+    assert text.count("/m.py:9\n") == 6
     assert "/m.py:8 and 11 more" in text
