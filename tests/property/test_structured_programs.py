@@ -16,12 +16,21 @@ SUBJECTS = (MLIR, OURS)
 """What is held against the reference. One that `may_refuse` need not take a program; without that it has to take them all."""
 
 NO_MORE = (
+    "branches_overwrite_slices_in_loop",
+    "branches_overwrite_the_same_slice",
     "cast_between_pair",
     "if_of_what_overwrites_donated",
     "if_takes_what_is_one_of_two_at_times",
+    "loop_over_a_tile",
+    "loop_over_parts_of_a_tile",
     "rope_halves",
     "select_of_what_overwrites_donated",
+    "slice_of_slice_put_back",
+    "slice_of_what_is_put_back",
     "swap_halves_in_place",
+    "switch_overwrites_slices",
+    "tiles_of_tiles",
+    "tiles_of_tiles_in_one_loop",
     "view_read_after_write",
 )
 """Examples for which ours neither copies nor takes more bytes than MLIR's."""

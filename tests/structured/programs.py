@@ -14,6 +14,7 @@ from tests.reference import DTYPES
 from tests.structured.building import Builder, Function, Tensor
 from tests.structured.control import BLOCKS, CONTROL, named, step, typed
 from tests.structured.steps import indented
+from tests.structured.tiles import tile
 
 _HIDDEN = "%k0: index, %k1: index, %k2: index"
 _HIDDEN_TYPES = "index, index, index"
@@ -121,7 +122,7 @@ def _added(b: Builder, inner: Builder, function: Function) -> Function:
     return function
 
 
-CONTROL.extend([call, call])
+CONTROL.extend([call, call, tile, tile])
 
 
 def _attributes(tensor: Tensor, *, donated: bool) -> str:

@@ -7,6 +7,7 @@ What cannot be proven counts as meeting.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
@@ -36,6 +37,7 @@ class Box:
         kept: the dims that tensors which are this slice have.
         inside: the frame of these tensors; parts in any other one, such as of a reshaped tensor, have other dims.
         scalars: numbers of the ops that define its index values; inside a loop they may differ between iterations.
+        around: the slice that it is a slice of, if it is one of a slice: so it lies in there, wherever it begins.
     """
 
     frame: int
@@ -43,6 +45,7 @@ class Box:
     kept: tuple[int, ...]
     inside: int = field(compare=False)
     scalars: frozenset[int] = frozenset()
+    around: Box | None = field(default=None, compare=False)
 
 
 Extent: TypeAlias = "Vague | Box"
@@ -60,8 +63,24 @@ def within(outer: Extent, inner: Extent) -> Extent:
             start, _, step = dims[position]
             dims[position] = (expand(start + offset * step), size, expand(step * stride))
         kept = tuple(outer.kept[i] for i in inner.kept)
-        return Box(outer.frame, tuple(dims), kept, inner.inside, outer.scalars | inner.scalars)
+        return Box(outer.frame, tuple(dims), kept, inner.inside, outer.scalars | inner.scalars, outer)
     return UNKNOWN
+
+
+def seen_from(outer: Extent, inner: Extent, frame: int) -> Extent:
+    """What `inner`, of a tensor, is of the tensors in `frame` that are its part `outer`; may reach beyond them."""
+    if outer is WHOLE:
+        return inner
+    if not (isinstance(outer, Box) and isinstance(inner, Box)) or (outer.frame, outer.inside) != (inner.frame, frame):
+        return WHOLE
+    if any(outer.dims[position][2] != 1 for position in outer.kept):
+        return WHOLE
+    dims = tuple(
+        (expand(inner.dims[position][0] - outer.dims[position][0]), *inner.dims[position][1:])
+        for position in outer.kept
+    )
+    kept = tuple(i for i, position in enumerate(outer.kept) if position in inner.kept)
+    return Box(frame, dims, kept, inner.inside, outer.scalars | inner.scalars)
 
 
 def same(a: Extent, b: Extent) -> bool:
@@ -75,7 +94,9 @@ def disjoint(a: Extent, b: Extent) -> bool:
     """Whether two extents provably have no element in common."""
     if not (isinstance(a, Box) and isinstance(b, Box)) or a.frame != b.frame:
         return False
-    return any(_apart(*pair) for pair in zip(a.dims, b.dims, strict=True))
+    return any(
+        _apart(*pair) for x in slices_around(a) for y in slices_around(b) for pair in zip(x.dims, y.dims, strict=True)
+    )
 
 
 def covers(outer: Extent, inner: Extent) -> bool:
@@ -84,7 +105,17 @@ def covers(outer: Extent, inner: Extent) -> bool:
         return True
     if not (isinstance(outer, Box) and isinstance(inner, Box)) or outer.frame != inner.frame:
         return False
-    return all(_contains(*pair) for pair in zip(outer.dims, inner.dims, strict=True))
+    return any(
+        all(_contains(*pair) for pair in zip(outer.dims, each.dims, strict=True)) for each in slices_around(inner)
+    )
+
+
+def slices_around(box: Box) -> Iterator[Box]:
+    """A box, the slice that it is a slice of, and so on."""
+    each: Box | None = box
+    while each is not None:
+        yield each
+        each = each.around
 
 
 def _apart(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:

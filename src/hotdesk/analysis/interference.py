@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hotdesk.analysis.extents import WHOLE, disjoint, same, within
+from hotdesk.analysis.extents import WHOLE, disjoint, same, seen_from, within
 from hotdesk.analysis.occupants import Occupant, order_of
 from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.readers import Read, Readers
@@ -125,8 +125,8 @@ class Interference:
             return self._readers.live(x.group, z.block, z.after, written)
         if disjoint(x.extent, absolute):
             return None
-        # What `x` wants of its own is known in its own frame only.
-        return self._readers.live(x.group, z.block, z.after, absolute if x.extent is WHOLE else WHOLE)
+        own = seen_from(x.extent, absolute, self._readers.frame[x.group])
+        return self._readers.live(x.group, z.block, z.after, own)
 
     def _read_by_writer(self, x: Occupant, z: Occupant) -> Read | None:
         """How the op that writes `z` reads `x` otherwise than element by element before it writes."""

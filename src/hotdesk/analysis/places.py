@@ -21,12 +21,19 @@ from hotdesk.analysis.interference import Clash, Conflict
 from hotdesk.analysis.locations import Location, only
 from hotdesk.analysis.occupancy import Occupancy
 from hotdesk.analysis.occupants import Occupant, moved
-from hotdesk.analysis.program import NOT_A_TENSOR, OpRecord
+from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.readers import Readers
 from hotdesk.explain import Reason
 
 
 class Places(Occupancy):
     """The places of a function while decisions are taken."""
+
+    def __init__(self, function: FunctionRecord, readers: Readers) -> None:
+        super().__init__(function, readers)
+        self._merged: dict[
+            int, list[int]
+        ] = {}  # values that were merged before their ops were decided, by each of them
 
     def conflict(self, op: OpRecord, operand: int, value: int, result: int) -> Conflict | None:
         """Why `op` must not write result number `result` over `value`, with which it is called as `operand`; None if it may."""
@@ -57,8 +64,21 @@ class Places(Occupancy):
         place = only(locations)
         if place is not None:
             self._unite(mine, place)
-        elif all(place != mine for place, _ in locations):
+        elif all(place != mine for place, _ in locations) and self._joined.resolved(mine, WHOLE) != locations:
             self._spread(mine, locations)
+        self._take_along(self._readers.root[target])
+
+    def _take_along(self, group: int) -> None:
+        """What was merged with a group may lie where its op's operand does since the group does: then it is in place."""
+        merged = self._merged.get(group, [])
+        while merged:
+            made = self._function.values[merged.pop()]
+            assert made.producer is not None
+            op = self._function.ops[made.producer]
+            operand = next((operand for operand, result in op.facts.ties if result == made.result), None)
+            mine = self._joined.resolved(made.number, WHOLE)
+            if operand is not None and len(mine) == 1 and mine == self.locations(op.operands[operand]):
+                self._take_as(op, made.number, in_place=True)
 
     def may_join(self, value: int, target: int) -> Conflict | None:
         """Why `target` cannot lie where `value` lies, or None if it can; for values that control flow passes on."""
@@ -70,7 +90,7 @@ class Places(Occupancy):
         if own is None or any(place == own for place, _ in locations):
             return Conflict(Reason.DIFFERENT_LAYOUT)
         writes = any(occupant.written is not None for occupant in self._occupants[own])
-        if writes and self.place_of(value) is None:
+        if writes and len(locations) > 1:
             return Conflict(Reason.PARTIAL_VIEW)
         reason = self.why_read_only(value)
         if writes and reason is not None:
@@ -108,6 +128,11 @@ class Places(Occupancy):
             return
         if self.may_meet(a, b):
             self._unite(first, second)
+            first, second = self._readers.root[a], self._readers.root[b]
+            merged, others = self._merged.setdefault(first, [first]), self._merged.get(second, [second])
+            if merged is not others:
+                merged.extend(others)
+                self._merged.update(dict.fromkeys(others, merged))
 
     def hand_on(self, value: int, loop: OpRecord) -> None:
         """Says that each iteration of a loop makes memory for a value, which the next one, or what follows, has then."""

@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from hotdesk.analysis.control import Control, Loop
-from hotdesk.analysis.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, same, within
+from hotdesk.analysis.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, same, slices_around, within
 from hotdesk.analysis.frames import frames_of
 from hotdesk.analysis.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
 
@@ -140,11 +140,14 @@ class Readers:
         """Whether a read wants what is written; boxes that depend on what has run again by then are not compared."""
         if written is WHOLE or written is UNKNOWN:
             return True
-        if loop is not None and any(_moves(extent, loop) for extent in (written, read.extent, read.spared)):
-            return loop.parallel is None or not self.is_apart(loop.parallel, read.extent, written)
-        if read.spared is not None and covers(read.spared, written):
+        if read.spared is not None and not _moves(read.spared, loop) and covers(read.spared, _steady(written, loop)):
             return False
-        return not disjoint(read.extent, written)
+        if disjoint(_steady(read.extent, loop), _steady(written, loop)):
+            return False
+        moves = any(_moves(extent, loop) for extent in (written, read.extent, read.spared))
+        return (
+            not moves or loop is None or loop.parallel is None or not self.is_apart(loop.parallel, read.extent, written)
+        )
 
     def is_apart(self, loop: int, *extents: Extent) -> bool:
         """Whether extents lie in a part that each execution of a parallel loop inserts for itself."""
@@ -215,7 +218,7 @@ class Readers:
                 inner = self.part(op)
                 if inner is WHOLE:
                     continue  # all of it is overwritten
-                spared = within(self.extent[value], inner) if self.extent[value] is WHOLE else None
+                spared = within(self.extent[value], inner)
             self._add(value, Read(op.number, operand, self.extent[value], spared))
         for operand, value in passed:
             self._add(value, Read(op.number, operand, self.extent[value], passed=True))
@@ -246,5 +249,15 @@ class Readers:
         return {value for value in range(len(self.root)) if self.root[value] in needed}
 
 
-def _moves(extent: Extent | None, again: Loop) -> bool:
-    return isinstance(extent, Box) and any(again.first <= scalar < again.end for scalar in extent.scalars)
+def _moves(extent: Extent | None, again: Loop | None) -> bool:
+    """Whether an extent depends on what has run again."""
+    if again is None or not isinstance(extent, Box):
+        return False
+    return any(again.first <= scalar < again.end for scalar in extent.scalars)
+
+
+def _steady(extent: Extent, again: Loop | None) -> Extent:
+    """The least known part around an extent that does not depend on what has run again."""
+    if not isinstance(extent, Box):
+        return extent
+    return next((each for each in slices_around(extent) if not _moves(each, again)), UNKNOWN)

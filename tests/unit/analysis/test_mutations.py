@@ -211,8 +211,10 @@ CASES = {
     ),
     "a read by the op itself is overlooked": Case(
         without(Reason.READ_BY_SAME_OP),
-        main(f"%x: {S} {{hotdesk.donated}}", S, transposed("%r", "%x", "%x"), "%r"),
-        (SQUARE,),
+        main(
+            f"%x: {S} {{hotdesk.donated}}, %e: {S}", S, transposed("%a", "%x", "%x"), transposed("%r", "%a", "%e"), "%r"
+        ),
+        (SQUARE, SQUARE),
     ),
     "an earlier write is overlooked": Case(
         without(Reason.ALREADY_OVERWRITTEN),

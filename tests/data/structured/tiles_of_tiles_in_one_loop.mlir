@@ -1,0 +1,16 @@
+// Tiles of tiles in one loop: what lies in a tile is not compared by where it begins.
+func.func @main(%x: tensor<8x8xf32> {hotdesk.donated}) -> tensor<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %i = %c0 to %c8 step %c4 iter_args(%t = %x) -> tensor<8x8xf32> {
+    %a = tensor.extract_slice %t[%i, 0][4, 8][1, 1] : tensor<8x8xf32> to tensor<4x8xf32>
+    %b = tensor.extract_slice %a[0, %i][4, 2][1, 1] : tensor<4x8xf32> to tensor<4x2xf32>
+    %1 = linalg.exp ins(%b : tensor<4x2xf32>) outs(%b : tensor<4x2xf32>) -> tensor<4x2xf32>
+    %c = tensor.insert_slice %1 into %a[0, %i][4, 2][1, 1] : tensor<4x2xf32> into tensor<4x8xf32>
+    %d = tensor.insert_slice %c into %t[%i, 0][4, 8][1, 1] : tensor<4x8xf32> into tensor<8x8xf32>
+    scf.yield %d : tensor<8x8xf32>
+  }
+  return %r : tensor<8x8xf32>
+}
