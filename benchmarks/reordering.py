@@ -26,8 +26,8 @@ from benchmarks.bufferization.page import table
 from benchmarks.measure import ROOT
 from benchmarks.reorderings.networks import NETWORKS, Network
 from benchmarks.results import surroundings
-from hotdesk.analysis.reading import read_function
-from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
+from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.frontends.torch import capture
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import main_function

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.split_candidates import SplitCandidate, split_candidates
-from hotdesk.analysis.straight_line import StraightLine
+from hotdesk.analysis.order.split_candidates import SplitCandidate, split_candidates
+from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.budget_refusal import too_small
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason

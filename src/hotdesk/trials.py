@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffers import BufferUse, find_buffers
-from hotdesk.analysis.lending import Windows, callers_memory, windows
+from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
+from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.explain import Source, evaluate, symbols_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import main_function, top_level_ops

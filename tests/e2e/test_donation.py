@@ -12,7 +12,7 @@ from torch import nn
 from torch.export import Dim
 
 import hotdesk
-from hotdesk.analysis import lending
+from hotdesk.analysis.allocations import lending
 from hotdesk.errors import OptionError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.passes.lower import function as lowering

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from hotdesk.analysis.reading import read_function
-from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
+from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.tensor.reorder import ReorderForPeak

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis import allocation_ranges
-from hotdesk.analysis.allocation_ranges import LiveRange
-from hotdesk.analysis.allocation_uses import Allocations
-from hotdesk.analysis.buffer_dominance import Dominance
+from hotdesk.analysis.allocations import ranges
+from hotdesk.analysis.allocations.ranges import LiveRange
+from hotdesk.analysis.allocations.uses import Allocations
+from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
 from hotdesk.runtime.checker import Settings, check_module
@@ -104,7 +104,7 @@ def test_used_behind() -> None:
 
 
 def test_fault_in_live_ranges_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation_ranges, "_whole_region", _one_block)
+    monkeypatch.setattr(ranges, "_whole_region", _one_block)
     with pytest.raises(AssertionError):
         compare_text(USED_BEHIND, TAKEN, ["in front"])
 

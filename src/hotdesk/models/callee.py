@@ -8,8 +8,8 @@ Bufferization writes this onto a function as it rewrites it, and callers, which 
 `hotdesk.sizes` has a pair for each dynamic size of such a result: an argument and a dim of it; an argument and -1, for its value;
 -1 and a number. A tensor result that is neither held nor an argument is returned as a memref, new memory that the caller owns.
 
-A function that is not rewritten yet calls the caller, directly or not: `analysis.recursion` says what it does, for as long as
-its group is rewritten (`assuming`). Before that it reads everything, overwrites what is `hotdesk.donated`, holds nothing,
+A function that is not rewritten yet calls the caller, directly or not: `analysis.in_place.recursion` says what it does, for as
+long as its group is rewritten (`assuming`). Before that it reads everything, overwrites what is `hotdesk.donated`, holds nothing,
 returns what has dynamic sizes and takes arguments for the rest. A declaration reads and writes what its `bufferization.access`
 says, everything without it, and returns new memory.
 """

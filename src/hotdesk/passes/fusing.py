@@ -3,7 +3,7 @@
     %a = generic ins(%x) outs(%e) { f }
     %r = generic ins(%a, %y) outs(%d) { g }     ->     %r = generic ins(%x, %y) outs(%d) { g(f(x), y) }
 
-Whether that is legal is for `analysis.elementwise` and `analysis.buffer_fusion` to say.
+Whether that is legal is for `analysis.fusion.elementwise` and `analysis.fusion.buffer_fusion` to say.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.generics import Generic, read_generic, renamed
+from hotdesk.analysis.fusion.generics import Generic, read_generic, renamed
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import nested_ops
 

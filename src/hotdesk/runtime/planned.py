@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffers import find_buffers
+from hotdesk.analysis.memrefs.buffers import find_buffers
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import defining_op, main_function, nested_ops
 from hotdesk.passes.lower.function import LoweredFunction

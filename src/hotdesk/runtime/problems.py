@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from hotdesk.analysis.lending import Windows
+from hotdesk.analysis.allocations.lending import Windows
 from hotdesk.ir.sizes import Size
 from hotdesk.planning import Buffer, Pool, Problem
 from hotdesk.runtime.layout import ALIGNMENT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.aliasing import Alias, Aliases
+from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from tests.unit.parsing import function, parse
 
 MUST, MAY, NO, DISJOINT = Alias.MUST, Alias.MAY, Alias.NO, Alias.DISJOINT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.analysis.aliasing import Alias
+from hotdesk.analysis.memrefs.aliasing import Alias
 from tests.unit.analysis.aliases import MAY, MUST, NO, relation, uses
 
 

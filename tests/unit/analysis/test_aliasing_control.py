@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.aliasing import Alias, Aliases
+from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import nested_ops
 from tests.unit.parsing import function, parse

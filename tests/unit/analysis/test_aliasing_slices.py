@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from hotdesk.analysis.aliasing import Alias, Aliases, described
+from hotdesk.analysis.memrefs.aliasing import Alias, Aliases, described
 from tests.unit.analysis.aliases import DISJOINT, MAY, MUST, relation, uses
 from tests.unit.parsing import function, parse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from hotdesk.analysis.buffers import BufferUse, find_buffers
+from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.walking import top_level_ops
 from tests.unit.parsing import function, parse

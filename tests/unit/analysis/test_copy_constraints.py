@@ -8,9 +8,9 @@ from types import ModuleType
 
 import pytest
 
-from hotdesk.analysis import copy_source_reuse, copy_target_reuse
-from hotdesk.analysis.copies import Copy
-from hotdesk.analysis.copy_context import CopyContext, Refusal, Reuse
+from hotdesk.analysis.copying import source_reuse, target_reuse
+from hotdesk.analysis.copying.context import CopyContext, Refusal, Reuse
+from hotdesk.analysis.copying.copies import Copy
 from hotdesk.explain import Reason
 from tests.unit.parsing import function, parse
 
@@ -126,7 +126,7 @@ TARGET: dict[str, tuple[int, Reason, str]] = {
         TO_ARGUMENT + MADE + COPY + FREED_AS_VIEW.format("%s"),
     ),
 }  # fmt: skip
-SIDES = {copy_source_reuse: SOURCE, copy_target_reuse: TARGET}
+SIDES = {source_reuse: SOURCE, target_reuse: TARGET}
 
 
 def found(side: ModuleType, body: str) -> Refusal | Reuse:
@@ -143,7 +143,7 @@ def found(side: ModuleType, body: str) -> Refusal | Reuse:
     context = CopyContext(function(module))
     copies = [copy for copy in context.memory.copies if _is_asked(context, copy)]
     assert len(copies) == 1
-    serves = side.source_serves if side is copy_source_reuse else side.target_serves
+    serves = side.source_serves if side is source_reuse else side.target_serves
     return serves(context, copies[0])
 
 
@@ -155,7 +155,7 @@ def _is_asked(context: CopyContext, copy: Copy) -> bool:
 @pytest.mark.parametrize("name", SOURCE)
 def test_the_source_does_not_serve(name: str) -> None:
     number, reason, body = SOURCE[name]
-    refusal = found(copy_source_reuse, body)
+    refusal = found(source_reuse, body)
     assert isinstance(refusal, Refusal)
     assert (refusal.number, refusal.reason) == (number, reason)
 
@@ -163,7 +163,7 @@ def test_the_source_does_not_serve(name: str) -> None:
 @pytest.mark.parametrize("name", TARGET)
 def test_the_target_does_not_serve(name: str) -> None:
     number, reason, body = TARGET[name]
-    refusal = found(copy_target_reuse, body)
+    refusal = found(target_reuse, body)
     assert isinstance(refusal, Refusal)
     assert (refusal.number, refusal.reason) == (number, reason)
 
@@ -187,5 +187,5 @@ def test_every_refusal_is_listed(side: ModuleType) -> None:
 
 
 def test_both_serve_where_nothing_forbids_it() -> None:
-    assert isinstance(found(copy_source_reuse, MADE + T + COPY + READ_T), Reuse)
-    assert isinstance(found(copy_target_reuse, TO_ARGUMENT + MADE + COPY), Reuse)
+    assert isinstance(found(source_reuse, MADE + T + COPY + READ_T), Reuse)
+    assert isinstance(found(target_reuse, TO_ARGUMENT + MADE + COPY), Reuse)

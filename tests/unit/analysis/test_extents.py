@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import sympy
 
-from hotdesk.analysis.extents import UNKNOWN, WHOLE, Box, covers, disjoint, same, within
+from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, covers, disjoint, same, within
 
 N, P, Q = sympy.Symbol("n"), sympy.Symbol("opaque1"), sympy.Symbol("opaque2")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.gathered import analyse_gathered
-from hotdesk.analysis.given_results import Tied, analyse_with_results_apart
-from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.reading import read_function
+from hotdesk.analysis.in_place.gathered import analyse_gathered
+from hotdesk.analysis.in_place.given_results import Tied, analyse_with_results_apart
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import defined_functions
 

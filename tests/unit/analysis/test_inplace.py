@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hotdesk.analysis.displacement import Displacement, find_displacement
-from hotdesk.analysis.inplace import OperandDecision, analyse_in_place
-from hotdesk.analysis.places import Places
-from hotdesk.analysis.program import FunctionRecord
-from hotdesk.analysis.readers import Readers
-from hotdesk.analysis.reading import read_function
+from hotdesk.analysis.in_place.displacement import Displacement, find_displacement
+from hotdesk.analysis.in_place.inplace import OperandDecision, analyse_in_place
+from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Reason
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing

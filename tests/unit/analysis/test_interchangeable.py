@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from hotdesk.analysis.buffers import find_buffers
+from hotdesk.analysis.memrefs.buffers import find_buffers
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize

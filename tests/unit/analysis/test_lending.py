@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from torch_mlir import ir
 
-from hotdesk.analysis.buffers import find_buffers
-from hotdesk.analysis.lending import callers_memory, windows
+from hotdesk.analysis.allocations.lending import callers_memory, windows
+from hotdesk.analysis.memrefs.buffers import find_buffers
 from hotdesk.ir.context import entered, make_context
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hotdesk.analysis import buffers, destinations, inplace, places, program, readers
-from hotdesk.analysis.buffer_program import BufferProgram
-from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.buffers import BufferUse
+from hotdesk.analysis.in_place import destinations, inplace, places
+from hotdesk.analysis.memrefs import buffers
+from hotdesk.analysis.memrefs.buffer_program import BufferProgram
+from hotdesk.analysis.memrefs.buffer_reading import read_buffers
+from hotdesk.analysis.memrefs.buffers import BufferUse
+from hotdesk.analysis.tensors import program, readers
 from hotdesk.explain import Reason
 from hotdesk.models import linalg
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize

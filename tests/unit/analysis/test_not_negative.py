@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.hoisting import is_not_negative
+from hotdesk.analysis.allocations.hoisting import is_not_negative
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import entry_block, main_function
 

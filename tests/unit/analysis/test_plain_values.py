@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.plain_values import Candidates, alias_sets, in_place_candidates, live_ranges
+from hotdesk.analysis.tensors.plain_values import Candidates, alias_sets, in_place_candidates, live_ranges
 from hotdesk.ir.walking import main_function
 from tests.unit.parsing import parse
 

@@ -11,9 +11,9 @@ import pytest
 from torch_mlir import ir
 
 from examples import own_op
-from hotdesk.analysis.inplace import analyse_in_place
-from hotdesk.analysis.memory_effects import effects_of
-from hotdesk.analysis.reading import read_function
+from hotdesk.analysis.in_place.inplace import analyse_in_place
+from hotdesk.analysis.memrefs.memory_effects import effects_of
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import PassError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import make_context

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.inplace import analyse_in_place
-from hotdesk.analysis.reading import read_function
+from hotdesk.analysis.in_place.inplace import analyse_in_place
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.models import registry

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.readers import Readers
+from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
 from hotdesk.runtime.checker import CheckReport, FaultKind, Settings, check_module

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.copies import copy_of
+from hotdesk.analysis.copying.copies import copy_of
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import defining_op, nested_ops, users
 from hotdesk.passes.textual import parse_pipeline

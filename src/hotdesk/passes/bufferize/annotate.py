@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.access import Access, argument_access
-from hotdesk.analysis.copied_slices import copy_slices
-from hotdesk.analysis.gathered import analyse_gathered
-from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.program import OpRecord
-from hotdesk.analysis.reading import read_function
+from hotdesk.analysis.in_place.copied_slices import copy_slices
+from hotdesk.analysis.in_place.gathered import analyse_gathered
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.tensors.access import Access, argument_access
+from hotdesk.analysis.tensors.program import OpRecord
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass

@@ -14,12 +14,12 @@
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.access import argument_access
-from hotdesk.analysis.conflicts import Aliases
-from hotdesk.analysis.inplace import InPlaceAnalysis, OperandDecision
-from hotdesk.analysis.interference import Clash
-from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
-from hotdesk.analysis.readers import CAPTURED
+from hotdesk.analysis.in_place.conflicts import Aliases
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, OperandDecision
+from hotdesk.analysis.in_place.interference import Clash
+from hotdesk.analysis.tensors.access import argument_access
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.readers import CAPTURED
 from hotdesk.passes.bufferize.annotate import ATTRIBUTE, annotate_arguments
 
 RESULT_ALIASES, ARGUMENT_ALIASES = "__opresult_alias_set_attr__", "__bbarg_alias_set_attr__"

@@ -7,8 +7,8 @@ func.call @f(%x)    ->    %y = bufferization.alloc_tensor() copy(%x) {memory_spa
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memory_spaces import SpaceRules, misplaced
-from hotdesk.analysis.program import FunctionRecord
+from hotdesk.analysis.tensors.memory_spaces import SpaceRules, misplaced
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.ir.building import create
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hotdesk.analysis.memory_spaces import USUAL_SPACES, SpaceRules
+from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.places import Places
-from hotdesk.analysis.program import FunctionRecord
+from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
 from hotdesk.ir.walking import defining_op, entry_block, is_declaration, symbol_name
 from hotdesk.passes.bufferize.memory import Memory

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.conflicts import Aliases, reads_to_move, value_read
-from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.interference import Clash
-from hotdesk.analysis.passing import FlowDecision
-from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.analysis.in_place.conflicts import Aliases, reads_to_move, value_read
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.in_place.interference import Clash
+from hotdesk.analysis.in_place.passing import FlowDecision
+from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import same_space

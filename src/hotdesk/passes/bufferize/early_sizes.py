@@ -8,8 +8,8 @@ from typing import Any
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.known_sizes import NUMBER, VALUE, KnownSizes
-from hotdesk.analysis.program import FunctionRecord
+from hotdesk.analysis.tensors.known_sizes import NUMBER, VALUE, KnownSizes
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memory_spaces import plain_space
+from hotdesk.analysis.tensors.memory_spaces import plain_space
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy

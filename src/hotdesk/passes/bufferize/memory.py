@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.occupants import Occupant
-from hotdesk.analysis.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.in_place.occupants import Occupant
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, create, integers
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import memref_of, row_major, shape_of

@@ -1,7 +1,7 @@
 """Which memref holds each tensor while a function is rewritten, and of which type.
 
-A *place* (`analysis.places`) becomes one `memref.alloc` (`memory`). Memory that may be an argument's of any layout is seen in a
-dynamic layout, wherever control flow hands it to.
+A *place* (`analysis.in_place.places`) becomes one `memref.alloc` (`memory`). Memory that may be an argument's of any layout is
+seen in a dynamic layout, wherever control flow hands it to.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.extents import WHOLE
-from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.tensors.extents import WHOLE
+from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
 from hotdesk.ir.walking import defining_op

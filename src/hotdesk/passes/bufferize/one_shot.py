@@ -25,16 +25,16 @@ from functools import partial
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.call_graph import Callable, groups
-from hotdesk.analysis.copied_slices import copy_slices
-from hotdesk.analysis.gathered import analyse_gathered
-from hotdesk.analysis.given_results import analyse_with_results_apart
-from hotdesk.analysis.inplace import InPlaceAnalysis, analyse_in_place
-from hotdesk.analysis.memory_spaces import SpaceRules
-from hotdesk.analysis.orders import HEURISTICS, heuristic
-from hotdesk.analysis.program import FunctionRecord, in_order
-from hotdesk.analysis.reading import read_function
-from hotdesk.analysis.recursion import agree, with_calls
+from hotdesk.analysis.in_place.copied_slices import copy_slices
+from hotdesk.analysis.in_place.gathered import analyse_gathered
+from hotdesk.analysis.in_place.given_results import analyse_with_results_apart
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.orders import HEURISTICS, heuristic
+from hotdesk.analysis.in_place.recursion import agree, with_calls
+from hotdesk.analysis.tensors.call_graph import Callable, groups
+from hotdesk.analysis.tensors.memory_spaces import SpaceRules
+from hotdesk.analysis.tensors.program import FunctionRecord, in_order
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import is_known_dialect

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.access import argument_access
-from hotdesk.analysis.call_graph import Callable
-from hotdesk.analysis.known_sizes import KnownSizes
-from hotdesk.analysis.program import FunctionRecord
-from hotdesk.analysis.recursion import held_results, results_in_donated
+from hotdesk.analysis.in_place.recursion import held_results, results_in_donated
+from hotdesk.analysis.tensors.access import argument_access
+from hotdesk.analysis.tensors.call_graph import Callable
+from hotdesk.analysis.tensors.known_sizes import KnownSizes
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries

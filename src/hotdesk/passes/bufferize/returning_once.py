@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.call_graph import bottom_up
+from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name

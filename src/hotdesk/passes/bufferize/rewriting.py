@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.extents import within
-from hotdesk.analysis.inplace import InPlaceAnalysis
-from hotdesk.analysis.program import FunctionRecord, OpRecord
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.tensors.extents import within
+from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome
 from hotdesk.ir.building import alloc, create, elementwise_copy

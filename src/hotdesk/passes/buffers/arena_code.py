@@ -6,8 +6,8 @@ from collections.abc import Collection
 from functools import reduce
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.arena_sizes import ArenaSizes, Measure
-from hotdesk.analysis.merging import Arena
+from hotdesk.analysis.allocations.arena_sizes import ArenaSizes, Measure
+from hotdesk.analysis.allocations.merging import Arena
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.functions import signature
 from hotdesk.planning.symbolic_offsets import Extent

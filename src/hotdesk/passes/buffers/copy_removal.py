@@ -3,7 +3,7 @@
     %t = memref.alloc(); memref.copy %s, %t; memref.dealloc %s; return %t     ->     return %s
     %t = memref.alloc(); linalg.exp ins(%x) outs(%t); memref.copy %t, %r      ->     linalg.exp ins(%x) outs(%r)
 
-Legal iff the constraints of `analysis.copy_removal` hold, which are numbered there. A copy that stays is reported with the
+Legal iff the constraints of `analysis.copying.removal` hold, which are numbered there. A copy that stays is reported with the
 reason, and with the constraint that it fails in either direction. The pass goes over a function until no copy that is left may
 go.
 
@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.copies import FOREIGN
-from hotdesk.analysis.copy_removal import CopyRemovals, Removal
-from hotdesk.analysis.new_memory import freed
-from hotdesk.analysis.retyping import Fit
+from hotdesk.analysis.allocations.new_memory import freed
+from hotdesk.analysis.allocations.retyping import Fit
+from hotdesk.analysis.copying.copies import FOREIGN
+from hotdesk.analysis.copying.removal import CopyRemovals, Removal
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.types import shape_of
@@ -31,7 +31,7 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class CopyRemoval(Pass):
-    """Removes copies (constraints in `analysis.copy_removal`)."""
+    """Removes copies (constraints in `analysis.copying.removal`)."""
 
     name: ClassVar[str] = "hotdesk-copy-removal"
     arguments_overlap: bool = True

@@ -3,8 +3,9 @@
     cf.br ^join(%a : memref<8xf32>)      ->      %c = memref.alloc(); memref.copy %a, %c; cf.br ^join(%c : memref<8xf32>)
 
 A block argument or result is a *critical alias* if a buffer is passed to it that its owner does not dominate, or the arguments
-and results that get theirs from the same operands have such a one (`analysis.handovers`). Being a buffer of its own, it may make
-others critical where it is passed on: repeated until there are no more. All operands that become critical aliases are copied.
+and results that get theirs from the same operands have such a one (`analysis.ownership.handovers`). Being a buffer of its own, it
+may make others critical where it is passed on: repeated until there are no more. All operands that become critical aliases are
+copied.
 
 What is returned, and may be memory of somebody else or one of several buffers, is copied as well.
 
@@ -14,11 +15,11 @@ A copy does not see what is written to the original later, nor the other way rou
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferProgram
-from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.handovers import Handovers
-from hotdesk.analysis.ownership import Handover, Ownership
-from hotdesk.analysis.ownership_problem import Problem
+from hotdesk.analysis.memrefs.buffer_program import BufferProgram
+from hotdesk.analysis.memrefs.buffer_reading import read_buffers
+from hotdesk.analysis.ownership.handovers import Handovers
+from hotdesk.analysis.ownership.owners import Handover, Ownership
+from hotdesk.analysis.ownership.problem import Problem
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import alloc, create, dynamic_dims
 from hotdesk.ir.locations import python_line

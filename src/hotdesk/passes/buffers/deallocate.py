@@ -7,7 +7,8 @@
 3. Arguments and globals are never freed: they belong to somebody else. A function owns what it calls for and returns what its
    caller will own: a result that it does not own is copied.
 4. Deallocations that are there already are dropped first, so that a buffer is freed once.
-5. Who frees is decided by `analysis.ownership`, where by `analysis.releases`. Only where paths differ a flag tells at run time.
+5. Who frees is decided by `analysis.ownership.owners`, where by `analysis.ownership.releases`. Only where paths differ a flag
+   tells at run time.
 6. Paths are told apart where that leaves less to be asked (`passes.buffers.ownership_paths`): selects become branches, and
    results are copied on the paths on which they are not owned.
 
@@ -28,12 +29,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_uses import bytes_of
-from hotdesk.analysis.buffer_program import BufferProgram, Kind
-from hotdesk.analysis.call_graph import bottom_up
-from hotdesk.analysis.memref_views import view_source
-from hotdesk.analysis.ownership import Ownership
-from hotdesk.analysis.releases import Place
+from hotdesk.analysis.allocations.uses import bytes_of
+from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
+from hotdesk.analysis.memrefs.memref_views import view_source
+from hotdesk.analysis.ownership.owners import Ownership
+from hotdesk.analysis.ownership.releases import Place
+from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import index_constant

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
-from hotdesk.analysis.ownership import Ownership
-from hotdesk.analysis.ownership_candidates import EXTERNAL
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
+from hotdesk.analysis.ownership.candidates import EXTERNAL
+from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.passes.buffers.freeing import erase_free, is_erasable

@@ -12,7 +12,7 @@ A deallocation that is erased leaves the order of a device as it was:
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.new_memory import DEALLOC
+from hotdesk.analysis.allocations.new_memory import DEALLOC
 from hotdesk.ir.building import create
 from hotdesk.ir.types import layout_of
 from hotdesk.ir.walking import defining_op

@@ -3,9 +3,9 @@
     linalg.generic ins(%x) outs(%a) { exp }
     linalg.generic ins(%a, %y) outs(%r) { add }     ->     linalg.generic ins(%x, %y) outs(%a, %r) { e = exp(x); e, add(e, y) }
 
-Legal iff rules 1 to 7 of `analysis.buffer_fusion` hold, which ask `analysis.aliasing` what two views have in common. An
-allocation that nothing touches any more goes, with its views and deallocations. What is not fused is reported with the reason;
-where two views forbid it, both are named.
+Legal iff rules 1 to 7 of `analysis.fusion.buffer_fusion` hold, which ask `analysis.memrefs.aliasing` what two views have in
+common. An allocation that nothing touches any more goes, with its views and deallocations. What is not fused is reported with the
+reason; where two views forbid it, both are named.
 
 With `arguments-overlap=false`, memrefs that are arguments never overlap one another: a promise of whoever calls.
 """
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_fusion import BufferFusions
-from hotdesk.analysis.fusion_blocks import FusionBlock, is_on_memory
+from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
+from hotdesk.analysis.fusion.fusion_blocks import FusionBlock, is_on_memory
 from hotdesk.explain import Decision
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, users
@@ -27,7 +27,7 @@ from hotdesk.passes.fusing import fuse
 
 @dataclass(frozen=True, slots=True)
 class FuseBuffers(Pass):
-    """Fuses `linalg.generic`s on memrefs (rules in `analysis.buffer_fusion`)."""
+    """Fuses `linalg.generic`s on memrefs (rules in `analysis.fusion.buffer_fusion`)."""
 
     name: ClassVar[str] = "hotdesk-fuse-buffers"
     arguments_overlap: bool = True

@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferOp, BufferProgram
-from hotdesk.analysis.ownership import Handover, Ownership
-from hotdesk.analysis.ownership_candidates import EXTERNAL
-from hotdesk.analysis.shifted_views import shifted, shifting
+from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
+from hotdesk.analysis.ownership.candidates import EXTERNAL
+from hotdesk.analysis.ownership.owners import Handover, Ownership
+from hotdesk.analysis.ownership.shifted_views import shifted, shifting
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line

@@ -7,9 +7,10 @@
           cf.br ^bb3(%0)                                                cf.br ^bb3(%0)
     ^bb3(%1):                                                     ^bb3(%1):
 
-So a deallocation pass needs one place and no ownership flag. Legal iff the rules for "above its uses" of `analysis.hoisting`
-hold; what cannot move is reported with the reason. Run it before deallocation: what somebody frees, keeps or returns stays. On
-the paths that did not allocate before, a dynamic size is at least 0 (`arith.maxsi`), since nothing there says so.
+So a deallocation pass needs one place and no ownership flag. Legal iff the rules for "above its uses" of
+`analysis.allocations.hoisting` hold; what cannot move is reported with the reason. Run it before deallocation: what somebody
+frees, keeps or returns stays. On the paths that did not allocate before, a dynamic size is at least 0 (`arith.maxsi`), since
+nothing there says so.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.hoisting import Hoisting, Move
+from hotdesk.analysis.allocations.hoisting import Hoisting, Move
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.walking import all_functions
@@ -27,7 +28,7 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class BufferHoisting(Pass):
-    """Moves allocations above all their uses (rules in `analysis.hoisting`)."""
+    """Moves allocations above all their uses (rules in `analysis.allocations.hoisting`)."""
 
     name: ClassVar[str] = "hotdesk-buffer-hoisting"
 

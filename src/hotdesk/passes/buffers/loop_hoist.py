@@ -6,9 +6,9 @@
       memref.dealloc %0                                  }
     }                                                    memref.dealloc %0
 
-Legal iff the rules for "in front of a loop" of `analysis.hoisting` hold; what a loop keeps is reported with the reason. Buffers
-on the stack move as well. If the loop may run no time at all, a dynamic size is at least 0 (`arith.maxsi`), since nothing else
-says so.
+Legal iff the rules for "in front of a loop" of `analysis.allocations.hoisting` hold; what a loop keeps is reported with the
+reason. Buffers on the stack move as well. If the loop may run no time at all, a dynamic size is at least 0 (`arith.maxsi`), since
+nothing else says so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.hoisting import Hoisting
+from hotdesk.analysis.allocations.hoisting import Hoisting
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
@@ -26,7 +26,7 @@ from hotdesk.passes.buffers.hoist import move_all
 
 @dataclass(frozen=True, slots=True)
 class BufferLoopHoisting(Pass):
-    """Moves allocations in front of loops (rules in `analysis.hoisting`)."""
+    """Moves allocations in front of loops (rules in `analysis.allocations.hoisting`)."""
 
     name: ClassVar[str] = "hotdesk-buffer-loop-hoisting"
 

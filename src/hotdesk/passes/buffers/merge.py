@@ -7,8 +7,8 @@
     …                                              …
     memref.dealloc %b                              memref.dealloc %arena
 
-Legal iff rules 1 to 5 of `analysis.merging` hold; what stays out is reported with the reason. Where sizes are dynamic, offsets
-and the size of the arena are computed in front of it:
+Legal iff rules 1 to 5 of `analysis.allocations.merging` hold; what stays out is reported with the reason. Where sizes are
+dynamic, offsets and the size of the arena are computed in front of it:
 
     %a = memref.alloc(%n) : memref<?xf64>           %s = arith.muli %c8, %n
     …                                               %t = (%s + 63) & -64
@@ -32,9 +32,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.arena_sizes import ArenaSizes
-from hotdesk.analysis.call_graph import bottom_up
-from hotdesk.analysis.merging import Arena, plan_arena
+from hotdesk.analysis.allocations.arena_sizes import ArenaSizes
+from hotdesk.analysis.allocations.merging import Arena, plan_arena
+from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.errors import MissingExtraError, OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant
@@ -62,7 +62,7 @@ _MODES = ("argument", "allocate")
 
 @dataclass(frozen=True, slots=True)
 class MergeAllocations(Pass):
-    """Plans one arena for each function (rules in `analysis.merging`)."""
+    """Plans one arena for each function (rules in `analysis.allocations.merging`)."""
 
     name: ClassVar[str] = "hotdesk-merge-allocations"
     arena: str = "allocate"

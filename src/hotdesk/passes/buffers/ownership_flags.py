@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferOp, BufferProgram
-from hotdesk.analysis.handovers import Slot
-from hotdesk.analysis.ownership import Handover, Ownership
-from hotdesk.analysis.ownership_candidates import EXTERNAL
-from hotdesk.analysis.region_graph import ENTRY, EXIT
+from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
+from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
+from hotdesk.analysis.ownership.candidates import EXTERNAL
+from hotdesk.analysis.ownership.handovers import Slot
+from hotdesk.analysis.ownership.owners import Handover, Ownership
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line

@@ -24,11 +24,11 @@ from bisect import bisect_left
 from collections.abc import Iterable, Set
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
-from hotdesk.analysis.memory_effects import effects_of
-from hotdesk.analysis.ownership import Handover, Ownership
-from hotdesk.analysis.ownership_candidates import EXTERNAL
-from hotdesk.analysis.region_graph import ENTRY, EXIT
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
+from hotdesk.analysis.memrefs.memory_effects import effects_of
+from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
+from hotdesk.analysis.ownership.candidates import EXTERNAL
+from hotdesk.analysis.ownership.owners import Handover, Ownership
 from hotdesk.ir.building import create, replace
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
 

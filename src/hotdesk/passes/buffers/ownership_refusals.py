@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.buffer_program import BufferProgram
-from hotdesk.analysis.ownership import Ownership
-from hotdesk.analysis.ownership_candidates import EXTERNAL
-from hotdesk.analysis.unreleased import leaves, tensor_refused
+from hotdesk.analysis.memrefs.buffer_program import BufferProgram
+from hotdesk.analysis.ownership.candidates import EXTERNAL
+from hotdesk.analysis.ownership.owners import Ownership
+from hotdesk.analysis.ownership.unreleased import leaves, tensor_refused
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 

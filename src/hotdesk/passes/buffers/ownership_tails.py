@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferOp, BufferProgram
+from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
 from hotdesk.ir.walking import nested_ops
 from hotdesk.passes.buffers.remaking import remade
 

@@ -2,9 +2,9 @@
 
     %a = memref.alloc() : memref<2xf32>   …   memref.dealloc %a     ->     %a = memref.alloca() : memref<2xf32>   …
 
-Legal iff rules 1 to 5 of `analysis.promotion` hold. Memory space and layout stay as they are, and so does the alignment, be it
-asked for, counted on by an op, or needed by the elements of a view. Every allocation that stays on the heap is reported with the
-reason.
+Legal iff rules 1 to 5 of `analysis.allocations.promotion` hold. Memory space and layout stay as they are, and so does the
+alignment, be it asked for, counted on by an op, or needed by the elements of a view. Every allocation that stays on the heap is
+reported with the reason.
 
 `max-alloc-size-in-bytes` is the limit for static sizes; `max-rank-of-allocated-memref` the one for the rank where all dynamic
 sizes are ranks of memrefs. Nothing limits how many buffers go to the stack in all.
@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_types import natural_alignment
-from hotdesk.analysis.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
-from hotdesk.analysis.promotion import Promotion, Promotions
+from hotdesk.analysis.allocations.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
+from hotdesk.analysis.allocations.promotion import Promotion, Promotions
+from hotdesk.analysis.allocations.types import natural_alignment
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, replace
@@ -28,7 +28,7 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class PromoteBuffersToStack(Pass):
-    """Turns allocations into `memref.alloca` (rules in `analysis.promotion`)."""
+    """Turns allocations into `memref.alloca` (rules in `analysis.allocations.promotion`)."""
 
     name: ClassVar[str] = "hotdesk-promote-buffers-to-stack"
     max_alloc_size_in_bytes: int = 1024

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferProgram
+from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.ir.building import alloc, create, dim, index_constant, integers
 from hotdesk.ir.types import DYNAMIC, shape_of, static_entries
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_uses import bytes_of
-from hotdesk.analysis.ownership import Handover
+from hotdesk.analysis.allocations.uses import bytes_of
+from hotdesk.analysis.ownership.owners import Handover
 from hotdesk.explain import Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line

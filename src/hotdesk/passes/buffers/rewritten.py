@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferOp, BufferProgram
-from hotdesk.analysis.ownership import Ownership
+from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
+from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.passes.buffers.freeing import free
 
 

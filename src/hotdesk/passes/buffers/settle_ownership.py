@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocators import returned_elsewhere
-from hotdesk.analysis.buffer_program import BufferProgram
-from hotdesk.analysis.buffer_reading import read_buffers
-from hotdesk.analysis.handovers import Handovers, Key
-from hotdesk.analysis.ownership import Ownership
-from hotdesk.analysis.ownership_solving import solve
+from hotdesk.analysis.memrefs.buffer_program import BufferProgram
+from hotdesk.analysis.memrefs.buffer_reading import read_buffers
+from hotdesk.analysis.ownership.allocators import returned_elsewhere
+from hotdesk.analysis.ownership.handovers import Handovers, Key
+from hotdesk.analysis.ownership.owners import Ownership
+from hotdesk.analysis.ownership.solving import solve
 from hotdesk.explain import Reason
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_of, copy_open_results

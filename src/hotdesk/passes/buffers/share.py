@@ -5,7 +5,7 @@
     %b = memref.alloc() : memref<100x100xf32>              ->        …  // %a for %b
     …  memref.dealloc %b                                             memref.dealloc %a
 
-Legal iff rules 1 to 6 of `analysis.sharing` hold. The forms are, for all that share one piece of memory:
+Legal iff rules 1 to 6 of `analysis.allocations.sharing` hold. The forms are, for all that share one piece of memory:
 
 1. one type, sizes proven equal: the first allocation itself serves all;
 2. static sizes, one element type: the others are a `memref.reinterpret_cast` of the first;
@@ -23,11 +23,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocation_types import alignment_of
-from hotdesk.analysis.allocation_uses import Allocations, bytes_of_element
-from hotdesk.analysis.desks import Desk
-from hotdesk.analysis.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
-from hotdesk.analysis.sharing import Sharing
+from hotdesk.analysis.allocations.desks import Desk
+from hotdesk.analysis.allocations.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
+from hotdesk.analysis.allocations.sharing import Sharing
+from hotdesk.analysis.allocations.types import alignment_of
+from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant, integers
 from hotdesk.ir.sizes import product
@@ -38,7 +38,7 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class ShareBuffers(Pass):
-    """Shares dead buffers (rules in `analysis.sharing`)."""
+    """Shares dead buffers (rules in `analysis.allocations.sharing`)."""
 
     name: ClassVar[str] = "hotdesk-share-buffers"
 

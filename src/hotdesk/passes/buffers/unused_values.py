@@ -2,8 +2,8 @@
 
     %r:2 = scf.if %p -> (memref<8xf32>, f32) { … yield %a, %s }      ->      %r = scf.if %p -> (f32) { … yield %s }
 
-1. Unused are block arguments and results that get their memrefs from the same operands (`analysis.handovers`), if no op has one
-   as an operand other than to pass it on to unused ones, around a loop too.
+1. Unused are block arguments and results that get their memrefs from the same operands (`analysis.ownership.handovers`), if no op
+   has one as an operand other than to pass it on to unused ones, around a loop too.
 2. All ops that pass them on are of `scf` or branches of `cf`: of another op's operands and results it is not known how they go
    together.
 3. Views and choices of which nothing is used go first.
@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffer_program import BufferOp, BufferProgram, Kind
-from hotdesk.analysis.handovers import Handovers, Key, Slot
+from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
+from hotdesk.analysis.ownership.handovers import Handovers, Key, Slot
 from hotdesk.ir.building import create
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.buffers import find_buffers
-from hotdesk.analysis.lending import Windows, callers_memory, windows
-from hotdesk.analysis.memref_views import VIEWS
+from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
+from hotdesk.analysis.memrefs.buffers import find_buffers
+from hotdesk.analysis.memrefs.memref_views import VIEWS
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
@@ -87,7 +87,7 @@ class LoweredFunction:
 
     @property
     def windows(self) -> Mapping[int, Windows]:
-        """When memory of the caller's is free for other buffers, by place: see `analysis.lending`."""
+        """When memory of the caller's is free for other buffers, by place: see `analysis.allocations.lending`."""
         return windows(self.buffers, self.result_places, self.donated, len(self.sources))
 
 

@@ -1,11 +1,11 @@
-"""Where each memref of a function lies, as its kernels see it: base, offset, sizes and strides (`analysis.memref_views`)."""
+"""Where each memref of a function lies, as kernels see it: base, offset, sizes and strides (`analysis.memrefs.memref_views`)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memref_views import Views, in_elements
+from hotdesk.analysis.memrefs.memref_views import Views, in_elements
 from hotdesk.errors import LoweringError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size

@@ -1,7 +1,7 @@
 """Concatenation, padding and tensors of given scalars as what they do to memory: fills and inserted slices.
 
     tensor.concat dim(1) %a, %b   ->   %0 = insert_slice %a into (tensor.empty)[0, 0]; insert_slice %b into %0[0, n]
-    tensor.concat dim(1) %c, %d   ->   insert_slice %d into %1[0, m], if %1 has %c already (`analysis.growing`)
+    tensor.concat dim(1) %c, %d   ->   insert_slice %d into %1[0, m], if %1 has %c already (`analysis.insertion.growing`)
     tensor.pad %a low[l] {v}      ->   insert_slice %a into (fill v)[l]
     tensor.from_elements %s       ->   fill %s; of several, a fill of one element inserted for each
 
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.concatenation import axis_of
-from hotdesk.analysis.growing import find_growths
-from hotdesk.analysis.held_bytes import HeldBytes
+from hotdesk.analysis.insertion.concatenation import axis_of
+from hotdesk.analysis.insertion.growing import find_growths
+from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, fill, index_constant, integers
 from hotdesk.ir.types import shape_of, static_entries

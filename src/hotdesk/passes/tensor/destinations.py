@@ -3,9 +3,9 @@
     %e = tensor.empty()
     %r = linalg.generic ins(%x) outs(%e)        ->        %r = linalg.generic ins(%x) outs(%x)
 
-Legal iff the op does not read its destination and `analysis.displacement` finds an operand. An op for which it finds none keeps
-its own destination; one-shot bufferization, which then makes a buffer for it, reports the reason. So does an op in a loop that
-would copy more for it (`analysis.destinations`).
+Legal iff the op does not read its destination and `analysis.in_place.displacement` finds an operand. An op for which it finds
+none keeps its own destination; one-shot bufferization, which then makes a buffer for it, reports the reason. So does an op in a
+loop that would copy more for it (`analysis.in_place.destinations`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.destinations import choose_destinations
-from hotdesk.analysis.program import FunctionRecord
-from hotdesk.analysis.reading import read_function
+from hotdesk.analysis.in_place.destinations import choose_destinations
+from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.base import Pass

@@ -4,8 +4,8 @@
     %a = linalg.map ins(%x) outs(%e)            ->     %a = linalg.map ins(%x) outs(%e)
     %r = tensor.insert_slice %a into %d[2] [4] [1]     %r = tensor.insert_slice %a into %d[2] [4] [1]
 
-Legal iff `analysis.insertions` finds the chain from a `tensor.empty` to the insertion, by its rules 1 to 6; where only the
-destination comes too late, the chain moves down to it. A value materialized in a destination takes the whole of it. One-shot
+Legal iff `analysis.insertion.insertions` finds the chain from a `tensor.empty` to the insertion, by its rules 1 to 6; where only
+the destination comes too late, the chain moves down to it. A value materialized in a destination takes the whole of it. One-shot
 bufferization then sees one buffer throughout. `tensor.concat` and `tensor.pad` become insertions by
 `hotdesk-decompose-concat-and-pad`, which goes first.
 """
@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.held_bytes import HeldBytes
-from hotdesk.analysis.insertions import INSERTIONS, Chain, find_chain
+from hotdesk.analysis.insertion.held_bytes import HeldBytes
+from hotdesk.analysis.insertion.insertions import INSERTIONS, Chain, find_chain
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.byte_size import byte_size
@@ -31,7 +31,7 @@ _SLICE = ("static_offsets", "static_sizes", "static_strides")
 
 @dataclass(frozen=True, slots=True)
 class EliminateEmptyTensors(Pass):
-    """Replaces `tensor.empty` by the slice that its contents are inserted into (rules in `analysis.insertions`)."""
+    """Replaces `tensor.empty` by the slice that its contents are inserted into (rules in `analysis.insertion.insertions`)."""
 
     name: ClassVar[str] = "hotdesk-eliminate-empty-tensors"
 

@@ -3,8 +3,8 @@
     %a = linalg.generic ins(%x) outs(%e) { exp }
     %r = linalg.generic ins(%a, %y) outs(%d) { add }     ->     %r = linalg.generic ins(%x, %y) outs(%d) { add(exp(x), y) }
 
-Legal iff rules 1 to 8 of `analysis.elementwise` hold. A producer that is free to compute again goes into each of its readers;
-every other one has a single reader. A value that stays in memory is reported with the reason.
+Legal iff rules 1 to 8 of `analysis.fusion.elementwise` hold. A producer that is free to compute again goes into each of its
+readers; every other one has a single reader. A value that stays in memory is reported with the reason.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.elementwise import Fusion, find_fusion
-from hotdesk.analysis.generics import read_generic
+from hotdesk.analysis.fusion.elementwise import Fusion, find_fusion
+from hotdesk.analysis.fusion.generics import read_generic
 from hotdesk.explain import Decision
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import defined_functions, defining_op, nested_ops
@@ -24,7 +24,7 @@ from hotdesk.passes.fusing import fuse
 
 @dataclass(frozen=True, slots=True)
 class FuseElementwise(Pass):
-    """Fuses elementwise producers into their readers (rules in `analysis.elementwise`)."""
+    """Fuses elementwise producers into their readers (rules in `analysis.fusion.elementwise`)."""
 
     name: ClassVar[str] = "hotdesk-fuse-elementwise"
 

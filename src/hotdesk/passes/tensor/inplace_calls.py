@@ -7,14 +7,15 @@
     func.func @f(%a) { … }                              func.func @f(%a) { … }
                                                         func.func private @f_inplace_0(%a {hotdesk.donated}) { … }
 
-1. An op with an undefined destination gets an operand that dies there, by the rules of `analysis.displacement`.
-2. A `func.call` that may overwrite arguments, by the rules of `analysis.inplace_calls`, calls a variant of the function that is
-   given them. Calls that give the same arguments share a variant, whose own calls are treated alike; others keep the function.
+1. An op with an undefined destination gets an operand that dies there, by the rules of `analysis.in_place.displacement`.
+2. A `func.call` that may overwrite arguments, by the rules of `analysis.in_place.inplace_calls`, calls a variant of the function
+   that is given them. Calls that give the same arguments share a variant, whose own calls are treated alike; others keep the
+   function.
 3. Values stay what they are: a variant computes what its function does. Bufferization follows the attribute.
 
 Common subexpressions are eliminated first, unless `cse=false`. Fuse before this pass: an op that overwrites an operand is not
 fused with what makes that. A function that nobody calls any more is left to `symbol-dce`. With `test-analysis-only` nothing is
-changed but attributes, which tell live ranges, alias sets and candidates (`analysis.plain_values`).
+changed but attributes, which tell live ranges, alias sets and candidates (`analysis.tensors.plain_values`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.inplace_calls import CALL, CallPlans, FunctionPlan, Given, callee_name
-from hotdesk.analysis.plain_values import alias_sets, in_place_candidates, live_ranges
-from hotdesk.analysis.program import FunctionRecord
-from hotdesk.analysis.reading import read_function
-from hotdesk.analysis.takeovers import Takeover
+from hotdesk.analysis.in_place.inplace_calls import CALL, CallPlans, FunctionPlan, Given, callee_name
+from hotdesk.analysis.in_place.takeovers import Takeover
+from hotdesk.analysis.tensors.plain_values import alias_sets, in_place_candidates, live_ranges
+from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision, Outcome
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import run_mlir_passes

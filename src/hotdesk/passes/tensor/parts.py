@@ -1,4 +1,4 @@
-"""Does operations in parts as `analysis.splitting` and `analysis.spans` say: slices of operands, insertions of results."""
+"""Does operations in parts as `analysis.order.splitting` and `spans` there say: slices of operands, insertions of results."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.axes import Axis, read_loops
-from hotdesk.analysis.spans import Part, Span
-from hotdesk.analysis.splitting import Split, SplitOp
+from hotdesk.analysis.order.axes import Axis, read_loops
+from hotdesk.analysis.order.spans import Part, Span
+from hotdesk.analysis.order.splitting import Split, SplitOp
 from hotdesk.ir.building import create, dynamic_dims, integers
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defining_op, int_array

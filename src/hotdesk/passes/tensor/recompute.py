@@ -7,8 +7,8 @@
     %r = add(%a, %n)                %b = exp(%x)
                                     %r = add(%b, %n)
 
-Legal iff the value is made element by element (rule 1 of `analysis.recomputing`); done where memory is to be gained (rules 2
-and 3). The bytes of the decision are those that are written once more. Goes in front of `hotdesk-choose-destinations`; MLIR's
+Legal iff the value is made element by element (rule 1 of `analysis.order.recomputing`); done where memory is to be gained (rules
+2 and 3). The bytes of the decision are those that are written once more. Goes in front of `hotdesk-choose-destinations`; MLIR's
 `cse` behind it would undo it.
 """
 
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.recomputing import Again, clones, find_again
-from hotdesk.analysis.straight_line import StraightLine
+from hotdesk.analysis.order.recomputing import Again, clones, find_again
+from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import straight_functions
@@ -28,7 +28,7 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class Recompute(Pass):
-    """Makes values again in front of their later readers (rules in `analysis.recomputing`).
+    """Makes values again in front of their later readers (rules in `analysis.order.recomputing`).
 
     Attributes:
         least_bytes: values of fewer bytes are kept.

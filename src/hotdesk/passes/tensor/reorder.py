@@ -6,8 +6,8 @@
     %d = narrow(%b)                     %d = narrow(%b)
     %r = add(%c, %d)                    %r = add(%c, %d)
 
-Legal iff the rules of `analysis.schedules` are kept: values before their uses, operations with effects in their order. What is
-live when, and what may lie where an operand did, is estimated from the tensors (see there); `planning.scheduling` finds the
+Legal iff the rules of `analysis.order.schedules` are kept: values before their uses, operations with effects in their order. What
+is live when, and what may lie where an operand did, is estimated from the tensors (see there); `planning.scheduling` finds the
 order, and blocks inside an operation come before the one around it. A block stays as it is
 
 1. if no order has a lower peak by this estimate, or none was found;
@@ -24,10 +24,10 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.peak import terms
-from hotdesk.analysis.reading import read_function
-from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
-from hotdesk.analysis.stretches import Stretch
+from hotdesk.analysis.order.peak import terms
+from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
+from hotdesk.analysis.order.stretches import Stretch
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError, OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line

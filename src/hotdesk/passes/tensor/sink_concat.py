@@ -4,8 +4,8 @@
     %r = linalg.generic ins(%c, %x) outs(%e) { add }  ->  %1 = linalg.generic ins(%b, %x[n to m]) { add }
                                                           %r = tensor.concat dim(0) %0, %1
 
-Legal iff rules 1 to 5 of `analysis.concatenation` hold. The concatenation moves below its readers until one needs the whole; a
-slice within one operand becomes a slice of that operand. Afterwards `hotdesk-decompose-concat-and-pad` and
+Legal iff rules 1 to 5 of `analysis.insertion.concatenation` hold. The concatenation moves below its readers until one needs the
+whole; a slice within one operand becomes a slice of that operand. Afterwards `hotdesk-decompose-concat-and-pad` and
 `hotdesk-eliminate-empty-tensors` let each operand be computed where it belongs in the whole, so nothing is copied.
 """
 
@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.concatenation import Piece, Reader, axis_of, cut, find_split, pieces_of
+from hotdesk.analysis.insertion.concatenation import Piece, Reader, axis_of, cut, find_split, pieces_of
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dynamic_dims, integers, replace
 from hotdesk.ir.byte_size import byte_size
@@ -28,7 +28,7 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class SinkConcat(Pass):
-    """Moves `tensor.concat` below elementwise readers (rules in `analysis.concatenation`).
+    """Moves `tensor.concat` below elementwise readers (rules in `analysis.insertion.concatenation`).
 
     Attributes:
         max_operands: a reader is made at most so often.

@@ -5,8 +5,8 @@
                              %r0 = narrow(%h0)                    %r1 = narrow(%h1)
                              %s0 = insert_slice %r0 into %e[0]    %r = insert_slice %r1 into %s0[2]
 
-Legal iff `analysis.splitting` finds what can be done in parts, by its rules 1 to 5, and no part reads nothing but padding. Each
-operation does the same work in several goes; only rows that the windows of two parts reach are computed for both:
+Legal iff `analysis.order.splitting` finds what can be done in parts, by its rules 1 to 5, and no part reads nothing but padding.
+Each operation does the same work in several goes; only rows that the windows of two parts reach are computed for both:
 
     %h = conv 3x3 (%x)           %x0 = extract_slice %x[0] [6]               %x1 = extract_slice %x[2] [6]
     %r = conv 3x3 (%h)     ->    %h0 = conv 3x3 (%x0) // padded above        %h1 = conv 3x3 (%x1) // and below
@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.axes import VIEWS, cut_dims
-from hotdesk.analysis.spans import Part, bytes_again, largest_part, parts_of
-from hotdesk.analysis.splitting import Split, find_split
-from hotdesk.analysis.straight_line import StraightLine
+from hotdesk.analysis.order.axes import VIEWS, cut_dims
+from hotdesk.analysis.order.spans import Part, bytes_again, largest_part, parts_of
+from hotdesk.analysis.order.splitting import Split, find_split
+from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
@@ -40,7 +40,7 @@ _SEEN_THROUGH = VIEWS | {"tensor.empty"}
 
 @dataclass(frozen=True, slots=True)
 class SplitRows(Pass):
-    """Splits operations around large values (rules in `analysis.splitting`).
+    """Splits operations around large values (rules in `analysis.order.splitting`).
 
     Attributes:
         parts: how many there are at most.

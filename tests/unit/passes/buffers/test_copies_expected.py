@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hotdesk.analysis.copy_removal import CopyRemovals
+from hotdesk.analysis.copying.removal import CopyRemovals
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import make_context
 from hotdesk.passes.buffers import copy_removal

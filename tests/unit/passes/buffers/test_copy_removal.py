@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hotdesk.analysis.copy_removal import CopyRemovals
+from hotdesk.analysis.copying.removal import CopyRemovals
 from hotdesk.passes.buffers import copy_removal as passing
 from hotdesk.passes.buffers.copy_removal import CopyRemoval
 from tests.unit.passes.buffers.running import after, same

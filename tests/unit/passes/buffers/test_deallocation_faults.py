@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from hotdesk.analysis import releases
-from hotdesk.analysis.buffer_program import Kind
-from hotdesk.analysis.ownership import Handover, Ownership
-from hotdesk.analysis.releases import Releases
+from hotdesk.analysis.memrefs.buffer_program import Kind
+from hotdesk.analysis.ownership import releases
+from hotdesk.analysis.ownership.owners import Handover, Ownership
+from hotdesk.analysis.ownership.releases import Releases
 from hotdesk.passes.buffers import handed_flags, ownership_paths, returned_copies, settle_ownership
 from hotdesk.passes.buffers.handed_flags import HandedFlags
 from tests.unit.passes.buffers.deallocation_programs import PROGRAMS

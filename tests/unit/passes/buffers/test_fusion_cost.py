@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.analysis.buffer_fusion import BufferFusions
+from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
 from hotdesk.explain import Outcome
 from hotdesk.ir.context import entered
 from hotdesk.passes.buffers.fuse_buffers import FuseBuffers

@@ -9,8 +9,8 @@ import pytest
 import sympy
 from torch_mlir import ir
 
-from hotdesk.analysis.peak import Change, Profile
-from hotdesk.analysis.size_bounds import is_at_least, upper_bound
+from hotdesk.analysis.memrefs.size_bounds import is_at_least, upper_bound
+from hotdesk.analysis.order.peak import Change, Profile
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered, make_context

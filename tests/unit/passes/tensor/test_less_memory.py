@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hotdesk.analysis.axes import Axis, above_view, below_view, cut_dims, read_loops
-from hotdesk.analysis.reaches import Reach
-from hotdesk.analysis.recomputing import find_again
-from hotdesk.analysis.splitting import find_split
-from hotdesk.analysis.straight_line import StraightLine
+from hotdesk.analysis.order.axes import Axis, above_view, below_view, cut_dims, read_loops
+from hotdesk.analysis.order.reaches import Reach
+from hotdesk.analysis.order.recomputing import find_again
+from hotdesk.analysis.order.splitting import find_split
+from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hotdesk.analysis.reading import read_function
-from hotdesk.analysis.schedules import read_stretch, used_in_other_blocks
-from hotdesk.analysis.stretches import Stretch
+from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
+from hotdesk.analysis.order.stretches import Stretch
+from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from hotdesk.analysis.reaches import Reach
-from hotdesk.analysis.spans import bytes_again, parts_of
-from hotdesk.analysis.splitting import find_split
-from hotdesk.analysis.straight_line import StraightLine
+from hotdesk.analysis.order.reaches import Reach
+from hotdesk.analysis.order.spans import bytes_again, parts_of
+from hotdesk.analysis.order.splitting import find_split
+from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.context import entered
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.split_rows import SplitRows

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.buffer_fusion import BufferFusions
-from hotdesk.analysis.copies import Memory
-from hotdesk.analysis.copy_effects import CopyEffects
+from hotdesk.analysis.copying.copies import Memory
+from hotdesk.analysis.copying.effects import CopyEffects
+from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
 from hotdesk.runtime.checker import FaultKind
 from tests.unit.runtime.planted.planting import ALLOC, COPY, WRONG_RESULTS, Case, always, program, unary
 

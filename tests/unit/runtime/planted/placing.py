@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from hotdesk.analysis import hoisting
-from hotdesk.analysis.hoisting import Hoisting, Move
-from hotdesk.analysis.ownership import Ownership
-from hotdesk.analysis.ownership_candidates import EXTERNAL
-from hotdesk.analysis.promotion import Promotion, Promotions
-from hotdesk.analysis.releases import Releases
+from hotdesk.analysis.allocations import hoisting
+from hotdesk.analysis.allocations.hoisting import Hoisting, Move
+from hotdesk.analysis.allocations.promotion import Promotion, Promotions
+from hotdesk.analysis.ownership.candidates import EXTERNAL
+from hotdesk.analysis.ownership.owners import Ownership
+from hotdesk.analysis.ownership.releases import Releases
 from hotdesk.passes.buffers import deallocate, settle_ownership
 from hotdesk.runtime.checker import FaultKind
 from tests.unit.runtime.planted.planting import (

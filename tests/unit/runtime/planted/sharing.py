@@ -7,10 +7,10 @@ from typing import Any
 
 from torch_mlir import ir
 
-from hotdesk.analysis import allocation_ranges, desk_places, desks, merging
-from hotdesk.analysis.allocation_ranges import LiveRange
-from hotdesk.analysis.allocation_uses import Allocations
-from hotdesk.analysis.sharing import Sharing
+from hotdesk.analysis.allocations import desk_places, desks, merging, ranges
+from hotdesk.analysis.allocations.ranges import LiveRange
+from hotdesk.analysis.allocations.sharing import Sharing
+from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.passes.buffers import merge, share
 from hotdesk.planning.symbolic_offsets import Extent
 from hotdesk.runtime.checker import FaultKind
@@ -107,7 +107,7 @@ MERGING = {
         changed(merge, "plan_arena", _merged_frees_stay), FaultKind.DOUBLE_FREE, program(*FREED_EARLY)
     ),
     "threads share the arena": Case(
-        both(always(merging, "runs_in_parallel", False), always(allocation_ranges, "runs_in_parallel", False)),
+        both(always(merging, "runs_in_parallel", False), always(ranges, "runs_in_parallel", False)),
         FaultKind.RACE,
         program(*IN_THREADS),
     ),
@@ -122,7 +122,7 @@ MERGING = {
     "what a loop hands on is merged": Case(
         both(
             always(Allocations, "comes_around", False),
-            always(allocation_ranges, "is_loop", False),
+            always(ranges, "is_loop", False),
         ),
         FaultKind.OVERLAP,
         program(*FRESH_EACH_TIME),

@@ -1,0 +1,186 @@
+"""Which allocations of a function may take over the memory of one that is dead by then.
+
+Allocations are looked at in the order of their live ranges (`analysis.allocations.ranges`). One, the *taker*, goes to memory of
+those before it, the *desk*, iff
+
+1. the live range of all that use the desk ends before the taker's begins. In the order of the text a branch ends before the other
+   one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops;
+2. the desk has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
+   a number, or symbols whose range is declared (`ir.declared_bounds`; sizes are not negative, other index values may be);
+3. both are contiguous, in the same memory space, with elements of a known size. The memory of both is ordinary, by
+   `analysis.allocations.new_memory`, and they come from one allocator: `memref.alloc`, or another op. If it is another one, they
+   are of one type with equal sizes, or static and of one element type, since no other memory can be asked of it; and the desk is
+   as well aligned;
+4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the
+   same time, and no region of which nothing is known. Blocks that branches join have a place by
+   `analysis.allocations.desk_places`;
+5. each is freed as a whole by the op that frees such memory inside that block, or neither is freed at all;
+6. the peak does not rise (`analysis.order.peak`), though the desk is held from the first of them to the last, with what is
+   between. The peak is the one of the worst path. While a function is called, or a buffer may be held of which it is not known
+   for how long, no more is held than before.
+
+The desk is the smallest one that fits, among those the one that was freed last. Where the first user of a desk is inside an op,
+the desk goes in front of that op; where two are in blocks that follow a third one, to the end of that block.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from bisect import bisect_left, insort
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.desk_places import DeskPlaces
+from hotdesk.analysis.allocations.desks import (
+    Desk,
+    held_across,
+    is_held_to_the_end,
+    may_be_held,
+    may_be_held_across,
+    shareable,
+    single_desk,
+    why_unlike,
+)
+from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
+from hotdesk.analysis.allocations.types import may_allocate
+from hotdesk.analysis.allocations.uses import Allocation, Allocations
+from hotdesk.analysis.memrefs.size_bounds import is_at_least, upper_bound
+from hotdesk.analysis.order.peak import Change, Profile
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.declared_bounds import declared_bounds
+from hotdesk.ir.sizes import Size
+
+_TRIED = 8
+
+
+class Sharing:
+    """The desks of one function, and a decision for each allocation; the IR must not change meanwhile."""
+
+    def __init__(self, function: ir.Operation) -> None:
+        self.allocations = Allocations(function)
+        self._ranges = declared_bounds(function)
+        self.decisions: list[Decision] = []
+        self.desks: list[Desk] = []
+        self._program, self._places = self.allocations.program, DeskPlaces(self.allocations)
+        found: list[tuple[Desk, LiveRange]] = []
+        known: list[Change] = []
+        vague = [(op.number, op.end) for op in self._program.ops if may_allocate(op)]
+        for allocation in self.allocations.on_heap:
+            live = shareable(self.allocations, allocation)
+            if isinstance(live, Unbounded):
+                self._say(allocation, Outcome.ALLOCATED, live.reason, live.op)
+            if isinstance(live, LiveRange) and live.spread:
+                across = held_across(self.allocations, allocation)
+                if across is None:
+                    vague.append(may_be_held_across(self.allocations, allocation))
+                else:
+                    known.append(Change(*across, self.allocations.bytes(allocation)))
+                self._say(allocation, Outcome.ALLOCATED, Reason.LIVE_AT_THE_SAME_TIME, allocation.op)
+            elif isinstance(live, LiveRange) and live.lower < live.upper:
+                found.append((single_desk(self.allocations, allocation, live), live))
+            elif is_held_to_the_end(self.allocations, allocation):
+                known.append(Change(allocation.op, len(self._program.ops), self.allocations.bytes(allocation)))
+            else:
+                vague.append(may_be_held(self.allocations, allocation))
+        found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
+        held = [*known, *(Change(*desk.held, desk.bytes) for desk, _ in found)]
+        self._profile = Profile(len(self._program.ops) + 1, held, vague, self._is_signed)
+        self._busy: list[tuple[int, int]] = []
+        self._free: list[tuple[int, int, int]] = []
+        self._symbolic: dict[Size, list[int]] = {}
+        self._fits: dict[tuple[object, ...], bool] = {}
+        for desk, live in found:
+            self._release(live.lower)
+            self._seat(desk, live)
+
+    def _is_signed(self, symbol: object) -> bool:
+        return self.allocations.sizes.may_be_negative(symbol)
+
+    def _release(self, until: int) -> None:
+        """Desks whose last user is done become free."""
+        while self._busy and self._busy[0][0] <= until:
+            _, number = heapq.heappop(self._busy)
+            size = self.desks[number].bytes
+            if isinstance(size, int):
+                insort(self._free, (size, -self.desks[number].held[1], number))
+            else:
+                self._symbolic.setdefault(size, []).append(number)
+
+    def _seat(self, taken: Desk, live: LiveRange) -> None:
+        taker, refusal = taken.users[0], (Reason.LIVE_AT_THE_SAME_TIME, taken.users[0].op)
+        for rank, number in enumerate(self._candidates(taken)):
+            joined = self._join(self.desks[number], taken, live)
+            first = self.desks[number].users[0].op
+            if isinstance(joined, Desk):
+                self.desks[number] = joined
+                self._remove(number)
+                heapq.heappush(self._busy, (live.upper, number))
+                self._say(taker, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, first)
+                return
+            refusal = (joined, first) if rank == 0 else refusal
+        self.desks.append(taken)
+        heapq.heappush(self._busy, (live.upper, len(self.desks) - 1))
+        self._say(taker, Outcome.ALLOCATED, *refusal)
+
+    def _candidates(self, alone: Desk) -> list[int]:
+        """Some free desks that are large enough (rule 2), the best ones first."""
+        kind = self._type(alone)
+        size, most = alone.bytes, upper_bound(alone.bytes, self._ranges)
+        equal = sorted(self._symbolic.get(size, ())[-_TRIED:], key=lambda n: self._type(self.desks[n]) != kind)
+        numbers: list[int] = []
+        if most is not None:
+            at = bisect_left(self._free, (most, -sys.maxsize, -1))
+            numbers = [number for _, _, number in self._free[at : at + _TRIED]]
+            numbers.sort(key=lambda n: (self.desks[n].bytes, self._type(self.desks[n]) != kind))
+        others = [other for other in list(self._symbolic)[-_TRIED:] if other != size]
+        last = [self._symbolic[other][-1] for other in others]
+        return [*equal, *numbers, *(number for number in last if self._fits_in(alone, self.desks[number]))]
+
+    def _fits_in(self, alone: Desk, desk: Desk) -> bool:
+        """Whether a desk is large enough. Each dimension of either is a size, and so not negative."""
+        sizes = self.allocations.sizes
+        dims = frozenset(size for each in (alone, desk) for size in sizes.shape(self.allocations.value(each.users[0])))
+        question = (alone.bytes, desk.bytes, dims)
+        if question not in self._fits:
+            self._fits[question] = is_at_least(
+                desk.bytes, alone.bytes, lambda symbol: symbol not in dims and self._is_signed(symbol), self._ranges
+            )
+        return self._fits[question]
+
+    def _type(self, desk: Desk) -> ir.Type:
+        return self.allocations.value(desk.users[0]).type
+
+    def _remove(self, number: int) -> None:
+        size = self.desks[number].bytes
+        if not isinstance(size, int):
+            self._symbolic[size].remove(number)
+            if not self._symbolic[size]:
+                del self._symbolic[size]
+            return
+        at = bisect_left(self._free, (size, -sys.maxsize, -1))
+        while self._free[at][2] != number:
+            at += 1
+        del self._free[at]
+
+    def _join(self, desk: Desk, alone: Desk, live: LiveRange) -> Desk | Reason:
+        """A desk with one more user, or why it may not have it (rules 3 to 6)."""
+        unlike = why_unlike(self.allocations, desk, alone)
+        if unlike is not None:
+            return unlike
+        place = self._places.find(desk, alone)
+        if isinstance(place, Reason):
+            return place
+        end = live.upper if place.last < 0 else place.last if place.opens else self._program.ops[place.last].end
+        held = (place.first, max(end, live.upper))
+        users = (*desk.users, *alone.users)
+        joined = Desk(users, place.block, place.first, place.last, desk.bytes, live.upper, held, place.opens)
+        changes = (
+            Change(*alone.held, alone.bytes, -1),
+            Change(joined.held[0], desk.held[0], desk.bytes),
+            Change(desk.held[1], joined.held[1], desk.bytes),
+        )
+        return joined if self._profile.accept(changes) else Reason.RAISES_PEAK
+
+    def _say(self, allocation: Allocation, outcome: Outcome, reason: Reason, because: int) -> None:
+        sources = tuple(map(self.allocations.source, dict.fromkeys((allocation.op, because))))
+        self.decisions.append(Decision("allocation", outcome, reason, sources, self.allocations.bytes(allocation)))

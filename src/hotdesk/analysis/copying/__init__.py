@@ -1,0 +1,1 @@
+"""Which copies between memrefs need not be made."""

@@ -1,0 +1,1 @@
+"""Which loops may become one, on tensors and on memrefs."""

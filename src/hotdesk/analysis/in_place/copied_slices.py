@@ -1,0 +1,93 @@
+"""Which slices are copied so that what they are slices of can be overwritten.
+
+    %s = tensor.extract_slice %x[0] [8] [1]          %s is a copy, 8 elements
+    %y = linalg.exp outs(%x)                   ->    %y lies where %x lies, which would be copied else
+    use %s                                           use %s
+
+1. Where an op copies what it overwrites because a slice of it is read later, or by itself, the slice is copied instead, if it has
+   fewer bytes. The slice that is nearest to the read counts.
+2. The function is analysed again, its slices being new memory. That may show further slices; there are a few rounds.
+3. The round that copies the fewest bytes is kept, the first of them if none copies fewer than without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hotdesk.analysis.in_place.conflicts import value_read
+from hotdesk.analysis.in_place.copied_bytes import copied_with_results, cost_of_copy
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.in_place.interference import Clash
+from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.models.facts import Facts
+
+_ROUNDS = 4
+
+
+def copy_slices(
+    function: FunctionRecord, analyse: Callable[[FunctionRecord], InPlaceAnalysis]
+) -> tuple[FunctionRecord, InPlaceAnalysis]:
+    """The function with slices that are copies, and its analysis, whose `slices` has the conflict that each copy avoids."""
+    best = function, analyse(function)
+    least = copied_with_results(*best)
+    current, chosen = best, dict[int, Clash]()
+    for _ in range(_ROUNDS):
+        found = _in_the_way(*current)
+        if not found:
+            break
+        chosen |= found
+        changed = _with_copies(function, chosen)
+        current = changed, replace(analyse(changed), slices=dict(chosen))
+        cost = copied_with_results(*current) + sum(_cost(function, number) for number in chosen)
+        if cost < least:
+            best, least = current, cost
+    return best
+
+
+def _in_the_way(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int, Clash]:
+    """The slices by which something is read that would be overwritten otherwise, by the number of the op that takes them."""
+    found: dict[int, Clash] = {}
+    copies = [
+        (decision.clash, function.ops[decision.op].operands[decision.operand], function.ops[decision.op].block)
+        for decision in analysis.decisions
+        if not (decision.in_place or decision.fresh)
+    ]
+    copies.extend(
+        (flow.clash, flow.edge.source, function.values[flow.edge.target].block)
+        for flow in analysis.flows.values()
+        if flow.copied
+    )
+    for clash, value, block in copies:
+        number = None if clash is None else _slice_of(function, value_read(function, clash))
+        if clash is None or number is None or number in found:
+            continue
+        if _cost(function, number) < cost_of_copy(function, value, block):
+            found[number] = clash
+    return found
+
+
+def _slice_of(function: FunctionRecord, value: int) -> int | None:
+    """The op that takes a slice of which a value is a view, or None."""
+    while (producer := function.values[value].producer) is not None:
+        op = function.ops[producer]
+        seen = next((operand for operand, result in op.facts.views if op.results[result] == value), None)
+        if seen is None:
+            return None
+        if op.facts.part is not None and op.facts.part.source is None:
+            return producer
+        value = op.operands[seen]
+    return None
+
+
+def _cost(function: FunctionRecord, number: int) -> int:
+    op = function.ops[number]
+    return cost_of_copy(function, op.results[0], op.block)
+
+
+def _with_copies(function: FunctionRecord, chosen: dict[int, Clash]) -> FunctionRecord:
+    """The function with slices that are new memory."""
+    ops = list(function.ops)
+    for number in chosen:
+        ops[number] = replace(ops[number], facts=Facts(reads=frozenset({0})))
+    return replace(function, ops=tuple(ops))

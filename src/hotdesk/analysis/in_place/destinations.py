@@ -1,0 +1,66 @@
+"""Which destinations without contents give way to an operand that dies there, for a whole function.
+
+Each op is decided by itself, from the top (`takeovers`), with what control flow passes forward known. What comes round a loop is
+not decided by then: a result that lies with one argument of a loop cannot lie with another one, to which it may be handed. So a
+function with loops or branches is analysed with the destinations that were chosen and with its own; a loop that would copy more
+bytes keeps its own, and a function that still would keeps all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from hotdesk.analysis.in_place.copied_bytes import copied_bytes
+from hotdesk.analysis.in_place.inplace import analyse_in_place
+from hotdesk.analysis.in_place.passing import Passing
+from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.in_place.takeovers import take_over
+from hotdesk.analysis.tensors.endings import returned_groups
+from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.readers import Readers
+
+Destinations = dict[tuple[int, int], int]
+"""The value that becomes operand number so-and-so of an op, by (op, operand)."""
+
+
+def choose_destinations(function: FunctionRecord, *, apart: bool = True) -> Destinations:
+    """The operands that take the place of destinations without contents.
+
+    With `apart`, what the function returns stays out of its arguments.
+    """
+    chosen = _dying(function, apart=apart)
+    if not chosen or not function.flows:
+        return chosen
+    before, after = _copied(function), _copied(_with(function, chosen))
+    if sum(after.values()) <= sum(before.values()):
+        return chosen
+    worse = [function.ops[loop] for loop, cost in after.items() if loop >= 0 and cost > before.get(loop, 0)]
+    rest = {key: value for key, value in chosen.items() if not any(loop.number <= key[0] < loop.end for loop in worse)}
+    return rest if sum(_copied(_with(function, rest)).values()) <= sum(before.values()) else {}
+
+
+def _dying(function: FunctionRecord, *, apart: bool) -> Destinations:
+    readers = Readers(function)
+    places = Places(function, readers)
+    Passing(function, places, readers.control).pass_forward()
+    lent = returned_groups(function, readers, overwritten=True) if apart else frozenset[int]()
+    return {
+        (taken.op, taken.operand): taken.value
+        for op in function.ops
+        for taken in take_over(function, op, places, readers, lent)
+        if taken.fresh and taken.value is not None
+    }
+
+
+def _with(function: FunctionRecord, chosen: Mapping[tuple[int, int], int]) -> FunctionRecord:
+    ops = list(function.ops)
+    for (number, operand), value in chosen.items():
+        operands = list(ops[number].operands)
+        operands[operand] = value
+        ops[number] = replace(ops[number], operands=tuple(operands))
+    return replace(function, ops=tuple(ops))
+
+
+def _copied(function: FunctionRecord) -> dict[int, int]:
+    return copied_bytes(function, analyse_in_place(function))

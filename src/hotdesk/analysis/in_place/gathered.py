@@ -1,0 +1,185 @@
+"""Which values that are one of several are gathered (`gathering`), because that saves copies and never costs one.
+
+1. A function is analysed with nothing gathered. Such a value may lie in several places; a copy that is due to that is one of a
+   result of the function, which must have memory of its own, or one of what a loop yields, which must lie in one place.
+2. It is gathered, with those that it is one of, if that copy follows each time the value is made: at the end of the function and
+   not in a loop, or at the end of the block that makes it. So a copy on some paths takes the place of a copy on all of them. What
+   it is one of only at times, though it is made each time, is not gathered with it.
+3. The function is analysed again. Values whose copy is still there, of which all is copied, or whose own copies would destroy
+   something, are not gathered in the next attempt. If in any block more bytes are copied that were not before than are not any
+   more, besides the copies of rule 1, nothing is gathered.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from hotdesk.analysis.in_place.copied_bytes import copied_results
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.orders import Tie, top_down
+from hotdesk.analysis.in_place.passed_edges import PassedEdges
+from hotdesk.analysis.tensors.known_sizes import KnownSizes
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
+from hotdesk.ir.sizes import Size
+from hotdesk.ir.ways import has_ways
+
+_ATTEMPTS = 4
+
+Copied = tuple[str, int, int]
+"""What is copied: a tied `operand` (its op, its number), a `flow` (the same) or a `result` of the function (its number, 0)."""
+
+
+def analyse_gathered(
+    function: FunctionRecord,
+    order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
+    *,
+    anew: bool = False,
+    spared: Collection[tuple[int, int]] = (),
+) -> InPlaceAnalysis:
+    """The in-place analysis of a function, where values are gathered if that saves copies (rules in the module docstring).
+
+    With `anew` loops may yield memory that an iteration made; `spared` are operands that are not written over.
+    """
+    plain = analyse_in_place(function, order, anew=anew, spared=spared)
+    behind = _Behind(function, plain)
+    causes = behind.causes()
+    before = _copies(function, plain) if causes else frozenset[Copied]()
+    for _ in range(_ATTEMPTS):
+        apart: dict[int, bool] = {}
+        for (kind, _, _), targets in causes.items():
+            apart.update({target: apart.get(target, False) or kind == "result" for target in targets})
+        if not apart:
+            return plain
+        found = analyse_in_place(function, order, gathered=apart, readers=plain.readers, anew=anew, spared=spared)
+        after = _copies(function, found)
+        kept = {
+            cause: targets
+            for cause, targets in causes.items()
+            if cause not in after and targets <= found.gathered and _saves(found, targets)
+        }
+        if kept == causes:
+            return found if _costs_no_more(function, after - before, before - after - causes.keys()) else plain
+        causes = kept
+    return plain
+
+
+def _saves(analysis: InPlaceAnalysis, targets: frozenset[int]) -> bool:
+    """Whether anything that becomes one of these values lies where it does already."""
+    flows = [flow for edge, flow in analysis.flows.items() if edge.target in targets and edge.source not in targets]
+    return any(not flow.copied for flow in flows)
+
+
+def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Copied]:
+    """All that is copied, but for what becomes a gathered value."""
+    found: set[Copied] = {("operand", d.op, d.operand) for d in analysis.decisions if not (d.in_place or d.fresh)}
+    for edge, flow in analysis.flows.items():
+        if flow.copied and edge.target not in analysis.gathered:
+            found.add(("flow", edge.op, edge.operand))
+    return frozenset(found) | {("result", number, 0) for number in copied_results(function, analysis)}
+
+
+def _costs_no_more(function: FunctionRecord, more: frozenset[Copied], less: frozenset[Copied]) -> bool:
+    """Whether in no block more bytes are copied, where some copies come in the place of others."""
+    copied: Counter[tuple[int, Size]] = Counter()
+    for each in more | less:
+        block, value = _copied_in(function, each)
+        size = function.values[value].bytes
+        number, unit = (size, 1) if isinstance(size, int) else (1, size)
+        copied[block, unit] += number if each in more else -number
+    return all(number <= 0 for number in copied.values())
+
+
+def _copied_in(function: FunctionRecord, copied: Copied) -> tuple[int, int]:
+    """The block in which something is copied, and what."""
+    kind, number, operand = copied
+    op = function.end if kind == "result" else function.ops[number]
+    return op.block, op.operands[number if kind == "result" else operand]
+
+
+class _Behind:
+    """The values, each one of several, because of which others lie in several places."""
+
+    def __init__(self, function: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+        self._function = function
+        self._analysis = analysis
+        self._control = analysis.readers.control
+        self._edges = PassedEdges(function, self._control)
+        self._sizes = KnownSizes(function)
+        self._passed: dict[int, list[FlowEdge]] = {}
+        for edges in (*self._edges.around.values(), *self._edges.heads.values()):
+            for edge in edges:
+                self._passed.setdefault(edge.target, []).append(edge)
+
+    def causes(self) -> Mapping[Copied, frozenset[int]]:
+        """Copies that are due to values which may be gathered, each with these."""
+        found: dict[Copied, frozenset[int]] = {}
+        if not (self._edges.forward or self._edges.choices):
+            return found
+        for number, value in enumerate(self._function.end.operands):
+            if value != NOT_A_TENSOR:
+                self._add(found, ("result", number, 0), value, 0)
+        for edges in self._edges.around.values():
+            for edge in edges:
+                if self._analysis.flows[edge].copied and self._edges.is_argument(edge.target):
+                    self._add(found, ("flow", edge.op, edge.operand), edge.source, self._function.ops[edge.op].block)
+        return found
+
+    def _add(self, found: dict[Copied, frozenset[int]], copied: Copied, value: int, block: int) -> None:
+        targets = self._targets(value)
+        if targets and all(self._may_be_gathered(target) and self._follows(target, block) for target in targets):
+            found[copied] = frozenset(targets)
+
+    def _targets(self, value: int) -> set[int]:
+        """The values, each one of several, that a value in several places goes back to; none if it is not in several."""
+        places, root = self._analysis.places, self._analysis.readers.root
+        found: set[int] = set()
+        seen: set[int] = set()
+        waiting = [value]
+        while waiting:
+            each = root[waiting.pop()]
+            if each in seen or places.place_of(each) is not None:
+                continue
+            seen.add(each)
+            if edges := self._edges.to(each):
+                found.add(each)
+            passed = [(edge.source, edge.op) for edge in (*edges, *self._passed.get(each, ()))]
+            waiting.extend(v for v, op in (*passed, *self._overwritten(each)) if self._is_taken(root[v], op))
+        return found
+
+    def _is_taken(self, value: int, number: int) -> bool:
+        """Whether an op passes a value on each time it is made: else what becomes it would be copied for nothing at times."""
+        block = self._function.ops[number].block
+        return self._follows(value, block) and len(self._function.blocks[block].successors) < 2
+
+    def _overwritten(self, value: int) -> list[tuple[int, int]]:
+        """The operand that a result is written over, and the op."""
+        made = self._function.values[value]
+        if made.producer is None:
+            return []
+        op = self._function.ops[made.producer]
+        return [(op.operands[operand], op.number) for operand, result in op.facts.ties if result == made.result]
+
+    def _may_be_gathered(self, target: int) -> bool:
+        """Whether a value is of one size that is known everywhere, and what becomes it can be copied on its way alone."""
+        function = self._function
+        ops = [function.ops[edge.op] for edge in self._edges.forward.get(target, ())]
+        apart = all(has_ways(op.operation) or len(function.blocks[op.block].successors) < 2 for op in ops)
+        shapes = {function.values[edge.source].shape for edge in self._edges.to(target)}
+        return apart and shapes == {function.values[target].shape} and self._sizes.are_known(target)
+
+    def _follows(self, target: int, block: int) -> bool:
+        """Whether the end of `block` is reached once, or the end of the function, each time that a value is made."""
+        blocks, ops = self._function.blocks, self._function.ops
+        home = self._function.values[target].block
+        while home != block:
+            if self._control.repeats(home):
+                return False
+            parent = blocks[home].parent
+            if parent < 0:
+                return block == 0
+            flow = ops[parent].flow
+            if flow is None or flow.follows or flow.parallel:
+                return False
+            home = ops[parent].block
+        return True

@@ -1,0 +1,98 @@
+"""Gathered values: what is one of several tensors, for a condition, in memory of its own.
+
+A gathered result of a branch, argument of a block or selected tensor lies in one place. What becomes it lies there too if nothing
+is lost by it; else it is copied there, on the path on which it is taken.
+
+    %r = scf.if %c -> tensor<8xf32> {           %m = memref.alloc()
+      scf.yield %x                              scf.if %c {
+    } else {                                      copy %x to %m
+      %n = f(%x) outs(%e)                       } else {
+      scf.yield %n                                f(%x) outs(%m)
+    }                                           }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hotdesk.analysis.in_place.interference import Conflict
+from hotdesk.analysis.in_place.passed_edges import PassedEdges
+from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
+from hotdesk.explain import Reason
+from hotdesk.ir.ways import CHOOSING, way_of
+
+NOTHING_GATHERED: Mapping[int, bool] = {}
+
+
+class Gathering:
+    """Decides what lies where gathered values do.
+
+    Args:
+        apart: for each gathered value, whether it must stay out of memory that the function was given.
+
+    Attributes:
+        failed: gathered values of which a copy would destroy what is still read.
+    """
+
+    def __init__(self, function: FunctionRecord, places: Places, edges: PassedEdges, apart: Mapping[int, bool]) -> None:
+        self._function = function
+        self._places = places
+        self._edges = edges
+        self._apart = apart
+        self.failed: set[int] = set()
+        self._copied: set[tuple[int, int]] = set()  # ops that copy something to a target on one way, and the target
+
+    def ready(self, target: int) -> int:
+        """The number of the first op behind all that becomes a gathered value."""
+        return (self._function.values[target].order + 1) // 2
+
+    def settle(self, target: int) -> dict[FlowEdge, Conflict | None]:
+        """Puts what becomes a value where it lies; why each that is copied there is."""
+        edges = self._edges.to(target)
+        found = {edge: self._refusal(edge) for edge in edges}
+        for edge in edges:
+            if found[edge] is not None:
+                self._copy(edge)
+        for edge in edges:
+            if found[edge] is not None:
+                continue
+            found[edge] = self._refusal(edge)
+            if found[edge] is None:
+                self._places.join(edge.source, target)
+            else:
+                self._copy(edge)
+        return found
+
+    def _refusal(self, edge: FlowEdge) -> Conflict | None:
+        place = self._places.place_of(edge.source)
+        if place is None:
+            return Conflict(Reason.PARTIAL_VIEW)
+        if self._apart[edge.target] and self._places.is_given(place):
+            return Conflict(Reason.RETURNED_INPUT)
+        reason = self._places.why_read_only(edge.source)
+        if reason is not None:
+            return Conflict(reason)
+        return self._places.may_join(edge.source, edge.target)
+
+    def _copy(self, edge: FlowEdge) -> None:
+        op = self._function.ops[edge.op]
+        alone = self._alone(edge)
+        if alone and (edge.op, edge.target) in self._copied:  # on another way of a switch
+            place = self._places.place_of(edge.target)
+            done = all(other != place for other, _ in self._places.locations(edge.source))
+        else:
+            done = self._places.copy_over(edge.source, edge.target, op, op.number + 1 if alone else op.number)
+        if not done:
+            self.failed.add(edge.target)
+        elif alone:
+            self._copied.add((edge.op, edge.target))
+
+    def _alone(self, edge: FlowEdge) -> bool:
+        """Whether an op passes on one of its tensors only, and the others on another way."""
+        op = self._function.ops[edge.op]
+        if op.name not in CHOOSING:
+            return False
+        way = way_of(op.operation, edge.operand)
+        others = (i for i, v in enumerate(op.operands) if v != NOT_A_TENSOR and i != edge.operand)
+        return all(way_of(op.operation, other) != way for other in others)

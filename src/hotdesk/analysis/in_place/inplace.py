@@ -1,0 +1,165 @@
+"""Which results overwrite their operands, and where what control flow passes on is copied.
+
+1. A value that a branch yields, that is selected, or that a loop hands to its results is passed on as it lies: no copy. It may
+   come to be in one of several places. Where that would cost a copy later, it is *gathered* (`gathering`): it has a place of
+   its own, and what does not fit in there is copied on its path alone.
+2. What an op overwrites for itself alone is decided first: it gets a copy if anybody wants the contents later. Then
+   every tied operand is decided once, in the order a heuristic gives: its op writes in place iff the operand's memory may be
+   written and `Places` finds nothing that would be lost. An operand without contents gives no memory: its result has a place of
+   its own. Parts of it do, if an insertion puts the result there: all parts are computed in one buffer.
+3. What a loop yields to its next iteration lies where the argument lies, if nothing is lost by it. Arguments that change places
+   among themselves are passed on as they lie; what else does not fit is copied into the argument's place.
+4. What enters a loop lies where the argument lies, if nothing is lost by all that is written there; else it is copied once, in
+   front of the loop.
+5. Results that name one destination without contents share a buffer, where that costs nothing (`reuse`).
+
+Each decision costs a look at the neighbours of a value in its place, so the analysis is near linear in uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hotdesk.analysis.in_place.displacement import find_displacement
+from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED
+from hotdesk.analysis.in_place.interference import Clash
+from hotdesk.analysis.in_place.orders import Tie, top_down
+from hotdesk.analysis.in_place.passing import FlowDecision, Passing
+from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.in_place.reuse import Reuse
+from hotdesk.analysis.tensors.extents import WHOLE
+from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.explain import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class OperandDecision:
+    """Whether a tied operand is written in place, why, and the number of the op behind the reason.
+
+    `fresh` says that its contents were undefined: a new buffer is written, and the reason says why no operand that dies here
+    was overwritten instead; `candidate` is the operand that came closest. `clash` is what would have been read too late.
+    """
+
+    op: int
+    operand: int
+    in_place: bool
+    reason: Reason
+    conflict: int | None = None
+    fresh: bool = False
+    candidate: int | None = field(default=None, compare=False)
+    clash: Clash | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InPlaceAnalysis:
+    """The decisions of a function in program order, by (op, operand) too, and of what is passed on.
+
+    `gathered` are the values that are one of several, in memory of their own; `slices` those ops whose slice is copied, each with
+    what would be read too late otherwise (`copied_slices`).
+    """
+
+    decisions: tuple[OperandDecision, ...]
+    by_operand: dict[tuple[int, int], OperandDecision]
+    flows: dict[FlowEdge, FlowDecision]
+    places: Places
+    readers: Readers
+    gathered: frozenset[int] = frozenset()
+    slices: Mapping[int, Clash] = field(default_factory=dict[int, Clash])
+
+
+def analyse_in_place(
+    function: FunctionRecord,
+    order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
+    *,
+    copy_before_write: bool = False,
+    gathered: Mapping[int, bool] = NOTHING_GATHERED,
+    readers: Readers | None = None,
+    anew: bool = False,
+    spared: Collection[tuple[int, int]] = (),
+) -> InPlaceAnalysis:
+    """Decides every tied operand and everything that control flow passes on.
+
+    Args:
+        copy_before_write: no operand with contents is overwritten, whoever reads it.
+        gathered: values that are one of several, in memory of their own (`gathering`).
+        readers: who reads what in the function, if that is known already.
+        anew: loops may yield memory that an iteration made (`passing`).
+        spared: operands that are not written over, as (op, operand), by ops that overwrite them unread (`given_results`).
+    """
+    readers = Readers(function) if readers is None else readers
+    places = Places(function, readers)
+    passing = Passing(function, places, readers.control, gathered, anew=anew)
+    passing.pass_forward()
+    ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
+    clobbers = [(op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]
+    if copy_before_write:
+        found = [
+            _copy(readers, op, operand) for op, operand in (*clobbers, *((op, operand) for op, operand, _ in ties))
+        ]
+    else:
+        found = [_overwrite(places, readers, op, operand) for op, operand in clobbers]
+        found.extend(
+            OperandDecision(op.number, operand, False, Reason.RESULT_SLOT)
+            if (op.number, operand) in spared
+            else _decide(function, places, readers, op, operand, result)
+            for op, operand, result in order(ties)
+        )
+    found.sort(key=lambda decision: (decision.op, decision.operand))
+    passing.pass_around()
+    if not copy_before_write:
+        found = _reused(function, found, Reuse(function, places, readers))
+    by_operand = {(d.op, d.operand): d for d in found}
+    apart = frozenset(gathered) - passing.gathering.failed
+    return InPlaceAnalysis(tuple(found), by_operand, passing.decisions, places, readers, apart)
+
+
+def _reused(function: FunctionRecord, decisions: list[OperandDecision], reuse: Reuse) -> list[OperandDecision]:
+    """The decisions, where a fresh buffer is one that another result was written into before."""
+    fresh = {(d.op, d.operand) for d in decisions if d.fresh and d.in_place}
+    shared = reuse.share([(op, i, r) for op in function.ops for i, r in op.facts.ties if (op.number, i) in fresh])
+    return [
+        OperandDecision(d.op, d.operand, True, Reason.OVERWRITTEN_UNREAD, fresh=True)
+        if (d.op, d.operand) in shared
+        else d
+        for d in decisions
+    ]
+
+
+def _copy(readers: Readers, op: OpRecord, operand: int) -> OperandDecision:
+    undefined = readers.root[op.operands[operand]] in readers.undefined
+    return OperandDecision(op.number, operand, undefined, Reason.NOT_ANALYSED, fresh=undefined)
+
+
+def _overwrite(places: Places, readers: Readers, op: OpRecord, operand: int) -> OperandDecision:
+    """Whether an op that overwrites an operand for itself alone gets the operand, or a copy."""
+    conflict = places.clobber(op, operand)
+    if conflict is None:
+        return OperandDecision(op.number, operand, True, Reason.DIES_HERE)
+    fresh = readers.root[op.operands[operand]] in readers.undefined
+    return OperandDecision(op.number, operand, False, conflict.reason, conflict.op, fresh, clash=conflict.clash)
+
+
+def _decide(
+    function: FunctionRecord, places: Places, readers: Readers, op: OpRecord, operand: int, result: int
+) -> OperandDecision:
+    value = op.operands[operand]
+    if readers.root[value] in readers.undefined:
+        missed = find_displacement(function, op, result, places, readers)
+        reason = Reason.OVERWRITTEN_UNREAD if missed.value is not None else missed.reason
+        candidate = missed.value if missed.value is not None else missed.candidate
+        inserted = op.facts.part is not None and op.facts.part.source is not None
+        joined = (inserted or readers.extent[value] is not WHOLE) and places.conflict(
+            op, operand, value, result
+        ) is None
+        if joined:
+            places.join(value, op.results[result])
+        if joined and not inserted:
+            return OperandDecision(op.number, operand, True, Reason.WRITTEN_IN_DESTINATION)
+        return OperandDecision(op.number, operand, True, reason, missed.conflict, True, candidate, missed.clash)
+    conflict = places.conflict(op, operand, value, result)
+    if conflict is not None:
+        return OperandDecision(op.number, operand, False, conflict.reason, conflict.op, clash=conflict.clash)
+    places.join(value, op.results[result])
+    return OperandDecision(op.number, operand, True, Reason.DIES_HERE)

@@ -1,0 +1,52 @@
+"""Locations: where in which places something lies, while places are joined.
+
+Places that were joined are one. A place may also be *spread*: what lies there is in several others, or in a part of one.
+"""
+
+from __future__ import annotations
+
+from hotdesk.analysis.tensors.extents import WHOLE, Extent, within
+
+Location = tuple[int, Extent]
+Locations = tuple[Location, ...]
+
+
+class JoinedPlaces:
+    """Places by number, each by itself in the beginning (union-find with halved paths)."""
+
+    def __init__(self, count: int) -> None:
+        self._parent = list(range(count))
+        self._links: dict[int, Locations] = {}
+
+    def find(self, place: int) -> int:
+        """The one that stands for all that a place was joined with."""
+        while self._parent[place] != place:
+            self._parent[place] = self._parent[self._parent[place]]
+            place = self._parent[place]
+        return place
+
+    def resolved(self, place: int, extent: Extent) -> Locations:
+        """Where the part `extent` of a place lies."""
+        root = self.find(place)
+        if root not in self._links:
+            return ((root, extent),)
+        found: dict[Location, None] = {}
+        for target, outer in self._links[root]:
+            found.update(dict.fromkeys(self.resolved(target, within(outer, extent))))
+        return tuple(found)
+
+    def unite(self, a: int, b: int) -> None:
+        """Joins two places that stand for others; `b` does for all of them."""
+        self._parent[a] = b
+
+    def spread(self, place: int, locations: Locations) -> None:
+        """Says that what lies in a place lies in all of these."""
+        self._links[place] = locations
+
+
+def only(locations: Locations) -> int | None:
+    """The one place of these locations, if they take it entirely."""
+    if len(locations) != 1:
+        return None
+    ((place, extent),) = locations
+    return place if extent is WHOLE else None

@@ -1,0 +1,182 @@
+"""Occupancy: which contents lie in which places, while places are joined and spread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hotdesk.analysis.in_place.interference import Interference
+from hotdesk.analysis.in_place.locations import JoinedPlaces, Locations, only
+from hotdesk.analysis.in_place.occupants import Occupant, first_occupant, inserted, moved, needs_contents, writers_of
+from hotdesk.analysis.in_place.separation import Separation
+from hotdesk.analysis.in_place.trades import Trades
+from hotdesk.analysis.tensors.extents import WHOLE
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.explain import Reason
+
+
+class Occupancy:
+    """The places of a function while decisions are taken.
+
+    Attributes:
+        read_only: why a place must not be written.
+        undecided: values that come round a loop, of which it is not decided yet what they lie with (`come_round`).
+        trades: which of those that move give their memory to others.
+    """
+
+    def __init__(self, function: FunctionRecord, readers: Readers) -> None:
+        self._function = function
+        self._readers = readers
+        self._interference = Interference(function, readers)
+        self._joined = JoinedPlaces(len(function.values))
+        self._occupants: dict[int, list[Occupant]] = {}
+        self._separation = Separation(self._interference, self._occupants)
+        self.read_only: dict[int, Reason] = {}
+        self.undecided: set[int] = set()
+        self._given = {number for number in function.arguments if number != NOT_A_TENSOR}
+        self._given.update(op.results[result] for op in function.ops for result in op.facts.lent)
+        self._moving: set[int] = set()
+        self._scattered: set[int] = set()
+        self.trades = Trades(lambda value: self.find(readers.root[value]))
+        writers = writers_of(function)
+        for value in function.values:
+            if readers.root[value.number] == value.number:
+                self._occupants[value.number] = [
+                    first_occupant(function, readers, value.number, writers.get(value.number))
+                ]
+        self._own(function)
+        for edge in function.shown:
+            self._show(edge)
+        for number, result in function.insertions.items():
+            self._insert(self.find(result), inserted(readers, function.ops[number]))
+
+    def _show(self, edge: FlowEdge) -> None:
+        """What a parallel loop makes of an operand: first a copy of it, in which it may lie that the loop shows."""
+        op = self._function.ops[edge.op]
+        result = op.results[dict(op.facts.ties)[edge.operand]]
+        copy = Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number + 1, WHOLE, WHOLE, filled=result)
+        self._insert(self.find(result), copy)
+        if self._readers.root[edge.target] == edge.target:
+            self._unite(edge.target, result)
+
+    def _own(self, function: FunctionRecord) -> None:
+        kinds = {"weight": Reason.NOT_WRITABLE_WEIGHT, "prepared": Reason.NOT_WRITABLE_WEIGHT}
+        for number, kind in zip(function.arguments, function.argument_kinds, strict=True):
+            if number != NOT_A_TENSOR and number not in function.writable_arguments:
+                self.read_only[number] = kinds.get(kind, Reason.NOT_WRITABLE_INPUT)
+        for op in function.ops:
+            for result in op.facts.constants:
+                self.read_only[op.results[result]] = Reason.NOT_WRITABLE_CONSTANT
+
+    def _take_as(self, op: OpRecord, group: int, *, in_place: bool) -> None:
+        """Says of the occupants that a result is whether its op writes in place: then an insertion writes its part alone."""
+        part = op.facts.part
+        for place, _ in self._joined.resolved(group, WHOLE):
+            for occupant in self._occupants[place]:
+                if occupant.filled == group:
+                    occupant.written = None if in_place else WHOLE
+                if occupant.group != group:
+                    continue
+                occupant.copied = not in_place and needs_contents(
+                    self._readers, op, self._function.values[group].result
+                )
+                if part is None or part.source is None:
+                    continue
+                source = op.operands[part.source]
+                whole = in_place and self._readers.extent[source] is WHOLE
+                occupant.written = self._readers.part(op) if in_place else WHOLE
+                occupant.source = self._readers.root[source] if whole else None
+
+    # Where values lie
+
+    def find(self, place: int) -> int:
+        """The place that a place is part of by now."""
+        return self._joined.find(place)
+
+    def locations(self, value: int) -> Locations:
+        """The places a value may lie in, each with the part of it."""
+        return self._joined.resolved(self._readers.root[value], self._readers.extent[value])
+
+    def place_of(self, value: int) -> int | None:
+        """The one place that a value takes entirely, or None."""
+        return only(self.locations(value))
+
+    def stay(self, place: int) -> bool:
+        """Whether all that lies in a place is in one buffer, from beginning to end."""
+        return not self.is_moving(place) and self.find(place) not in self._scattered
+
+    def is_moving(self, place: int) -> bool:
+        """Whether a place stands for one buffer now and another one later."""
+        return self.find(place) in self._moving
+
+    def is_given(self, place: int) -> bool:
+        """Whether a place is memory that the function is given: an argument of it lies there, or what is lent to it."""
+        return self.find(place) in self._given
+
+    def moves(self, value: int) -> bool:
+        """Whether a value may lie in a buffer that is one now and another one later."""
+        root = self._readers.root[value]  # what it was spread over may stay, and it moves all the same
+        return self.is_moving(root) or any(place in self._moving for place, _ in self.locations(value))
+
+    def why_read_only(self, value: int) -> Reason | None:
+        """Why a value's memory must not be written, or None if it may."""
+        return next((self.read_only[place] for place, _ in self.locations(value) if place in self.read_only), None)
+
+    def is_written(self, value: int) -> bool:
+        """Whether anything is written, or copied, into memory that a value lies in."""
+        return any(o.written is not None for place, _ in self.locations(value) for o in self._occupants[place])
+
+    def occupants(self, place: int) -> tuple[Occupant, ...]:
+        return tuple(self._occupants.get(self.find(place), ()))
+
+    # Changing
+
+    def move(self, values: Iterable[int]) -> None:
+        """Says that arguments of loops are in one buffer now and in another one later, and not because of a copy."""
+        self._moving.update(self.find(self._readers.root[value]) for value in values)
+
+    def scatter(self, values: Iterable[int]) -> None:
+        """Says that some branches bring arguments of blocks in new memory."""
+        self._scattered.update(self.find(self._readers.root[value]) for value in values)
+
+    def come_round(self, value: int, begin: int) -> None:
+        """Says that a value comes round a loop that begins at `begin`, in order: it may be copied there in every iteration.
+
+        Until the loop is settled, nothing that was there before lies with it.
+        """
+        self.undecided.add(value)
+        self._separation.come_round(self.find(self._readers.root[value]), begin)
+
+    def settle(self, begin: int) -> None:
+        """Says that what comes round the loop that begins at `begin` is decided from now on."""
+        self._separation.settle(begin)
+
+    def _unite(self, a: int, b: int) -> None:
+        """Makes one place of two; `a`'s memory is `b`'s."""
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return
+        reason = self.read_only.get(a) or self.read_only.get(b)
+        if len(self._occupants[a]) > len(self._occupants[b]):
+            a, b = b, a
+        for marked in (self._given, self._moving, self._scattered):
+            if a in marked:
+                marked.add(b)
+        self._joined.unite(a, b)
+        self._separation.unite(a, b)
+        for occupant in self._occupants.pop(a):
+            self._insert(b, occupant)
+        if reason is not None:
+            self.read_only[b] = reason
+
+    def _spread(self, place: int, locations: Locations) -> None:
+        """Lets what lies in a place lie in all of these."""
+        self._joined.spread(place, locations)
+        self._separation.spread(place, locations)
+        for occupant in self._occupants.pop(place):
+            for root, extent in locations:
+                self._insert(root, moved(occupant, extent))
+
+    def _insert(self, place: int, occupant: Occupant) -> None:
+        self._separation.occupy(place, occupant)
+        self._interference.insert(self._occupants[place], occupant)

@@ -1,0 +1,61 @@
+"""What control flow passes on, by kind: around loops and into them, around loops of blocks, and forward."""
+
+from __future__ import annotations
+
+from hotdesk.analysis.tensors.control import Control
+from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+
+
+class PassedEdges:
+    """The edges of a function.
+
+    Attributes:
+        around: edges to arguments of a loop's regions, and to the results that they become, by the loop's number.
+        heads: branches to the first block of a loop of blocks, by its number.
+        forward: other edges, by target.
+        choices: those of ops that choose one of their operands' memory, by the result.
+    """
+
+    def __init__(self, function: FunctionRecord, control: Control) -> None:
+        self._function = function
+        self._control = control
+        self.around: dict[int, list[FlowEdge]] = {}
+        self.heads: dict[int, list[FlowEdge]] = {}
+        self.forward: dict[int, list[FlowEdge]] = {}
+        self.choices: dict[int, list[FlowEdge]] = {}
+        for edge in function.flows:
+            loop, head = self._loop(edge), function.values[edge.target].block
+            if loop is not None:
+                self.around.setdefault(loop, []).append(edge)
+            elif self.is_argument(edge.target) and control.heads(head):
+                self.heads.setdefault(head, []).append(edge)
+            else:
+                self.forward.setdefault(edge.target, []).append(edge)
+        for op in function.ops:
+            for operand, result in op.facts.choices:
+                edge = FlowEdge(op.number, operand, op.operands[operand], op.results[result])
+                self.choices.setdefault(edge.target, []).append(edge)
+
+    def is_argument(self, value: int) -> bool:
+        """Whether a value is an argument of a block."""
+        return self._function.values[value].producer is None
+
+    def to(self, target: int) -> list[FlowEdge]:
+        """The edges to a value that is one of several, for a condition."""
+        return [*self.forward.get(target, ()), *self.choices.get(target, ())]
+
+    def _loop(self, edge: FlowEdge) -> int | None:
+        """The loop whose argument an edge leads to, or whose result the argument becomes."""
+        target = self._function.values[edge.target]
+        if target.producer is not None:
+            flow = self._function.ops[target.producer].flow
+            skipped = flow is not None and any(result == target.result for _, result in flow.skips)
+            return target.producer if skipped else None
+        block = self._function.blocks[target.block]
+        if block.parent < 0 or not self._control.is_entry(block.number):
+            return None
+        flow = self._function.ops[block.parent].flow
+        if flow is None or not any(region == block.region for _, region in flow.follows):
+            return None
+        entered = any(region == block.region and argument == target.result for _, region, argument in flow.entries)
+        return block.parent if entered else None

@@ -1,0 +1,227 @@
+"""Places: which values lie in the same memory, decided one by one so that no write destroys what is still read.
+
+Every contents group begins in a place of its own. Two groups come to lie in one place when an op writes its result over an
+operand (a tie), or when control flow passes a value on. A place keeps its occupants, in the order of the text, and may be joined
+with another one iff none of them would lose contents that somebody reads (`analysis/in_place/interference.py`): non-interference
+of values coalesced out of SSA form, with liveness of parts. So joining is a check of the occupants of the smaller against their
+neighbours in the larger one.
+
+A value that control flow takes from one of several places lies in all of them; a write to it is checked in each.
+
+Sources: interference of congruence classes after Budimlić et al., "Fast copy coalescing and live-range identification" (PLDI
+2002), and Boissinot et al., "Revisiting out-of-SSA translation for correctness, code quality and efficiency" (CGO 2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hotdesk.analysis.in_place.interference import Clash, Conflict
+from hotdesk.analysis.in_place.locations import Location, only
+from hotdesk.analysis.in_place.occupancy import Occupancy
+from hotdesk.analysis.in_place.occupants import Occupant, moved
+from hotdesk.analysis.tensors.extents import WHOLE
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.explain import Reason
+
+
+class Places(Occupancy):
+    """The places of a function while decisions are taken."""
+
+    def __init__(self, function: FunctionRecord, readers: Readers) -> None:
+        super().__init__(function, readers)
+        self._merged: dict[
+            int, list[int]
+        ] = {}  # values that were merged before their ops were decided, by each of them
+
+    def conflict(self, op: OpRecord, operand: int, value: int, result: int) -> Conflict | None:
+        """Why `op` must not write result number `result` over `value`, with which it is called as `operand`; None if it may."""
+        group = self._readers.root[op.results[result]]
+        reason = self.why_read_only(value)
+        if reason is not None:
+            return Conflict(reason)
+        if operand in op.facts.contiguous and self.place_of(value) is None:
+            return Conflict(Reason.PARTIAL_VIEW)
+        locations = self.locations(value)
+        mine = self._joined.resolved(group, WHOLE)
+        if len(mine) == 1 and mine == locations:
+            self._take_as(op, group, in_place=True)
+            return None
+        place = only(mine)
+        if place is None:
+            return Conflict(Reason.DIFFERENT_LAYOUT)
+        self._take_as(op, group, in_place=True)
+        found = self._separation.conflict(place, locations) or self._clash(place, locations, value, op)
+        if found is not None:
+            self._take_as(op, group, in_place=False)
+        return found
+
+    def join(self, value: int, target: int) -> None:
+        """Puts `target`, a group's root, and everything that lies with it where `value` lies."""
+        mine = self.find(self._readers.root[target])
+        locations = self.locations(value)
+        place = only(locations)
+        if place is not None:
+            self._unite(mine, place)
+        elif all(place != mine for place, _ in locations) and self._joined.resolved(mine, WHOLE) != locations:
+            self._spread(mine, locations)
+        self._take_along(self._readers.root[target])
+
+    def _take_along(self, group: int) -> None:
+        """What was merged with a group may lie where its op's operand does since the group does: then it is in place."""
+        merged = self._merged.get(group, [])
+        while merged:
+            made = self._function.values[merged.pop()]
+            assert made.producer is not None
+            op = self._function.ops[made.producer]
+            operand = next((operand for operand, result in op.facts.ties if result == made.result), None)
+            mine = self._joined.resolved(made.number, WHOLE)
+            if operand is not None and len(mine) == 1 and mine == self.locations(op.operands[operand]):
+                self._take_as(op, made.number, in_place=True)
+
+    def may_join(self, value: int, target: int) -> Conflict | None:
+        """Why `target` cannot lie where `value` lies, or None if it can; for values that control flow passes on."""
+        locations = self.locations(value)
+        mine = self._joined.resolved(self._readers.root[target], WHOLE)
+        if mine == locations:
+            return None
+        own = only(mine)
+        if own is None or any(place == own for place, _ in locations):
+            return Conflict(Reason.DIFFERENT_LAYOUT)
+        writes = any(occupant.written is not None for occupant in self._occupants[own])
+        if writes and len(locations) > 1:
+            return Conflict(Reason.PARTIAL_VIEW)
+        reason = self.why_read_only(value)
+        if writes and reason is not None:
+            return Conflict(reason)
+        owned = self.read_only.get(own)
+        if owned is not None:
+            return Conflict(owned)
+        return self._separation.conflict(own, locations) or self._clash(own, locations, value, None)
+
+    def choose(self, values: Sequence[int], target: int, *, merge: bool = True) -> None:
+        """Lets `target` lie wherever one of `values` does; it must have a place of its own that nothing is written to.
+
+        Values that never want their memory at one time share a place, if `merge` allows it.
+        """
+        mine = self.find(self._readers.root[target])
+        for value in values[1:] if merge else ():
+            self._merge(values[0], value)
+        found: dict[Location, None] = {}
+        for value in values:
+            found.update(dict.fromkeys(self.locations(value)))
+        place = only(tuple(found))
+        if place is not None:
+            self._unite(mine, place)
+            return
+        self._spread(mine, tuple(found))
+
+    def _merge(self, a: int, b: int) -> None:
+        """Makes one place of those of two values, if nothing is lost and it is known where the memory of both comes from."""
+        first, second = self.place_of(a), self.place_of(b)
+        if first is None or second is None or first == second or {first, second} & self.read_only.keys():
+            return
+        occupants = (*self._occupants[first], *self._occupants[second])
+        groups = [occupant.group for occupant in occupants if occupant.group != NOT_A_TENSOR]
+        if any(group in self.undecided or self._function.values[group].producer is None for group in groups):
+            return
+        if self.may_meet(a, b):
+            self._unite(first, second)
+            first, second = self._readers.root[a], self._readers.root[b]
+            merged, others = self._merged.setdefault(first, [first]), self._merged.get(second, [second])
+            if merged is not others:
+                merged.extend(others)
+                self._merged.update(dict.fromkeys(others, merged))
+
+    def hand_on(self, value: int, loop: OpRecord) -> None:
+        """Says that each iteration of a loop makes memory for a value, which the next one, or what follows, has then."""
+        self._separation.hand_on(self.find(self._readers.root[value]), 2 * loop.number + 1, 2 * loop.end - 1)
+
+    def copy_into(self, target: int, op: OpRecord) -> None:
+        """Says that op, a terminator, copies something over `target`'s place."""
+        for place, _ in self.locations(target):
+            self._insert(place, Occupant(NOT_A_TENSOR, 2 * op.number, op.block, op.number, WHOLE, WHOLE, passed=True))
+
+    def copy_over(self, value: int, target: int, op: OpRecord, after: int) -> bool:
+        """Says that op copies a value over `target`'s place, if nothing is lost by it that `after` or a later op reads."""
+        place = self.place_of(target)
+        if place is None or place in self.read_only or any(place == other for other, _ in self.locations(value)):
+            return False
+        copy = Occupant(NOT_A_TENSOR, 2 * op.number, op.block, after, WHOLE, WHOLE, passed=True)
+        occupants = self._occupants[place]
+        if self._separation.fills(place, op.number) or self._interference.race([copy, *occupants]) is not None:
+            return False
+        if self._interference.against(copy, occupants) is not None:
+            return False
+        self._insert(place, copy)
+        return True
+
+    def clobber(self, op: OpRecord, operand: int) -> Conflict | None:
+        """Lets `op` overwrite the memory of an operand without a result; why it must not, or None if it does."""
+        value = op.operands[operand]
+        reason = self.why_read_only(value)
+        if reason is not None:
+            return Conflict(reason)
+        place = self.place_of(value)
+        if place is None:
+            return Conflict(Reason.PARTIAL_VIEW)
+        if any(self._uses(op, other, place) for other in range(len(op.operands)) if other != operand):
+            return Conflict(Reason.READ_BY_SAME_OP, op.number)
+        written = Occupant(NOT_A_TENSOR, 2 * op.number + 1, op.block, op.end, WHOLE, WHOLE)
+        raced = self._interference.race([written, *self._occupants[place]])
+        if raced is not None:
+            return Conflict(Reason.RUNS_IN_PARALLEL, raced)
+        found = self._interference.against(written, self._occupants[place])
+        if found is not None:
+            return Conflict(Reason.READ_LATER, found.read, found)
+        self._insert(place, written)
+        return None
+
+    def _uses(self, op: OpRecord, operand: int, place: int) -> bool:
+        """Whether an op uses, through an operand, what lies in a place."""
+        value = op.operands[operand]
+        if value == NOT_A_TENSOR or all(place != other for other, _ in self.locations(value)):
+            return False
+        tied = any(operand == other for other, _ in (*op.facts.ties, *op.facts.views))
+        return tied or operand in op.facts.reads or operand in op.facts.clobbers
+
+    def may_meet(self, a: int, b: int) -> bool:
+        """Whether what lies with `a` and what lies with `b` could be in one place."""
+        first, second = self.place_of(a), self.place_of(b)
+        if first is None or second is None:
+            return False
+        if self._separation.conflict(first, ((second, WHOLE),)) is not None:
+            return False
+        return self._interference.between(self._occupants[first], self._occupants[second], a, None) is None
+
+    def wanted(self, value: int, op: OpRecord) -> Conflict | None:
+        """Why `op` must not take all memory that `value` lies in: it may not be written, or somebody uses it later."""
+        reason = self.why_read_only(value)
+        if reason is not None:
+            return Conflict(reason)
+        for place, extent in self.locations(value):
+            if extent is not WHOLE:
+                return Conflict(Reason.PARTIAL_VIEW)
+            for occupant in self._occupants[place]:
+                if occupant.order >= 2 * op.number and occupant.written is not None:
+                    return Conflict(Reason.ALREADY_OVERWRITTEN, occupant.writer)
+                if occupant.group == NOT_A_TENSOR or occupant.order > 2 * op.number:
+                    continue
+                read = self._readers.live(occupant.group, op.block, op.number + 1)
+                if read is not None:
+                    return Conflict(Reason.READ_LATER, read.op, Clash(occupant.group, read.op, read.operand, op.number))
+        return None
+
+    def _clash(self, place: int, locations: Iterable[Location], value: int, op: OpRecord | None) -> Conflict | None:
+        """Why the occupants of `place` and those of `locations` do not go together; `value` lies at the latter."""
+        own = self._occupants[place]
+        for root, extent in locations:
+            others = self._occupants[root]
+            if extent is WHOLE and len(others) < len(own):
+                found = self._interference.between(others, own, value, op)
+            else:
+                found = self._interference.between([moved(occupant, extent) for occupant in own], others, value, op)
+            if found is not None:
+                return found
+        return None

@@ -1,0 +1,163 @@
+"""Which blocks every path to a block passes, and which blocks of a region run in turns.
+
+A block also dominates the blocks inside of its ops and of the ops in blocks that it dominates. What no path reaches is dominated
+by what is around its region alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferBlock, BufferProgram
+from hotdesk.analysis.memrefs.dominators import components, immediate_dominators, spans
+
+
+class Dominance:
+    """Answers for the blocks of a function, by number."""
+
+    def __init__(self, program: BufferProgram) -> None:
+        self._program = program
+        self._above: list[int] = [-1] * len(program.blocks)
+        self._depth: list[int] = [0] * len(program.blocks)
+        self._cycles: list[int] = [-1] * len(program.blocks)
+        self._regions: dict[tuple[int, int], list[int]] = {}
+        self._ends: dict[tuple[int, int], _Ends | None] = {}
+        for block in program.blocks:
+            self._regions.setdefault((block.parent, block.region), []).append(block.number)
+        for (parent, _), blocks in self._regions.items():
+            self._region(blocks, -1 if parent == FUNCTION else program.ops[parent].block)
+        self._first, self._last = spans(self._above)
+
+    def cycle(self, block: int) -> int:
+        """A number that a block has in common with those of its region that lead to it and come after it; -1 for none."""
+        return self._cycles[block]
+
+    def returns_without(self, block: int, avoided: int) -> bool:
+        """Whether a path leads from a block to itself within its region that does not pass another one."""
+        seen: set[int] = set()
+        waiting = [block]
+        while waiting:
+            for successor, _ in self._program.blocks[waiting.pop()].branches:
+                if successor == block:
+                    return True
+                if successor != avoided and successor not in seen:
+                    seen.add(successor)
+                    waiting.append(successor)
+        return False
+
+    def depth(self, block: int) -> int:
+        """How many other blocks dominate a block."""
+        return self._depth[block]
+
+    def dominates(self, above: int, below: int) -> bool:
+        """Whether whoever comes to a block has come through another one, or that is the same."""
+        return self._first[above] <= self._first[below] <= self._last[above]
+
+    def upwards(self, block: int) -> Iterator[int]:
+        """A block and those that dominate it, from below: those of its region, then those around."""
+        while block >= 0:
+            yield block
+            block = self._above[block]
+
+    def common(self, blocks: Iterable[int]) -> int:
+        """The lowest block that dominates all of these."""
+        rest = iter(blocks)
+        found = next(rest)
+        for other in rest:
+            while found != other:
+                lower, upper = self._depth[found], self._depth[other]
+                if lower >= upper:
+                    found = self._above[found]
+                if upper >= lower:
+                    other = self._above[other]
+        return found
+
+    def within(self, op: int, block: int) -> int | None:
+        """The op of a block that is, or has inside, another op; None if the block has none."""
+        while (here := self._program.ops[op].block) != block:
+            op = self._program.blocks[here].parent
+            if op == FUNCTION:
+                return None
+        return op
+
+    def find_certain(self, block: int, wanted: Iterable[int]) -> int:
+        """The last block in which control certainly arrives, once, after it has come to `block`, and that dominates one of these.
+
+        It is `block` itself if that does not dominate all of these, or control may never come to the end of the region.
+        """
+        below = self._after_all(block)
+        found = block
+        if below is None or self._cycles[block] >= 0:
+            return found
+        for each in wanted:
+            if not self.dominates(block, each):
+                return block
+            while each != block and not (self._cycles[each] < 0 and below.is_certain(block, each)):
+                each = self._above[each]
+            if self._depth[each] > self._depth[found]:
+                found = each
+        return found
+
+    def comes_once(self, block: int, other: int) -> bool:
+        """Whether control comes to a block, and after it to another one of its region, once each, and to that by no other way."""
+        below = self._after_all(block)
+        once = self._cycles[block] < 0 and self._cycles[other] < 0 and self.dominates(block, other)
+        return once and below is not None and below.is_certain(block, other)
+
+    def top(self, block: int) -> int:
+        """The block of the function that a block is, or is inside of."""
+        while (parent := self._program.blocks[block].parent) != FUNCTION:
+            block = self._program.ops[parent].block
+        return block
+
+    def _after_all(self, block: int) -> _Ends | None:
+        record = self._program.blocks[block]
+        region = record.parent, record.region
+        if region not in self._ends:
+            self._ends[region] = _Ends.of([self._program.blocks[b] for b in self._regions[region]])
+        return self._ends[region]
+
+    def _region(self, blocks: Sequence[int], around: int) -> None:
+        """Orders the blocks of a region, whose parents are ordered before."""
+        if len(blocks) == 1 and not self._program.blocks[blocks[0]].branches:
+            self._above[blocks[0]] = around
+            self._depth[blocks[0]] = 0 if around < 0 else self._depth[around] + 1
+            return
+        places = {block: i for i, block in enumerate(blocks)}
+        after = [[places[successor] for successor, _ in self._program.blocks[block].branches] for block in blocks]
+        finished, cycles = components(after)
+        dominators = immediate_dominators(after, finished)
+        for i in [*reversed(finished), *(i for i in range(len(blocks)) if i not in dominators)]:
+            above = dominators.get(i, i)
+            self._above[blocks[i]] = around if above == i else blocks[above]
+            upper = self._above[blocks[i]]
+            self._depth[blocks[i]] = 0 if upper < 0 else self._depth[upper] + 1
+            self._cycles[blocks[i]] = blocks[cycles[i]] if cycles[i] >= 0 else -1
+
+
+class _Ends:
+    """Which blocks of a region every path from a block to the region's end passes, by the dominators of the reversed graph."""
+
+    def __init__(self, first: dict[int, int], last: dict[int, int]) -> None:
+        self._first, self._last = first, last
+
+    @classmethod
+    def of(cls, blocks: Sequence[BufferBlock]) -> _Ends | None:
+        """None if not every block leads to the end of the region."""
+        places = {block.number: i for i, block in enumerate(blocks, 1)}  # 0 is the end
+        before: list[list[int]] = [[] for _ in range(len(blocks) + 1)]
+        for block in blocks:
+            for successor in {successor for successor, _ in block.branches}:
+                before[places[successor]].append(places[block.number])
+            if not block.branches:
+                before[0].append(places[block.number])
+        finished, _ = components(before)
+        if len(finished) <= len(blocks):
+            return None
+        above = immediate_dominators(before, finished)
+        first, last = spans([-1 if i == 0 else above[i] for i in range(len(before))])
+        return cls({b: first[i] for b, i in places.items()}, {b: last[i] for b, i in places.items()})
+
+    def is_certain(self, block: int, other: int) -> bool:
+        """Whether every path from a block passes another one, or that is the same."""
+        return self._first[other] <= self._first[block] <= self._last[other]

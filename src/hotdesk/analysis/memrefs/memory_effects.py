@@ -1,0 +1,93 @@
+"""What an op on memrefs reads and writes, for ops whose effects are known.
+
+A `linalg.generic` reads the operands that its payload asks for and writes its outputs; named ops count as reading all of theirs.
+Loads, stores, copies and deallocations do what their names say; a deallocation counts as a write. Scalar arithmetic, views and
+allocations do nothing. An op whose model states its effects has those. Of every other op nothing is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.fusion.generics import read_generic
+from hotdesk.analysis.memrefs.memref_views import VIEWS
+from hotdesk.ir.types import is_memref
+from hotdesk.ir.walking import nested_ops, segment_sizes
+from hotdesk.models.registry import model_of
+
+_NOTHING = frozenset(
+    {
+        *("memref.alloc", "memref.alloca", "memref.get_global", "memref.dim", "memref.extract_strided_metadata"),
+        *("affine.apply", "linalg.yield", "linalg.index"),
+        *VIEWS,
+    }
+)
+_PURE = ("arith", "math", "index")
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The memrefs that an op reads and writes."""
+
+    reads: tuple[ir.Value, ...] = ()
+    writes: tuple[ir.Value, ...] = ()
+
+
+def effects_of(op: ir.Operation) -> Effects | None:
+    """What an op reads and writes, or None if that is not known."""
+    if not op.name.startswith("linalg."):
+        return None if len(op.regions) else _simple(op)
+    inputs, generic = _inputs(op), read_generic(op)
+    operands = [(i, value) for i, value in enumerate(op.operands) if is_memref(value.type)]
+    inside = payload_effects(op)
+    if inside is None:
+        return None
+    reads = (value for i, value in operands if generic is None or generic.reads(i))
+    return Effects((*reads, *inside.reads), (*(value for i, value in operands if i >= inputs), *inside.writes))
+
+
+def payload_effects(op: ir.Operation) -> Effects | None:
+    """What the ops in the regions of an op read and write by themselves, or None if that is not known."""
+    reads: list[ir.Value] = []
+    writes: list[ir.Value] = []
+    for nested in nested_ops(op):
+        effects = None if len(nested.regions) else _simple(nested)
+        if effects is None:
+            return None
+        reads.extend(effects.reads)
+        writes.extend(effects.writes)
+    return Effects(tuple(reads), tuple(writes))
+
+
+def _inputs(op: ir.Operation) -> int:
+    """How many operands of a linalg op are inputs."""
+    if "operandSegmentSizes" in op.attributes:
+        return segment_sizes(op)[0]
+    return len(op.operands) // 2 if op.name == "linalg.reduce" else len(op.operands) - 1
+
+
+def _simple(op: ir.Operation) -> Effects | None:
+    match op.name:
+        case "memref.load":
+            return Effects(reads=(op.operands[0],))
+        case "memref.store":
+            return Effects(writes=(op.operands[1],))
+        case "memref.copy":
+            return Effects(reads=(op.operands[0],), writes=(op.operands[1],))
+        case "memref.dealloc":
+            return Effects(writes=(op.operands[0],))
+        case "memref.reshape":
+            return Effects(reads=(op.operands[1],))
+        case name:
+            return _stated(op) or (Effects() if name in _NOTHING or name.split(".")[0] in _PURE else None)
+
+
+def _stated(op: ir.Operation) -> Effects | None:
+    """What the model of an op says that it does to memory."""
+    model = model_of(op.name)
+    if model is None or model.effects is None:
+        return None
+    stated = model.effects(op)
+    reads, writes = (sorted(numbers) for numbers in (stated.reads, stated.writes | stated.frees))
+    return Effects(tuple(op.operands[i] for i in reads), tuple(op.operands[i] for i in writes))

@@ -1,0 +1,128 @@
+"""How many bytes are held at each op, and whether holding others instead takes more.
+
+Sizes are polynomials in symbols that are not negative, or taken as a whole: a profile has an array over op numbers for each of
+their monomials. One profile takes no more than another if its peak is not above the other's, whatever the symbols are:
+
+1. With one monomial, the largest coefficients are compared.
+2. With several, at each op that changes every coefficient must be at most the one that some op had before, which then already
+   had a peak as large. Tried are the ops where one of them was largest, or their sum for some values of the symbols, and the op
+   itself.
+3. Where more is held than the profile knows, such as during calls, only the op itself is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy
+
+from hotdesk.analysis.memrefs.size_bounds import is_product
+from hotdesk.ir.sizes import Size
+
+_algebra: Any = sympy  # SymPy's functions are not annotated
+_MOST_MONOMIALS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`size` more bytes, or less if `sign` is -1, at the ops from `lower` to `upper`, half open."""
+
+    lower: int
+    upper: int
+    size: Size
+    sign: int = 1
+
+
+class Profile:
+    """The bytes that are held while each op of a function runs.
+
+    Args:
+        ops: how many there are.
+        held: what is held at first.
+        vague: the ops during which more than that may be held, as half-open ranges.
+        negative: whether a symbol may be negative.
+    """
+
+    def __init__(
+        self,
+        ops: int,
+        held: Sequence[Change],
+        vague: Sequence[tuple[int, int]] = (),
+        negative: Callable[[Any], bool] = lambda _: False,
+    ) -> None:
+        self._negative = negative
+        self._ops = ops
+        self._held: dict[Any, Any] = {}
+        self._terms: dict[Size, list[tuple[Any, int]]] = {}
+        for change in held:
+            self._apply(change, 1)
+        tops = sorted({self._highest(), *(int(np.argmax(array)) for array in self._held.values())})
+        self._peaks = [{monomial: int(array[top]) for monomial, array in self._held.items()} for top in tops]
+        self._before = {monomial: array.copy() for monomial, array in self._held.items()}
+        self._nothing: Any = np.zeros(ops, np.int64)
+        self._more: Any = np.zeros(ops, np.bool_)
+        for lower, upper in vague:
+            self._more[lower:upper] = True
+
+    def accept(self, changes: Sequence[Change]) -> bool:
+        """Makes changes, unless the peak may rise above the first one by them; whether they were made."""
+        changes = [change for change in changes if change.lower < change.upper]
+        if not changes:
+            return True
+        if len(self._held) > _MOST_MONOMIALS:
+            return False
+        for change in changes:
+            self._apply(change, 1)
+        rises = any(self._rises(change.lower, change.upper) for change in changes if change.sign > 0)
+        if rises:
+            for change in changes:
+                self._apply(change, -1)
+        return not rises
+
+    def _rises(self, lower: int, upper: int) -> bool:
+        """Whether at some op of a range more may be held than ever before."""
+        known = ~self._more[lower:upper]
+        fits = known & False
+        for peak in self._peaks:
+            under = known
+            for monomial, array in self._held.items():
+                under = under & (array[lower:upper] <= peak.get(monomial, 0))
+            fits = fits | under
+            if bool(fits.all()):
+                return False
+        under = ~(known & False)
+        for monomial, array in self._held.items():
+            under = under & (array[lower:upper] <= self._before.get(monomial, self._nothing)[lower:upper])
+        return not bool((fits | under).all())
+
+    def _apply(self, change: Change, times: int) -> None:
+        if change.size not in self._terms:
+            self._terms[change.size] = terms(change.size, self._negative)
+        for monomial, number in self._terms[change.size]:
+            array = self._held.setdefault(monomial, np.zeros(self._ops, np.int64))
+            array[change.lower : change.upper] += number * change.sign * times
+
+    def _highest(self) -> int:
+        """The op with the peak, if each symbol is a thousand or so."""
+        if not self._held:
+            return 0
+        total = np.zeros(self._ops)
+        for monomial, array in self._held.items():
+            symbols: list[Any] = sorted(_algebra.sympify(monomial).free_symbols, key=str)
+            total += array * float(_algebra.sympify(monomial).subs({s: 1009 + 2 * i for i, s in enumerate(symbols)}))
+        return int(np.argmax(total))
+
+
+def terms(size: Size, negative: Callable[[Any], bool] = lambda _: False) -> list[tuple[Any, int]]:
+    """A sum of products of symbols that are not negative, with their coefficients; anything else is a monomial of its own."""
+    if isinstance(size, int):
+        return [(1, size)] if size else []
+    found = [term.as_coeff_Mul() for term in _algebra.Add.make_args(_algebra.expand(size))]
+    if not all(number.is_Integer and int(number) >= 0 for number, _ in found):
+        return [(size, 1)]
+    if len(found) == 1 or all(is_product(monomial, negative) for _, monomial in found):
+        return [(monomial, int(number)) for number, monomial in found]
+    return [(size, 1)]

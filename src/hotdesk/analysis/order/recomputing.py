@@ -1,0 +1,125 @@
+"""Values that can be made again where they are read later, so that they need not be kept until then.
+
+1. The value is the one result of an operation that makes each of its elements by itself, from single elements of its operands:
+   every loop is parallel, and runs over a dimension of the result.
+2. It is read on both sides of a place, directly or through views; what is read behind it is read of a value made anew there.
+3. The operands are kept until there anyway, being arguments or read later still; or those that are not are smaller, together,
+   than the value itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.order.axes import VIEWS
+from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.ir.types import is_tensor
+from hotdesk.ir.walking import defining_op
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """An operation to do again in front of operation number `before`, for the uses (operation number, operand number).
+
+    `bytes` are those of its result, `kept` those of operands that are kept longer for it.
+    """
+
+    operation: ir.Operation
+    before: int
+    uses: tuple[tuple[int, int], ...]
+    bytes: int
+    kept: int
+
+
+def find_again(line: StraightLine, number: int, across: int | None = None) -> Again | None:
+    """How the result of an operation can be made again behind a place; None if it cannot, or does not help.
+
+    Args:
+        line: the operations of a block.
+        number: the operation.
+        across: the operation that the value need not be kept during; by default one in the longest stretch between two reads.
+    """
+    op = line.ops[number]
+    if not is_elementwise(line, number):
+        return None
+    value = op.results[0]
+    size = line.bytes(value)
+    uses = _uses(line, value)
+    reads = sorted({reader for reader, _ in uses})
+    if not reads:
+        return None
+    if across is None:
+        steps = [(_distance(line, a, b), -a) for a, b in pairwise(reads)]
+        longest = max(steps, default=(0, 0))
+        if not longest[0]:
+            return None
+        across = 1 - longest[1]
+    late = [use for use in uses if use[0] > across]
+    if not late or reads[0] >= across or any(reader == across for reader in reads):
+        return None
+    before = min(reader for reader, _ in late)
+    kept = 0
+    for operand in dict.fromkeys(op.operands):
+        if not is_tensor(operand.type) or _is_empty(operand) or _last_use(line, operand) >= before:
+            continue
+        kept += line.bytes(operand)
+    return Again(op, before, tuple(late), size, kept) if kept < size else None
+
+
+def is_elementwise(line: StraightLine, number: int) -> bool:
+    """Whether an operation has one result and makes each of its elements by itself (rule 1)."""
+    loops, op = line.loops(number), line.ops[number]
+    if loops is None or not op.name.startswith("linalg.") or len(op.results) != 1:
+        return False
+    row = loops.operands[loops.inits[0]]
+    every = {loop for operand in loops.operands for loop in operand if loop >= 0}
+    return every == set(row) and set(row) <= loops.free and len(set(row)) == len(row)
+
+
+def clones(line: StraightLine, again: Again) -> list[ir.Operation]:
+    """The operations to do again, in order: the destination, the operation itself and the views of it that are read."""
+    op = again.operation
+    found = [maker for maker in map(defining_op, op.operands) if maker is not None and maker.name == "tensor.empty"]
+    views: dict[int, ir.Operation] = {}
+    for reader, operand in again.uses:
+        value = line.ops[reader].operands[operand]
+        while value != op.results[0]:
+            maker = line.makers[value]
+            views[maker] = line.ops[maker]
+            value = line.ops[maker].operands[0]
+    return [*dict.fromkeys(found), op, *(views[maker] for maker in sorted(views))]
+
+
+def _uses(line: StraightLine, value: ir.Value) -> list[tuple[int, int]]:
+    """Operations that read a value or a view of it, with the operand; one inside a region has none that could be replaced."""
+    found: list[tuple[int, int]] = []
+    for reader in line.readers.get(value, ()):
+        op = line.ops[reader]
+        if op.name in VIEWS and op.operands[0] == value:
+            found += _uses(line, op.results[0])
+        else:
+            found += [(reader, i) for i, operand in enumerate(op.operands) if operand == value]
+    return found
+
+
+def _last_use(line: StraightLine, value: ir.Value) -> int:
+    """The last operation that reads a value, or whatever it is a view of; behind all for arguments."""
+    maker = line.makers.get(value)
+    if maker is None:
+        return len(line.ops)
+    op = line.ops[maker]
+    own = max((reader for reader, _ in _uses(line, value)), default=maker)
+    return max(own, _last_use(line, op.operands[0])) if op.name in VIEWS else own
+
+
+def _is_empty(value: ir.Value) -> bool:
+    maker = defining_op(value)
+    return maker is not None and maker.name == "tensor.empty"
+
+
+def _distance(line: StraightLine, first: int, second: int) -> int:
+    """How many operations between two make tensors that are no views."""
+    between = (op for op in line.ops[first + 1 : second] if op.name not in VIEWS and op.name != "tensor.empty")
+    return sum(any(is_tensor(result.type) for result in op.results) for op in between)

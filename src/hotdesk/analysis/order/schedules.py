@@ -1,0 +1,246 @@
+"""Reads a block as a scheduling problem: which of its operations may run in another order, and what memory they take.
+
+Operations that make no buffer (views, scalars, constants, `tensor.empty`) are no tasks. The others are, and keep these orders:
+
+1. Every operation follows what makes its operands, and what its regions use of the block.
+2. Operations with effects keep their order, and what stood below one stays below it: a check may protect it.
+3. Nothing crosses an operation that works on memory, or of which nothing is known, in either direction.
+
+Sizes and takeovers are an estimate of what bufferization will do: a tied operand that dies gives its memory to the result, and so
+does one that is read element by element if the destination has no contents. An argument that may not be overwritten, and what is
+returned in the caller's memory, counts as nothing; so does a chain of results that ends there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.order.stretches import Stretch
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, FunctionRecord, OpRecord
+from hotdesk.ir.sizes import Size
+from hotdesk.ir.types import is_buffer
+from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.planning.scheduling_problem import ScheduleProblem, Task
+
+PURE_DIALECTS = frozenset(
+    ("affine", "arith", "complex", "hotdesk", "index", "linalg", "math", "scf", "tensor", "tm_tensor")
+)
+PURE_OPS = frozenset(("bufferization.alloc_tensor", "vector.transfer_read", "vector.transfer_write"))
+ORDERED_OPS = frozenset(("cf.assert", "func.call"))
+
+
+def is_pure(op: ir.Operation) -> bool:
+    """Whether an operation, its regions included, does nothing but make its results from values."""
+    return not _touches_memory(op) and all(
+        each.name.split(".")[0] in PURE_DIALECTS or each.name in PURE_OPS for each in (op, *nested_ops(op))
+    )
+
+
+def _touches_memory(op: ir.Operation) -> bool:
+    values = (value for each in (op, *nested_ops(op)) for value in (*each.operands, *each.results))
+    return any(is_buffer(value.type) for value in values)
+
+
+def used_in_other_blocks(function: FunctionRecord) -> frozenset[int]:
+    """The tensors that are used where their block has ended."""
+    homes = [function.blocks[value.block] for value in function.values]
+    return frozenset(
+        value
+        for op in function.ops
+        for value in (*op.operands, *op.captured)
+        if value != NOT_A_TENSOR and not homes[value].first <= op.number < homes[value].end
+    )
+
+
+def read_stretch(
+    function: FunctionRecord,
+    block: BlockRecord,
+    inner: Mapping[int, int],
+    elsewhere: frozenset[int],
+    assumed: int,
+    *,
+    returned: bool,
+) -> Stretch:
+    """Reads a block of a function.
+
+    `elsewhere` are the tensors that are used in other blocks than their own, `inner` the bytes that the regions of an op need at
+    their peak, by the op's number. Every symbol in a size counts as `assumed`. With `returned`, results of the function lie in
+    memory of its own, not the caller's.
+    """
+    reading = _Reading(function, block, inner)
+    for position in range(len(reading.body)):
+        reading.read(position)
+    return reading.stretch(elsewhere, assumed, returned)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A task that is being read."""
+
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+    takeovers: list[tuple[int, int]]
+    after: set[int]
+    scratch: int
+
+
+class _Reading:
+    def __init__(self, function: FunctionRecord, block: BlockRecord, inner: Mapping[int, int]) -> None:
+        ops = [op for op in function.ops[block.first : block.end] if op.block == block.number]
+        self.body, self._last = ops[:-1], ops[-1]
+        self._function = function
+        self._block = block
+        self._inner = inner
+        self._bytes: list[Size] = []
+        self._roots: dict[int, tuple[int, bool]] = {}  # of a tensor: the value it lies in, and whether it is all of it
+        self._unset: set[int] = set()  # tensors without contents
+        self._places: dict[ir.Value, int] = {}  # the position of what makes a value
+        self._light: list[tuple[int, ...]] = []
+        self._behind: list[frozenset[int]] = []  # the tasks behind what an operation makes
+        self._tasks: dict[int, _Open] = {}  # by position
+        self._fences: list[int] = []
+        self._ordered: int | None = None  # the last task with effects
+        owned = function.writable_arguments if block.parent < 0 else block.arguments
+        for value in sorted(owned):
+            if value != NOT_A_TENSOR:
+                self._add(value)
+
+    def read(self, position: int) -> None:
+        """Reads the next operation of the block."""
+        op = self.body[position]
+        used = [*op.operation.operands, *(value for _, _, value in captured_operands(op.operation))]
+        needed = sorted({self._places[value] for value in used if value in self._places})
+        self._light.append(tuple(each for each in needed if each not in self._tasks))
+        behind = frozenset[int]().union(*(self._behind[each] for each in needed))
+        self._places.update((result, position) for result in op.operation.results)
+        pure = is_pure(op.operation)
+        if pure and _makes_nothing(op):
+            self._behind.append(behind)
+            self._see(op)
+            return
+        number = len(self._tasks)
+        self._behind.append(frozenset({number}))
+        self._tasks[position] = self._task(op, behind)
+        if not pure:
+            self._keep_in_order(op, number, self._tasks[position])
+
+    def stretch(self, elsewhere: frozenset[int], assumed: int, returned: bool) -> Stretch:
+        """What was read."""
+        kept, lent = self._outliving(elsewhere, returned)
+        sizes = tuple(0 if value in lent else size for value, size in enumerate(self._bytes))
+        numbers = tuple(as_number(size, assumed) for size in sizes)
+        tasks = (
+            Task(
+                task.operands,
+                task.results,
+                tuple((r, o) for r, o in task.takeovers if sizes[r] == sizes[o]),
+                tuple(sorted(task.after)),
+                task.scratch,
+            )
+            for task in self._tasks.values()
+        )
+        return Stretch(
+            tuple(op.operation for op in self.body),
+            tuple(self._tasks),
+            tuple(self._light),
+            frozenset(self._fences),
+            ScheduleProblem(tuple(tasks), numbers, kept),
+            sizes,
+        )
+
+    def _add(self, value: int) -> int:
+        self._bytes.append(self._function.values[value].bytes)
+        self._roots[value] = len(self._bytes) - 1, True
+        return len(self._bytes) - 1
+
+    def _see(self, op: OpRecord) -> None:
+        """Views lie where their operand does."""
+        for operand, result in op.facts.views:
+            root, whole = self._roots.get(op.operands[operand], (None, False))
+            if root is not None:
+                self._roots[op.results[result]] = root, whole and (operand, result) in op.facts.whole_views
+            if op.operands[operand] in self._unset:
+                self._unset.add(op.results[result])
+        self._unset.update(op.results[result] for result in op.facts.undefined)
+
+    def _task(self, op: OpRecord, behind: frozenset[int]) -> _Open:
+        inside = self._function.ops[op.number : op.end]
+        used = dict.fromkeys(value for each in inside for value in (*each.operands, *each.captured))
+        operands = tuple(dict.fromkeys(self._roots[value][0] for value in used if value in self._roots))
+        results = {i: self._add(value) for i, value in enumerate(op.results) if value != NOT_A_TENSOR}
+        takeovers = [
+            (results[result], root) for operand, result in _hosts(op, self._unset)
+            if (root := self._whole(op.operands[operand], op.results[result])) is not None
+        ]  # fmt: skip
+        fixed = {self._ordered} if self._ordered is not None else set[int]()
+        return _Open(
+            operands,
+            tuple(results.values()),
+            list(dict.fromkeys(takeovers)),
+            {*behind, *fixed},
+            self._inner.get(op.number, 0),
+        )
+
+    def _whole(self, operand: int, result: int) -> int | None:
+        """The value that a tensor is all of, if the result of that number would fill it."""
+        root, whole = self._roots.get(operand, (None, False))
+        return root if whole and self._function.values[result].bytes == self._function.values[operand].bytes else None
+
+    def _keep_in_order(self, op: OpRecord, number: int, task: _Open) -> None:
+        self._ordered = number
+        if op.name not in ORDERED_OPS or _touches_memory(op.operation):
+            first = self._fences[-1] if self._fences else 0
+            task.after.update(range(first, number))
+            self._fences.append(number)
+
+    def _outliving(self, elsewhere: frozenset[int], returned: bool) -> tuple[frozenset[int], set[int]]:
+        """The values that are wanted after the block, and those that lie in the caller's memory."""
+        handed = (*self._last.operands, *self._last.captured)
+        wanted = (value for value in self._roots if value in elsewhere)
+        kept = frozenset(self._roots[value][0] for value in (*handed, *wanted) if value in self._roots)
+        if returned or self._last.name != "func.return":
+            return kept, set()
+        values = (self._roots[value] for value in self._last.operands if value in self._roots)
+        lent = {root for root, whole in values if whole}
+        readers: dict[int, int] = {}
+        for task in self._tasks.values():
+            for value in task.operands:
+                readers[value] = readers.get(value, 0) + 1
+        for task in reversed(self._tasks.values()):
+            for result in task.results:
+                hosts = (o for r, o in task.takeovers if r == result and readers[o] == 1 and o not in kept)
+                host = next(hosts, None) if result in lent else None
+                lent.update(() if host is None else (host,))
+        return kept, lent
+
+
+def _makes_nothing(op: OpRecord) -> bool:
+    """Whether none of the results is memory that the operation writes."""
+    if op.flow is not None:
+        return False
+    other = {result for _, result in op.facts.views} | op.facts.undefined | op.facts.constants
+    return all(result in other for result, value in enumerate(op.results) if value != NOT_A_TENSOR)
+
+
+def _hosts(op: OpRecord, unset: set[int]) -> list[tuple[int, int]]:
+    """(operand, result) pairs: the result could be written where the operand lies."""
+    pairs = list(op.flow.skips) if op.flow is not None else []
+    for operand, result in op.facts.ties:
+        if op.operands[operand] not in unset:
+            pairs.append((operand, result))
+        else:
+            pairs += [(other, result) for other in sorted(op.facts.reads & op.facts.elementwise)]
+    return [(o, r) for o, r in pairs if NOT_A_TENSOR not in (op.operands[o], op.results[r])]
+
+
+def as_number(size: Size, assumed: int) -> int:
+    """A size with every symbol as `assumed`; 0 if it is less."""
+    if isinstance(size, int):
+        return size
+    symbols = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
+    return max(0, int(cast(Any, size).subs(dict.fromkeys(symbols, assumed))))

@@ -1,0 +1,47 @@
+"""The operations of a function of one block, with who makes and reads each tensor, and the loops of each."""
+
+from __future__ import annotations
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.order.axes import Loops, read_loops
+from hotdesk.analysis.order.schedules import as_number
+from hotdesk.ir.sizes import product
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.types import element_bytes, element_of, is_tensor
+from hotdesk.ir.walking import captured_operands, top_level_ops
+
+
+class StraightLine:
+    """The operations of a function's block, with who makes and reads each tensor. `gone` are those erased since, by number."""
+
+    def __init__(self, function: ir.Operation, assumed: int = 256) -> None:
+        """A size that is not known counts as `assumed`."""
+        self.ops = top_level_ops(function)
+        self._assumed = assumed
+        self._sizes = SymbolicSizes(function)
+        self._loops: dict[int, Loops | None] = {}
+        self.makers: dict[ir.Value, int] = {}
+        self.readers: dict[ir.Value, list[int]] = {}
+        self.gone: set[int] = set()
+        for number, op in enumerate(self.ops):
+            self.makers.update((result, number) for result in op.results)
+            used = (*op.operands, *(value for _, _, value in captured_operands(op)))
+            for value in dict.fromkeys(value for value in used if is_tensor(value.type)):
+                self.readers.setdefault(value, []).append(number)
+
+    def loops(self, number: int) -> Loops | None:
+        """The loops of an operation that reads no tensor but its operands."""
+        if number not in self._loops:
+            op = self.ops[number]
+            inside = any(is_tensor(value.type) for _, _, value in captured_operands(op))
+            self._loops[number] = None if inside else read_loops(op)
+        return self._loops[number]
+
+    def is_given(self, value: ir.Value) -> bool:
+        """Whether a tensor is an argument, or a destination without contents, of which each part has its own."""
+        maker = self.makers.get(value)
+        return maker is None or self.ops[maker].name == "tensor.empty"
+
+    def bytes(self, value: ir.Value) -> int:
+        """The bytes of a tensor."""
+        return as_number(product([*self._sizes.shape(value), element_bytes(element_of(value.type))]), self._assumed)

@@ -1,0 +1,1 @@
+"""Who frees each buffer, and where."""

@@ -1,0 +1,97 @@
+"""Which owners the memory of each memref may belong to.
+
+The *candidates* of a memref are the owners that may have to free its memory, and `EXTERNAL` if that may be nobody: arguments,
+globals and the stack belong to somebody else. They are those of a view's operand, of both operands of a choice, of all that an
+unknown op has, and of whatever control passes on without handing it over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from heapq import heappop, heappush
+
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
+from hotdesk.analysis.ownership.handovers import Handovers, Key
+
+EXTERNAL = -1
+_DERIVED = (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
+
+
+class Candidates:
+    """Finds the candidates of a function's memrefs; `lent` are results of calls that come with a flag."""
+
+    def __init__(self, program: BufferProgram, slots: Handovers, lent: frozenset[int]) -> None:
+        self._program, self._slots, self._lent = program, slots, lent
+        self._made: list[frozenset[int]] = []
+        self._targets: dict[int, list[tuple[int, Key | None]]] = {}
+        for buffer in program.buffers:
+            mine = {buffer.number} if buffer.kind is Kind.ALLOCATION or self._is_called(buffer.number) else set[int]()
+            if buffer.number in lent or (not mine and buffer.kind not in _DERIVED):
+                mine.add(EXTERNAL)
+            self._made.append(frozenset(mine))
+            for source in self._shown(buffer.number):
+                self._targets.setdefault(source, []).append((buffer.number, None))
+        for key, passings in slots.passings.items():
+            for passing in passings:
+                self._targets.setdefault(passing.source, []).append((passing.target, key))
+
+    def owns_itself(self, buffer: int) -> bool:
+        """Whether a memref is an owner by its op: an allocation, or a call's result."""
+        return buffer in self._made[buffer]
+
+    def find(
+        self, owning: Collection[int], kept: Collection[tuple[Key, int]], claims: Collection[tuple[Key, Key]]
+    ) -> list[frozenset[int]]:
+        """The candidates of each memref, by number.
+
+        `owning` are the slots that own, by number; `kept` what is not handed over although its slot owns; `claims` operands that
+        another one of the same op outlives.
+        """
+        found = list(self._made)
+        for slot in self._slots.slots:
+            if slot.number in owning:
+                for target in slot.targets:
+                    own = frozenset({target})
+                    found[target] = own | (found[target] - {EXTERNAL} if target not in self._lent else found[target])
+        for key, first in claims:
+            self._outlive(key, first, found)
+        taken = {key for key, slot in self._slots.of_key.items() if slot.number in owning}
+        waiting = [number for number in sorted(self._targets) if found[number]]
+        is_waiting = set(waiting)
+        while waiting:
+            source = heappop(waiting)
+            is_waiting.discard(source)
+            for target, key in self._targets[source]:
+                new = found[source] - found[target]
+                if new and key is not None and key in taken:
+                    new = frozenset(c for c in new if c == EXTERNAL or (key, c) in kept)
+                if new:
+                    found[target] |= new
+                    if target in self._targets and target not in is_waiting:
+                        is_waiting.add(target)
+                        heappush(waiting, target)
+        return found
+
+    def _outlive(self, key: Key, first: Key, found: list[frozenset[int]]) -> None:
+        """What `key` passes on may be the memory of what the operand `first` of the same op becomes."""
+        buffers = self._program.buffers
+        for passing in self._slots.passings.get(key, ()):
+            for other in self._slots.passings.get(first, ()):
+                if passing.edge == other.edge and buffers[passing.target].block == buffers[other.target].block:
+                    found[passing.target] |= {other.target}
+
+    def _is_called(self, buffer: int) -> bool:
+        """Whether a memref is a call's result, which the caller owns."""
+        producer = self._program.buffers[buffer].producer
+        return producer >= 0 and self._program.ops[producer].name in ("func.call", "func.call_indirect")
+
+    def _shown(self, buffer: int) -> tuple[int, ...]:
+        """The memrefs whose memory a memref may be by its op: a view's, a choice's, all that an unknown op has."""
+        record = self._program.buffers[buffer]
+        shown = record.sources
+        if record.kind is Kind.UNKNOWN and record.producer >= 0:
+            is_new = self._is_called(buffer) and buffer not in self._lent
+            shown = () if is_new else (*shown, *self._program.ops[record.producer].operands)
+        elif record.kind is Kind.UNKNOWN and (parent := self._program.blocks[record.block].parent) >= 0:
+            shown = self._program.ops[parent].operands
+        return tuple(source for source in shown if source != NOT_A_BUFFER)

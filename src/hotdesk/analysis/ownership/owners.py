@@ -1,0 +1,239 @@
+"""Who frees each buffer: the value that owns it, where ownership is handed over, and where it must be asked at run time.
+
+An allocation owns its buffer, and so does a call's result. A slot (`analysis.ownership.handovers`) *borrows*: its arguments and
+results are aliases of buffers that others own. It *owns* where it must:
+
+1. A buffer is handed over where it leaves the scope of its owner: to a result of the op around it, around a loop, into a block
+   that the owner does not dominate, or out of the function. A slot with such an operand owns.
+2. Operands of an owning slot hand over where their owner is dead afterwards and can be freed on all other paths (`releases`).
+   Otherwise the owner keeps the buffer and outlives the slot's values.
+3. Memory of somebody else (arguments, globals, the stack) is never owned. A call's result is the caller's, unless it is *lent*:
+   the callee says by a flag whether it is; if not, it is memory that the callee got or that is nobody's.
+4. If one op hands a buffer over to two slots, the one with fewer candidates gets it, or the first, and outlives the other.
+
+5. What a slot owns is freed by one op (`analysis.ownership.allocators`). Memory that another op frees is not handed over, and its
+   owner has to outlive the slot's values.
+
+A slot whose operands hand over all of their candidates (`analysis.ownership.candidates`) owns *statically*. Any other owning slot
+carries a flag at run time. The least solution is found by repetition: slots only come to own, handovers are only taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple
+
+from hotdesk.analysis.memrefs.asynchronous import Started, using
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
+from hotdesk.analysis.ownership.candidates import EXTERNAL
+from hotdesk.analysis.ownership.handovers import Key, Slot
+from hotdesk.analysis.ownership.problem import Problem
+from hotdesk.analysis.ownership.releases import Place
+from hotdesk.analysis.ownership.unreleased import not_released
+
+
+class Handover(NamedTuple):
+    """What an operand passes into an owning slot: the owners that hand over to it first (`moved`), those that another operand
+    of the same op has first claim to (`claimed`), all `candidates`, and whether ownership is certain."""
+
+    key: Key
+    slot: Slot
+    source: int
+    candidates: frozenset[int]
+    moved: tuple[int, ...]
+    claimed: tuple[tuple[int, Key], ...]
+
+    @property
+    def certain(self) -> bool:
+        return EXTERNAL not in self.candidates and len(self.moved) == len(self.candidates)
+
+
+class Ownership:
+    """The solution for a function.
+
+    Attributes:
+        slots: what is passed on together.
+        candidates: for each memref, the owners that its memory may belong to.
+        owning: the slots that own, by number.
+        handovers: what is passed into them, by key.
+        places: for each owner that frees its buffer somewhere, where.
+        last_uses: for each owner, the last op that uses its buffer.
+        unfinished: asynchronous ops that may still use memory which is freed or handed over, by number.
+    """
+
+    def __init__(self, problem: Problem, owning: Iterable[int] = ()) -> None:
+        self._program, self.slots, self._releases = problem.program, problem.slots, problem.releases
+        self.lent, self._scopes, self._problem = problem.lent, problem.scopes, problem
+        self._found, self._allocators = problem.candidates, problem.allocators
+        returned = {slot.number for slot in self.slots.slots if slot.returned >= 0}
+        self.owning = self._scopes.owning(self._found, returned | set(owning))
+        self._kept: set[tuple[Key, int]] = set()
+        self._claims: set[tuple[Key, Key]] = set()
+        while not self._settled():
+            pass
+        for owner in self._stored():
+            self.places.pop(owner, None)
+        self.unfinished = self._hold()
+
+    @cached_property
+    def dynamic(self) -> tuple[Slot, ...]:
+        """The slots that carry a flag, in order."""
+        uncertain = {h.slot.number for h in self.handovers.values() if not h.certain and h.slot.returned < 0}
+        return tuple(slot for slot in self.slots.slots if slot.number in uncertain)
+
+    def freed(self, op: BufferOp) -> frozenset[int]:
+        """The numbers of the operands whose memory an op frees."""
+        return self._problem.freed(op)
+
+    def freed_by(self, owner: int) -> str:
+        """The name of the op that frees what an owner has."""
+        return self._allocators.of(owner)
+
+    @property
+    def asked(self) -> int:
+        """How much is left to run time: flags, and three times the pairs of memrefs whose addresses are compared."""
+        return len(self.dynamic) + 3 * sum(self.compared(handover) for handover in self.handovers.values())
+
+    def compared(self, handover: Handover) -> int:
+        """How many owners an operand is compared with by address."""
+        if len(handover.candidates) < 2:
+            return 0
+        owners = (*handover.moved, *(owner for owner, _ in handover.claimed))
+        return sum(owner != self._program.root(handover.source) for owner in owners)
+
+    def owner_slot(self, buffer: int) -> Slot | None:
+        """The slot of a memref if it owns."""
+        slot = self.slots.of_target.get(buffer)
+        return slot if slot is not None and slot.number in self.owning else None
+
+    def _settled(self) -> bool:
+        self.candidates = self._candidates()
+        if self._must_own() or self._keep_apart():
+            return False
+        self.handovers = {h.key: h for op in sorted(self.slots.keys_at) for h in self._handed_at(op)}
+        claims = {(h.key, first) for h in self.handovers.values() for _, first in h.claimed}
+        if not claims <= self._claims:
+            self._claims |= claims
+            return False
+        return self._place()
+
+    def _candidates(self) -> list[frozenset[int]]:
+        return self._found.find(self.owning, self._kept, self._claims)
+
+    def _must_own(self) -> bool:
+        """Makes slots own by rule 1; whether there were any."""
+        found = {
+            slot.number
+            for slot in self.slots.slots
+            if slot.number not in self.owning and any(self._leaves(key, slot) for key in slot.keys)
+        }
+        self.owning |= found
+        return bool(found)
+
+    def _leaves(self, key: Key, slot: Slot) -> bool:
+        source = self.slots.source[key]
+        return self._scopes.leaves(self.candidates[source], source, slot)
+
+    def _keep_apart(self) -> bool:
+        """Keeps back what another op frees than the rest of a slot (rule 5); whether there was any."""
+        found = self._allocators.mixed(self.owning, self.candidates, self._kept)
+        for key, owner in found:
+            if not all(self._scopes.has(owner, target) for target in self.slots.of_key[key].targets):
+                raise self._allocators.refused(key, owner)
+        self._kept |= found
+        return bool(found)
+
+    def _handed_at(self, op: int) -> list[Handover]:
+        """Who hands over at an op (rules 2 and 4)."""
+        found: list[Handover] = []
+        taken: list[tuple[int, Key]] = []
+        keys = [key for key in self.slots.keys_at[op] if self.slots.of_key[key].number in self.owning]
+        for key in sorted(keys, key=lambda key: len(self.candidates[self.slots.source[key]])):
+            slot = self.slots.of_key[key]
+            source = self.slots.source[key]
+            candidates = self.candidates[source]
+            moved: list[int] = []
+            claimed: list[tuple[int, Key]] = []
+            for c in sorted(candidates):
+                if c == EXTERNAL or (key, c) in self._kept:
+                    continue
+                first = next((k for o, k in taken if o == c and self.slots.edges(k) & self.slots.edges(key)), None)
+                if first is None:
+                    moved.append(c)
+                else:
+                    claimed.append((c, first))
+            taken += ((c, key) for c in moved)
+            found.append(Handover(key, slot, source, candidates, tuple(moved), tuple(claimed)))
+        return found
+
+    def _place(self) -> bool:
+        """Finds where each owner frees its buffer, or takes handovers back."""
+        program = self._program
+        uses: dict[int, set[int]] = {}
+        self._late: dict[int, set[Started]] = {}
+        moves: dict[int, dict[int, frozenset[int]]] = {}
+        for buffer, candidates in zip(program.buffers, self.candidates, strict=True):
+            if not candidates:
+                continue
+            touching = [u for u in program.users[buffer.number] if self._problem.touches(u, buffer.number)]
+            beside = [self._problem.started[op] for op in using(program, buffer.number)]
+            touching += (op.done for op in beside if op.done >= 0)
+            late = [op for op in beside if op.done < 0]
+            for c in candidates:
+                if c != EXTERNAL:
+                    uses.setdefault(c, set()).update(touching)
+                if c != EXTERNAL and late:
+                    self._late.setdefault(c, set()).update(late)
+        for handover in self.handovers.values():
+            for c in handover.moved:
+                edges = self.slots.edges(handover.key)
+                here = moves.setdefault(c, {})
+                here[handover.key[0]] = here.get(handover.key[0], frozenset()) | edges
+        self.places: dict[int, tuple[Place, ...]] = {}
+        self._moves = moves
+        self.last_uses: dict[int, int] = {}
+        refused: set[tuple[Key, int]] = set()
+        for owner in sorted(uses):
+            mine = moves.get(owner, {})
+            found = self._releases.find(owner, sorted(uses[owner]), mine)
+            if isinstance(found, range):
+                back = {(h.key, owner) for op in mine if op in found for h in self._handed_at(op) if owner in h.moved}
+                self._require(owner, found, back)
+                refused |= back
+            else:
+                self.places[owner] = found
+                self.last_uses[owner] = max(uses[owner], default=-1)
+        self._kept |= refused
+        return not refused
+
+    def _hold(self) -> tuple[int, ...]:
+        """Has what asynchronous ops use freed where they are done; those of which that is not known."""
+        found: set[int] = set()
+        for owner, ops in self._late.items():
+            if owner in self.places:
+                late = self._problem.late_ends.find(owner, ops, self._moves.get(owner, {}), self.places[owner])
+                if isinstance(late, int):
+                    found.add(late)
+                else:
+                    self.places[owner] = late
+        return tuple(sorted(found))
+
+    def _stored(self) -> set[int]:
+        """Owners of memory that other memory points to, and whoever they hand over to: it may be read from there."""
+        stores = (op for op in self._program.ops if op.name == "memref.store" and op.operands[0] != NOT_A_BUFFER)
+        found = {c for op in stores for c in self.candidates[op.operands[0]]} - {EXTERNAL}
+        before = -1
+        while found and before != len(found):
+            before = len(found)
+            found.update(t for h in self.handovers.values() if found.intersection(h.moved) for t in h.slot.targets)
+        return found
+
+    def _require(self, owner: int, ops: range, back: set[tuple[Key, int]]) -> None:
+        """Raises BufferizationError if nothing can be taken back: memory leaves through an op that nothing is known of."""
+        stays = all(self._scopes.has(owner, p.target) for key, _ in back for p in self.slots.passings.get(key, ()))
+        if back and stays and not any(self.slots.of_key[key].returned >= 0 for key, _ in back):
+            return
+        op = self._program.ops[ops.start]
+        passed = any(owner in self.candidates[v] for v in op.operands if v != NOT_A_BUFFER)
+        raise not_released(self._program, op, passed)

@@ -1,0 +1,249 @@
+"""Where a buffer is freed: right after the last use of any alias of it, once on every path.
+
+An owner has it from where it is defined. On its way the buffer is *handed over* at some ops, whose edges end the owner's duty;
+wherever else control goes on without a use to come, it is freed:
+
+1. In the block where the last use is, right after the op that has it. A use inside an op with regions is one of that op.
+2. Where a block is entered in which it is dead, but the ways out of which it came still have it: at the start of the block if all
+   ways into it come with the buffer, else on the way, in a block of its own.
+3. Inside an op with regions only if it is handed over in there, or if one of its regions allocates: then as in 2, with regions in
+   the place of blocks. There is no way to free it between two regions; where that would be needed the handing over is refused.
+4. Around a loop nothing is handed over that came from outside: the next iteration would want it again. That is refused too.
+
+This is liveness of one variable on the graph of a region's blocks, and again on the graph of an op's regions. Only blocks between
+the uses and the last one before them in which control certainly arrives, once, are looked at: it is still there in all before.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hotdesk.analysis.memrefs.buffer_dominance import Dominance
+from hotdesk.analysis.memrefs.buffer_program import BufferBlock, BufferOp, BufferProgram, Kind
+from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
+
+Moves = Mapping[int, frozenset[int]]
+"""By op, the edges on which it hands a buffer over: successors of a branch, else numbers of the edges of the op with regions."""
+
+
+class Place(NamedTuple):
+    """Right after op `after`; else at the start of `block`, or on its way to its successor number `successor`."""
+
+    after: int = -1
+    block: int = -1
+    successor: int = -1
+
+
+class _RefusedError(Exception):
+    """Handing over at one of these ops, or in one, leaves a path on which the buffer cannot be freed."""
+
+    def __init__(self, first: int, end: int) -> None:
+        self.first, self.end = first, end
+
+
+class Releases:
+    """Places for the owners of one function."""
+
+    def __init__(self, program: BufferProgram, dominance: Dominance) -> None:
+        self._program, self._dominance = program, dominance
+        self._blocks: dict[tuple[int, int], list[int]] = {}
+        self._ways: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
+        for block in program.blocks:
+            self._blocks.setdefault((block.parent, block.region), []).append(block.number)
+        made = (b.producer for b in program.buffers if b.kind in (Kind.ALLOCATION, Kind.UNKNOWN) and b.producer >= 0)
+        self._allocating = sorted(made)
+
+    def find(self, owner: int, uses: Sequence[int], moves: Moves) -> tuple[Place, ...] | range:
+        """Where an owner frees its buffer, which ops use and which hand it over; or the ops where that is refused."""
+        buffer = self._program.buffers[owner]
+        self._home, self._defined = buffer.block, buffer.producer
+        found = self._at_home(self._program.blocks[buffer.block], uses, moves)
+        if found is not None:
+            return found
+        try:
+            return tuple(self._in_region(buffer.block, sorted({*uses, *moves}), moves, False, True))
+        except _RefusedError as refused:
+            return range(refused.first, refused.end)
+
+    def _at_home(self, home: BufferBlock, uses: Sequence[int], moves: Moves) -> tuple[Place, ...] | None:
+        """Places of a buffer that only the block uses in which it is defined; None where rule 1 alone does not tell."""
+        ops = self._program.ops
+        if not uses or any(ops[op].block != home.number for op in uses):
+            return None
+        if not moves and uses[-1] != home.last and ops[uses[-1]].end == uses[-1] + 1:
+            return (Place(after=uses[-1]),)
+        everywhere = len(moves) == 1 and home.last in moves and len(moves[home.last]) >= len(home.branches)
+        return () if everywhere else None
+
+    def _in_region(self, entry: int, ops: Sequence[int], moves: Moves, stays: bool, home: bool) -> list[Place]:
+        """Places in the blocks of the region of `entry`, into which the buffer comes.
+
+        `ops` use it or hand it over. `stays` is whether it is still there when control leaves the region.
+        """
+        program = self._program
+        first = program.blocks[entry]
+        region = first.parent, first.region
+        if len(self._blocks[region]) == 1:
+            last_op = self._lifted(ops[-1], region)[1] if ops else -1
+            return self._in_block(entry, last_op, ops, moves, stays or first.last in moves)
+        last: dict[int, int] = {}
+        for op in ops:
+            block, top = self._lifted(op, region)
+            last[block] = max(last.get(block, -1), top)
+        if home and last:
+            certain = self._dominance.find_certain(entry, last)
+            if all(self._dominance.dominates(certain, program.ops[op].block) for op in moves):
+                entry = certain
+                last = {block: op for block, op in last.items() if self._dominance.dominates(entry, block)}
+        used = set(ops)
+        ways = self._ways_into(first.parent, first.region)
+
+        def is_handed(b: int, i: int) -> bool:
+            return i in moves.get(program.blocks[b].last, ())
+
+        def goes_on(s: int) -> bool:
+            return s in live and not (home and s == entry)
+
+        live = _backwards(
+            last, lambda s: [b for b, i in ways.get(s, ()) if not is_handed(b, i)], entry if home else None
+        )
+        for op in sorted(moves):
+            branch = program.blocks[program.ops[op].block]
+            if branch.last == op and any(i in moves[op] and goes_on(s) for i, (s, _) in enumerate(branch.branches)):
+                raise _RefusedError(op, op + 1)
+        live.add(entry)
+        wanted: set[int] = set()
+        for b in live:
+            block = program.blocks[b]
+            if any(is_handed(b, i) or goes_on(s) for i, (s, _) in enumerate(block.branches)):
+                wanted.add(b)
+            if block.branches and block.last in used:
+                wanted.add(b)
+            if not block.branches and (stays or block.last in moves):
+                wanted.add(b)
+        places: list[Place] = []
+        for b in sorted(live):
+            places += self._in_block(b, last.get(b, -1), ops, moves, b in wanted)
+        for s in dict.fromkeys(s for b in sorted(wanted) for s, _ in program.blocks[b].branches):
+            if goes_on(s):
+                continue
+            ending = [(b, i) for b, i in ways[s] if b in wanted and not is_handed(b, i)]
+            if ending and len(ending) == len(ways[s]):
+                places.append(Place(block=s))
+            else:
+                places += (Place(block=b, successor=i) for b, i in ending)
+        return places
+
+    def _ways_into(self, parent: int, region: int) -> dict[int, list[tuple[int, int]]]:
+        """For each block of a region, the branches that lead there: a block, and the number of its successor."""
+        if (parent, region) not in self._ways:
+            ways: dict[int, list[tuple[int, int]]] = {}
+            for b in self._blocks[parent, region]:
+                for i, (s, _) in enumerate(self._program.blocks[b].branches):
+                    ways.setdefault(s, []).append((b, i))
+            self._ways[parent, region] = ways
+        return self._ways[parent, region]
+
+    def _in_block(self, block: int, last: int, ops: Sequence[int], moves: Moves, stays: bool) -> list[Place]:
+        """Places in a block, at whose end the buffer is still there if it `stays`."""
+        end = self._program.blocks[block].last
+        for op in moves:
+            here = self._top_in(op, block)
+            if here is not None and (here != end if stays else here != last):
+                raise _RefusedError(op, op + 1)
+        if stays:
+            return []
+        if last < 0:
+            return [Place(after=self._defined) if block == self._home and self._defined >= 0 else Place(block=block)]
+        top = self._program.ops[last]
+        inside = _between(ops, last + 1, top.end)
+        if any(op in moves for op in (last, *inside)):
+            return self._in_op(top, ops, moves)
+        if last == end:
+            raise _RefusedError(end, end + 1)
+        if inside and top.control and _between(self._allocating, top.number, top.end):
+            try:
+                return self._in_op(top, ops, moves)
+            except _RefusedError:
+                pass
+        return [Place(after=last)]
+
+    def _in_op(self, op: BufferOp, ops: Sequence[int], moves: Moves) -> list[Place]:
+        """Places in the regions of an op, after which the buffer is no longer there."""
+        program = self._program
+        spans = {n: _span(program, op, n) for n in range(len(op.regions)) if op.regions[n]}
+        inside = {n: _between(ops, span.start, span.stop) for n, span in spans.items()}
+        handed = {i for i, edge in enumerate(op.edges) if self._is_handed(op, i, edge.start, moves)}
+        before: dict[int, list[int]] = {}
+        for i, (start, end, _) in enumerate(op.edges):
+            if i not in handed:
+                before.setdefault(end, []).append(start)
+        live = _backwards([n for n, used in inside.items() if used], lambda n: before.get(n, []), None) - {ENTRY}
+        refused = _RefusedError(op.number, op.end)
+        if any(op.edges[i].end in live for i in handed):
+            raise refused
+        wanted = {e.start for i, e in enumerate(op.edges) if i in handed or e.end in live} | {ENTRY}
+        arriving = [e for i, e in enumerate(op.edges) if e.start in wanted and i not in handed and e.end not in live]
+        places: list[Place] = []
+        for end in dict.fromkeys(edge.end for edge in arriving):
+            if sum(e.end == end for e in arriving) < sum(e.end == end for e in op.edges):
+                raise refused
+            places.append(Place(after=op.number) if end == EXIT else Place(block=op.regions[end][0]))
+        for n in sorted(live - {EXIT}):
+            within = {t: edges for t, edges in moves.items() if t in spans[n]}
+            try:
+                places += self._in_region(op.regions[n][0], inside[n], within, n in wanted, False)
+            except _RefusedError as inner:
+                if not _between(sorted(moves), inner.first, inner.end):
+                    raise refused from None  # what is handed over in another region leaves no place in this one
+                raise
+        return places
+
+    def _is_handed(self, op: BufferOp, edge: int, start: int, moves: Moves) -> bool:
+        """Whether the buffer is handed over on an edge of an op; refused if only by some of a region's terminators."""
+        if start == ENTRY:
+            return edge in moves.get(op.number, ())
+        handing = [edge in moves.get(t.number, ()) for t in self._program.terminators(op, start)]
+        if any(handing) and not all(handing):
+            raise _RefusedError(op.number, op.end)
+        return bool(handing) and all(handing)
+
+    def _lifted(self, op: int, region: tuple[int, int]) -> tuple[int, int]:
+        """The block of a region, and the op in it, that an op is in."""
+        while True:
+            block = self._program.blocks[self._program.ops[op].block]
+            if (block.parent, block.region) == region:
+                return block.number, op
+            op = block.parent
+
+    def _top_in(self, op: int, block: int) -> int | None:
+        while op >= 0:
+            here = self._program.ops[op].block
+            if here == block:
+                return op
+            op = self._program.blocks[here].parent
+        return None
+
+
+def _backwards(starts: Iterable[int], before: Callable[[int], list[int]], stop: int | None) -> set[int]:
+    """All from which one of `starts` is reached; ways into `stop` are not followed."""
+    live = set(starts)
+    waiting = list(live)
+    while waiting:
+        node = waiting.pop()
+        for other in before(node) if node != stop else ():
+            if other not in live:
+                live.add(other)
+                waiting.append(other)
+    return live
+
+
+def _between(ops: Sequence[int], first: int, end: int) -> Sequence[int]:
+    return ops[bisect_left(ops, first) : bisect_left(ops, end)]
+
+
+def _span(program: BufferProgram, op: BufferOp, region: int) -> range:
+    blocks = op.regions[region]
+    return range(program.blocks[blocks[0]].first, program.blocks[blocks[-1]].end)

@@ -1,0 +1,50 @@
+"""Why an owner finds no place to free its buffer: it is passed on, itself or in a tensor, where it is not followed."""
+
+from __future__ import annotations
+
+from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.locations import python_line
+
+
+def not_released(program: BufferProgram, op: BufferOp, passed: bool) -> BufferizationError:
+    """Why nothing can be freed behind an op that ends its block; `passed` is whether the buffer is one of its operands."""
+    where = python_line(op.operation.location) or None
+    if any(number == op.number for number, _ in program.tensors):
+        return tensor_refused(op)
+    if op.regions and not passed:
+        return BufferizationError(
+            f"memory that is used in a region of `{op.name}`",
+            expected="an op behind which it can be freed",
+            got="one that ends its block",
+            where=where,
+            hint="load what the region needs in front of the op, or allocate the memory in the region or outside the loop",
+        )
+    return BufferizationError(
+        f"memory that `{op.name}` passes on",
+        expected="an op whose flow a model describes",
+        got="an allocation whose owner cannot be told",
+        where=where,
+        hint="register a model with `flow` for the op around it: `hotdesk.models.register`",
+    )
+
+
+def tensor_refused(end: BufferOp) -> BufferizationError:
+    """Why a tensor cannot be passed on that shows memory which is freed."""
+    return BufferizationError(
+        f"a tensor that `{end.name}` passes on",
+        expected="one that shows no memory which this function frees",
+        got="the memory of an allocation, by `bufferization.to_tensor`: deallocation does not follow tensors to where they end",
+        where=python_line(end.operation.location) or None,
+        hint="bufferize the function first, signatures included: one-shot-bufferize with bufferize-function-boundaries=true",
+    )
+
+
+def leaves(program: BufferProgram, end: BufferOp, owner: int) -> bool:
+    """Whether a terminator leads out of the block of an owner, or of one of those around."""
+    block = program.blocks[end.block]
+    return (
+        bool(block.branches)
+        or block.parent == FUNCTION
+        or program.blocks[program.buffers[owner].block].first > block.parent
+    )

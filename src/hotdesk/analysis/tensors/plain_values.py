@@ -1,0 +1,193 @@
+"""Live ranges, alias sets and candidates for in-place calls of a function, as dicts keyed by the names of values.
+
+A value is named by its location, `loc("y1")`, if that is a name nobody else has, otherwise as it is printed: `%arg0`, `%3#1`.
+Ops are numbered from 0 in the order of the text, ops in regions after the op around them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, cast
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.in_place.takeovers import take_over
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.analysis.tensors.reading import read_function
+from hotdesk.explain import Reason
+from hotdesk.ir.sizes import Size
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Operands whose memory a result could take over, as far as sizes and live ranges tell.
+
+    Attributes:
+        exact: those that have the result's element type and, provably, its sizes.
+        large_enough: those that have, provably, as many bytes or more; the exact ones too.
+    """
+
+    exact: tuple[str, ...]
+    large_enough: tuple[str, ...]
+
+
+def value_names(function: ir.Operation, record: FunctionRecord) -> tuple[str, ...]:
+    """The names of a function's tensor values, by number."""
+    state = ir.AsmState(function)
+    given = [_given_name(value.value) for value in record.values]
+    counts = Counter(given)
+    return tuple(
+        f"%{name}" if name and counts[name] == 1 else value.value.get_name(state)
+        for name, value in zip(given, record.values, strict=True)
+    )
+
+
+def _given_name(value: ir.Value) -> str:
+    owner = value.owner
+    location = cast(Any, value).location if isinstance(owner, ir.Block) else cast(Any, owner).location
+    several = not isinstance(owner, ir.Block) and len(cast(Any, owner).operation.results) > 1
+    return location.name_str if isinstance(location, ir.NameLoc) and not several else ""
+
+
+def live_ranges(function: ir.Operation) -> dict[str, tuple[int, int]]:
+    """From the op that makes each tensor to the last op that uses it, by number.
+
+    An argument of a block is made by the first op of the block. What is made outside a loop and used inside is in use until the
+    loop ends; between blocks, as far down as a block from which its uses are reached.
+    """
+    record = read_function(function)
+    ends = [_start(record, number) for number in range(len(record.values))]
+    for op in record.ops:
+        for value in (*op.operands, *op.captured):
+            if value != NOT_A_TENSOR:
+                ends[value] = max(ends[value], _last(record, record.values[value].block, op))
+    names = value_names(function, record)
+    return {names[number]: (_start(record, number), end) for number, end in enumerate(ends)}
+
+
+def _start(record: FunctionRecord, number: int) -> int:
+    value = record.values[number]
+    return value.producer if value.producer is not None else record.blocks[value.block].first
+
+
+def _last(record: FunctionRecord, home: int, op: OpRecord) -> int:
+    """The last op to which a value of block `home` is in use because an op uses it."""
+    last, block, target = op.number, record.blocks[op.block], record.blocks[home]
+    while (block.parent, block.region) != (target.parent, target.region):
+        parent = record.ops[block.parent]
+        if parent.flow is not None and _repeats(parent.flow.follows, block.region):
+            last = parent.end - 1
+        block = record.blocks[parent.block]
+    if block.number == home:
+        return last
+    between = [each.end - 1 for each in _from(record, target, home) if block in _from(record, each, home)]
+    return max([last, *between])
+
+
+def _repeats(follows: frozenset[tuple[int, int]], region: int) -> bool:
+    reached, waiting = set[int](), [region]
+    while waiting:
+        each = waiting.pop()
+        for first, second in follows:
+            if first == each and second not in reached:
+                reached.add(second)
+                waiting.append(second)
+    return region in reached
+
+
+def _from(record: FunctionRecord, block: BlockRecord, avoided: int) -> list[BlockRecord]:
+    """Blocks that are reached from the end of a block without entering `avoided`."""
+    found, waiting = dict[int, None](), list(block.successors)
+    while waiting:
+        each = waiting.pop()
+        if each != avoided and each not in found:
+            found[each] = None
+            waiting.extend(record.blocks[each].successors)
+    return [record.blocks[number] for number in found]
+
+
+def alias_sets(function: ir.Operation) -> dict[str, frozenset[str]]:
+    """The values in whose memory each tensor may lie, whatever is decided about writes; two alias iff their sets meet.
+
+    A view lies where its operand does; what control flow passes on, and what is selected, where any of its sources does.
+    """
+    record = read_function(function)
+    sources: dict[int, list[int]] = {}
+    for op in record.ops:
+        for operand, result in (*op.facts.views, *op.facts.choices):
+            sources.setdefault(op.results[result], []).append(op.operands[operand])
+    for edge in record.flows:
+        sources.setdefault(edge.target, []).append(edge.source)
+    found: list[frozenset[int]] = [
+        frozenset() if number in sources else frozenset({number}) for number in range(len(record.values))
+    ]
+    changed = True
+    while changed:
+        changed = False
+        for target, many in sources.items():
+            union = frozenset[int]().union(*(found[source] for source in many))
+            changed |= union != found[target]
+            found[target] = union
+    names = value_names(function, record)
+    return {names[number]: frozenset(names[each] for each in found[number]) for number in range(len(names))}
+
+
+def in_place_candidates(function: ir.Operation) -> dict[str, Candidates]:
+    """For each result that an op writes, the operands that die there, may be written, and are large enough.
+
+    They die if no value that lies in their memory by then is read later; the ops above have been decided as by
+    `hotdesk-choose-destinations`. Results of ops without tensor operands are not listed.
+    """
+    record = read_function(function)
+    readers = Readers(record)
+    places = Places(record, readers)
+    names = value_names(function, record)
+    found: dict[str, Candidates] = {}
+    for op in record.ops:
+        operands = [
+            (i, v) for i, v in enumerate(op.operands) if v != NOT_A_TENSOR and readers.root[v] not in readers.undefined
+        ]
+        for result in _written(op) if operands else ():
+            wanted = record.values[op.results[result]]
+            dying = dict.fromkeys(v for i, v in operands if _dies(op, i, result, places, readers))
+            large = [v for v in dying if _not_less(record.values[v].bytes, wanted.bytes)]
+            exact = [v for v in large if _alike(record, v, op.results[result])]
+            found[names[wanted.number]] = Candidates(tuple(names[v] for v in exact), tuple(names[v] for v in large))
+        take_over(record, op, places, readers)
+    return found
+
+
+def _written(op: OpRecord) -> list[int]:
+    """The results that an op writes itself."""
+    if op.flow is not None:
+        return []
+    handed = {result for _, result in (*op.facts.views, *op.facts.choices)}
+    other = handed | op.facts.undefined | op.facts.constants
+    return [result for result, value in enumerate(op.results) if value != NOT_A_TENSOR and result not in other]
+
+
+def _dies(op: OpRecord, operand: int, result: int, places: Places, readers: Readers) -> bool:
+    """Whether a result could lie where an operand does, but for the elements in which the op itself reads it."""
+    value = op.operands[operand]
+    if places.place_of(value) is None or readers.live(readers.root[value], op.block, op.end) is not None:
+        return False
+    conflict = places.conflict(op, operand, value, result)
+    return conflict is None or conflict.reason is Reason.READ_BY_SAME_OP
+
+
+def _alike(record: FunctionRecord, value: int, result: int) -> bool:
+    a, b = record.values[value], record.values[result]
+    return a.shape == b.shape and a.element == b.element
+
+
+def _not_less(size: Size, other: Size) -> bool:
+    """Whether one number of bytes is at least another, for all sizes."""
+    if isinstance(size, int) and isinstance(other, int):
+        return size >= other
+    difference: Any = cast(Any, sympy).expand(cast(Any, sympy).sympify(size) - cast(Any, sympy).sympify(other))
+    symbols = {each: sympy.Symbol(each.name, integer=True, nonnegative=True) for each in difference.free_symbols}
+    return difference.xreplace(symbols).is_nonnegative is True
