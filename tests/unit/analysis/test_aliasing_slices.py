@@ -82,7 +82,7 @@ def test_a_slice_is_named_by_what_it_cuts_out() -> None:
     }"""
     op = next(iter(function(parse(text)).regions[0].blocks[0].operations)).operation
     assert str(described(op.results[0])) == "memref.subview [?] [3] [1] at -:2:12"
-    assert str(described(op.operands[0])) == "argument 0"
+    assert str(described(op.operands[0])) == "argument 0 at -:1:17"
 
 
 def test_what_is_proven_holds_for_every_pair_of_slices() -> None:

@@ -49,6 +49,8 @@ OTHERS = (
     "one-shot-loop-sizes",
     "one-shot-memory-spaces",
     "one-shot-parallel-reductions",
+    "one-shot-results-apart",
+    "one-shot-tm-tensor",
     "one-shot-undefined-in-parallel",
 )
 """What has tests of its own."""

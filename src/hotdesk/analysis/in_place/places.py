@@ -90,7 +90,7 @@ class Places(Occupancy):
         if own is None or any(place == own for place, _ in locations):
             return Conflict(Reason.DIFFERENT_LAYOUT)
         writes = any(occupant.written is not None for occupant in self._occupants[own])
-        if writes and len(locations) > 1:
+        if (writes and len(locations) > 1) or (self.is_moving(own) and self.place_of(value) is None):
             return Conflict(Reason.PARTIAL_VIEW)
         reason = self.why_read_only(value)
         if writes and reason is not None:

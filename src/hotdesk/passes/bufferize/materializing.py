@@ -7,7 +7,7 @@ buffer, with a copy of the old contents where the op needs them, so no buffer th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -34,7 +34,7 @@ def bufferize_ops(module: ir.Module, wanted: Callable[[str], bool]) -> tuple[Dec
     """Bufferizes every op whose name is wanted, that has a model and ranked tensors alone; other ops keep their tensors."""
     decisions: list[Decision] = []
     for function in defined_functions(module):
-        for op in _expanded(function, wanted):
+        for op in _payloads_first(_expanded(function, wanted)):
             if _has_tensors(op) and (op.name in _IN_PAYLOADS or _outside_payloads(op) == op):
                 with placed(op.location):
                     decisions.extend(_bufferize(op, function))
@@ -45,6 +45,22 @@ def _expanded(function: ir.Operation, wanted: Callable[[str], bool]) -> list[ir.
     """The ops that are wanted, and those of any dialect that their models made of some of them."""
     ops = [op for op in nested_ops(function) if wanted(op.name) and _has_tensors(op) and _outside_payloads(op) == op]
     return [op for op, made in expand_among(function, ops) if made or wanted(op.name)]
+
+
+def _payloads_first(ops: list[ir.Operation]) -> Iterator[ir.Operation]:
+    """Ops in their order, but each behind those of its payload, which would go with it."""
+    around: ir.Operation | None = None
+    for op in ops:
+        outside = _outside_payloads(op)
+        if around is not None and outside != around:
+            yield around
+            around = None
+        if outside == op:
+            around = op
+        else:
+            yield op
+    if around is not None:
+        yield around
 
 
 def to_buffer(value: ir.Value, before: ir.Operation) -> ir.Value:

@@ -52,6 +52,11 @@ PROGRAMS = {
       %r = tensor.insert_slice %x into %y[3] [0] [1] : tensor<0xf32> into tensor<4xf32>
       return %r, %x : tensor<4xf32>, tensor<0xf32>
     }""",
+    "a loop with extractions is made": """func.func @main(%x: tensor<3x4xf32>) -> tensor<2x4xf32> {
+      %i = arith.constant dense<[[1], [2]]> : tensor<2x1xindex>
+      %r = tensor.gather %x[%i] gather_dims([0]) unique : (tensor<3x4xf32>, tensor<2x1xindex>) -> tensor<2x4xf32>
+      return %r : tensor<2x4xf32>
+    }""",
     "no dimensions": """func.func @main(%x: tensor<f32>, %y: tensor<4xf32>) -> tensor<4xf32> {
       %c2 = arith.constant 2 : index
       %r = tensor.insert_slice %x into %y[%c2] [1] [1] : tensor<f32> into tensor<4xf32>
