@@ -31,9 +31,8 @@ class Places(Occupancy):
 
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
         super().__init__(function, readers)
-        self._merged: dict[
-            int, list[int]
-        ] = {}  # values that were merged before their ops were decided, by each of them
+        # Values that were merged before their ops were decided, by each of them.
+        self._merged: dict[int, list[int]] = {}
 
     def conflict(self, op: OpRecord, operand: int, value: int, result: int) -> Conflict | None:
         """Why `op` must not write result number `result` over `value`, with which it is called as `operand`; None if it may."""
@@ -90,7 +89,8 @@ class Places(Occupancy):
         if own is None or any(place == own for place, _ in locations):
             return Conflict(Reason.DIFFERENT_LAYOUT)
         writes = any(occupant.written is not None for occupant in self._occupants[own])
-        if (writes and len(locations) > 1) or (self.is_moving(own) and self.place_of(value) is None):
+        moves = self.is_moving(own) and self.place_of(value) is None  # it would be in that part at first only
+        if moves or (writes and len(locations) > 1):
             return Conflict(Reason.PARTIAL_VIEW)
         reason = self.why_read_only(value)
         if writes and reason is not None:

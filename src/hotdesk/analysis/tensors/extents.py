@@ -37,7 +37,7 @@ class Box:
         kept: the dims that tensors which are this slice have.
         inside: the frame of these tensors; parts in any other one, such as of a reshaped tensor, have other dims.
         scalars: numbers of the ops that define its index values; inside a loop they may differ between iterations.
-        around: the slice that it is a slice of, if it is one of a slice: so it lies in there, wherever it begins.
+        around: the slice that it is a slice of, where that tells more: it lies in there, wherever it begins.
     """
 
     frame: int
@@ -63,7 +63,9 @@ def within(outer: Extent, inner: Extent) -> Extent:
             start, _, step = dims[position]
             dims[position] = (expand(start + offset * step), size, expand(step * stride))
         kept = tuple(outer.kept[i] for i in inner.kept)
-        return Box(outer.frame, tuple(dims), kept, inner.inside, outer.scalars | inner.scalars, outer)
+        scalars = outer.scalars | inner.scalars
+        known = not scalars and all(isinstance(entry, int) for dim in dims for entry in dim)
+        return Box(outer.frame, tuple(dims), kept, inner.inside, scalars, None if known else outer)
     return UNKNOWN
 
 
@@ -116,6 +118,18 @@ def slices_around(box: Box) -> Iterator[Box]:
     while each is not None:
         yield each
         each = each.around
+
+
+def moves(extent: Extent | None, again: range) -> bool:
+    """Whether an extent depends on what ops compute of which those numbered in a range have run again."""
+    return isinstance(extent, Box) and any(scalar in again for scalar in extent.scalars)
+
+
+def steady(extent: Extent, again: range) -> Extent:
+    """The least known part around an extent that does not depend on what has run again."""
+    if not isinstance(extent, Box):
+        return extent
+    return next((each for each in slices_around(extent) if not moves(each, again)), UNKNOWN)
 
 
 def _apart(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:

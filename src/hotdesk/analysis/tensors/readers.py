@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from hotdesk.analysis.tensors.control import Control, Loop
-from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, same, slices_around, within
+from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, moves, same, steady, within
 from hotdesk.analysis.tensors.frames import frames_of
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
 
@@ -137,17 +137,18 @@ class Readers:
         return None
 
     def _meets(self, read: Read, written: Extent, loop: Loop | None) -> bool:
-        """Whether a read wants what is written; boxes that depend on what has run again by then are not compared."""
+        """Whether a read wants what is written; for boxes that depend on what has run again, what is around them counts."""
         if written is WHOLE or written is UNKNOWN:
             return True
-        if read.spared is not None and not _moves(read.spared, loop) and covers(read.spared, _steady(written, loop)):
+        again = range(0) if loop is None else range(loop.first, loop.end)
+        before = steady(written, again)
+        spared = read.spared is not None and not moves(read.spared, again) and covers(read.spared, before)
+        if spared or disjoint(steady(read.extent, again), before):
             return False
-        if disjoint(_steady(read.extent, loop), _steady(written, loop)):
-            return False
-        moves = any(_moves(extent, loop) for extent in (written, read.extent, read.spared))
-        return (
-            not moves or loop is None or loop.parallel is None or not self.is_apart(loop.parallel, read.extent, written)
-        )
+        if loop is None or loop.parallel is None:
+            return True
+        moved = any(moves(extent, again) for extent in (written, read.extent, read.spared))
+        return not (moved and self.is_apart(loop.parallel, read.extent, written))
 
     def is_apart(self, loop: int, *extents: Extent) -> bool:
         """Whether extents lie in a part that each execution of a parallel loop inserts for itself."""
@@ -247,17 +248,3 @@ class Readers:
                     needed.add(source)
                     waiting.append(source)
         return {value for value in range(len(self.root)) if self.root[value] in needed}
-
-
-def _moves(extent: Extent | None, again: Loop | None) -> bool:
-    """Whether an extent depends on what has run again."""
-    if again is None or not isinstance(extent, Box):
-        return False
-    return any(again.first <= scalar < again.end for scalar in extent.scalars)
-
-
-def _steady(extent: Extent, again: Loop | None) -> Extent:
-    """The least known part around an extent that does not depend on what has run again."""
-    if not isinstance(extent, Box):
-        return extent
-    return next((each for each in slices_around(extent) if not _moves(each, again)), UNKNOWN)

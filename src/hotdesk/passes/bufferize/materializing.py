@@ -1,4 +1,4 @@
-"""Bufferization of some ops among others that keep their tensors; what models see of it.
+"""What models see while some ops are bufferized among others that keep their tensors.
 
 Between the two worlds stand materializations: `bufferization.to_buffer` in front of an op that became a buffer op, for each
 tensor it uses, and `bufferization.to_tensor` behind it, for each tensor it makes. Nothing is analysed: what an op writes is a new
@@ -7,60 +7,22 @@ buffer, with a copy of the old contents where the op needs them, so no buffer th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.tensors.memory_spaces import plain_space
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.byte_size import byte_size
-from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
-from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, nested_ops, segment_sizes, users
+from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.facts import Facts
-from hotdesk.models.registry import model_of
-from hotdesk.passes.bufferize.expanding import expand_among
 
 TO_BUFFER = "bufferization.to_buffer"
 TO_TENSOR = "bufferization.to_tensor"
-_UNDEFINED = ("tensor.empty", "bufferization.alloc_tensor")
-_IN_PAYLOADS = ("tensor.extract", "tensor.dim")
 _WITH_PAYLOADS = ("linalg", "tm_tensor", "tensor")
-
-
-def bufferize_ops(module: ir.Module, wanted: Callable[[str], bool]) -> tuple[Decision, ...]:
-    """Bufferizes every op whose name is wanted, that has a model and ranked tensors alone; other ops keep their tensors."""
-    decisions: list[Decision] = []
-    for function in defined_functions(module):
-        for op in _payloads_first(_expanded(function, wanted)):
-            if _has_tensors(op) and (op.name in _IN_PAYLOADS or _outside_payloads(op) == op):
-                with placed(op.location):
-                    decisions.extend(_bufferize(op, function))
-    return tuple(decisions)
-
-
-def _expanded(function: ir.Operation, wanted: Callable[[str], bool]) -> list[ir.Operation]:
-    """The ops that are wanted, and those of any dialect that their models made of some of them."""
-    ops = [op for op in nested_ops(function) if wanted(op.name) and _has_tensors(op) and _outside_payloads(op) == op]
-    return [op for op, made in expand_among(function, ops) if made or wanted(op.name)]
-
-
-def _payloads_first(ops: list[ir.Operation]) -> Iterator[ir.Operation]:
-    """Ops in their order, but each behind those of its payload, which would go with it."""
-    around: ir.Operation | None = None
-    for op in ops:
-        outside = _outside_payloads(op)
-        if around is not None and outside != around:
-            yield around
-            around = None
-        if outside == op:
-            around = op
-        else:
-            yield op
-    if around is not None:
-        yield around
 
 
 def to_buffer(value: ir.Value, before: ir.Operation) -> ir.Value:
@@ -100,7 +62,7 @@ class Materializing:
 
     def buffer(self, value: ir.Value) -> ir.Value:
         if value not in self._buffers:
-            self._buffers[value] = to_buffer(value, _outside_payloads(self._op))
+            self._buffers[value] = to_buffer(value, outside_payloads(self._op))
         return self._buffers[value]
 
     def destination(self, op: ir.Operation, operand: int) -> ir.Value:
@@ -201,42 +163,7 @@ def rebuild_arguments(block: ir.Block) -> None:
             user.operands[operand] = tensor
 
 
-def _bufferize(op: ir.Operation, function: ir.Operation) -> list[Decision]:
-    if op.name in _UNDEFINED:
-        _allocate_undefined(op)
-        return []
-    model = model_of(op.name)
-    if model is None or model.bufferize is None:
-        return []
-    facts = model.facts(op)
-    buffers = Materializing(op, function, facts)
-    model.bufferize(op, buffers)
-    op.erase()
-    return buffers.decisions
-
-
-def _allocate_undefined(op: ir.Operation) -> None:
-    """Memory for a tensor without contents, or with another tensor's. Raises BufferizationError for one in a memory space."""
-    if "memory_space" in op.attributes and plain_space(op.attributes["memory_space"]) is not None:
-        raise _in_a_space(op)
-    result = op.results[0]
-    kind = memref_of(result.type)
-    dynamic, copies, _ = segment_sizes(op) if "operandSegmentSizes" in op.attributes else (len(op.operands), 0, 0)
-    source = op.operands[dynamic] if copies else None
-    sizes = list(op.operands)[:dynamic]
-    memref = alloc(kind, sizes, op) if source is None else copied(to_buffer(source, op), kind, op)
-    result.replace_all_uses_with(to_tensor(memref, result.type, op))
-    op.erase()
-
-
-def _has_tensors(op: ir.Operation) -> bool:
-    """Whether an op has tensors, all of them ranked."""
-    values = (*op.operands, *op.results, *(value for _, _, value in captured_operands(op)))
-    unranked = any(isinstance(value.type, ir.UnrankedTensorType) for value in values)
-    return not unranked and any(is_tensor(value.type) for value in values)
-
-
-def _outside_payloads(op: ir.Operation) -> ir.Operation:
+def outside_payloads(op: ir.Operation) -> ir.Operation:
     """The op itself, or the op whose payload it is in."""
     parent = cast(Any, op.parent)
     while parent is not None and parent.operation.name != "func.func":
@@ -254,13 +181,3 @@ def _is_undefined(value: ir.Value) -> bool:
     memref = producer.operands[0]
     owner = defining_op(memref)
     return owner is not None and owner.name == "memref.alloc" and all(user.name == TO_TENSOR for user in users(memref))
-
-
-def _in_a_space(op: ir.Operation) -> BufferizationError:
-    return BufferizationError(
-        f"memory space of `{op.name}`",
-        expected="the default space, the only one that partial passes know",
-        got=f"space {op.attributes['memory_space']}",
-        where=python_line(op.location) or None,
-        hint="bufferize it with hotdesk-one-shot-bufferize",
-    )

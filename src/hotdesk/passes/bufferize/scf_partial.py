@@ -23,7 +23,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.passes.base import Pass
-from hotdesk.passes.bufferize.materializing import bufferize_ops
+from hotdesk.passes.bufferize.partial import bufferize_ops
 
 
 @dataclass(frozen=True, slots=True)
