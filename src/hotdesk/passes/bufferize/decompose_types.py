@@ -28,12 +28,13 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import find_uses, named_functions, signature
+from hotdesk.ir.functions import named_functions, signature
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.decompositions import TypeDecomposition, decompositions
+from hotdesk.passes.bufferize.signatures import require_calls_alone
 
 _REGION_OPS = ("scf.for", "scf.while", "scf.if", "scf.index_switch", "scf.execute_region", "scf.yield", "scf.condition")
 
@@ -48,13 +49,7 @@ class DecomposeTypes(Pass):
         parts = _Parts(decompositions())
         functions = named_functions(module)
         changing = {name for name, f in functions.items() if any(map(parts.of_type, sum(signature(f), ())))}
-        uses = find_uses(module)
-        for name in changing:
-            for other in uses[name].others if name in uses else ():
-                raise BufferizationError(
-                    f"function @{name}", expected="calls of it alone", got=f"`{other.name}`",
-                    where=python_line(other.location) or None,
-                )  # fmt: skip
+        require_calls_alone(module, changing)
         for function in functions.values():
             for block in function.regions[0].blocks:
                 parts.rebuild_arguments(block)

@@ -17,15 +17,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import find_uses, named_functions, signature
-from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.functions import named_functions, signature
+from hotdesk.ir.locations import placed
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import nested_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import copied, rebuild_arguments, to_buffer, to_tensor
+from hotdesk.passes.bufferize.signatures import require_calls_alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,8 @@ class FuncBufferize(Pass):
     name: ClassVar[str] = "hotdesk-func-bufferize"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        uses = find_uses(module)
         changing = {name: f for name, f in named_functions(module).items() if _has_tensors(f)}
-        for name in changing:
-            for other in uses[name].others if name in uses else ():
-                raise BufferizationError(
-                    f"function @{name}", expected="calls of it alone", got=f"`{other.name}`",
-                    where=python_line(other.location) or None,
-                )  # fmt: skip
+        require_calls_alone(module, changing)
         for function in named_functions(module).values():
             with placed(function.location):
                 _bufferize(function, changing)

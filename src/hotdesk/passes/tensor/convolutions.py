@@ -28,16 +28,7 @@ def convolution(op: ir.Operation) -> list[Decision]:
             return []
         weight = _reshaped(weight, _split_leading(shape_of(weight.type)), op, "tensor.expand_shape")
     accumulate, init = initial(op, 0.0)
-    attributes = {
-        "strides": integers(int_array(op.attributes["strides"])),
-        "dilations": integers(int_array(op.attributes["dilations"])),
-        "pad_low": integers(window.low),
-        "pad_high": integers(window.high),
-        "input_dilations": integers(window.input_dilations),
-        "groups": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), groups),
-        "accumulate": ir.BoolAttr.get(accumulate),
-    }
-    replace(op, create("hotdesk.conv", [window.source, weight, init], [op.results[0].type], attributes, before=op))
+    replace(op, _conv(op, window, weight, init, groups, accumulate))
     return decisions
 
 
@@ -57,6 +48,18 @@ def grouped_convolution(op: ir.Operation) -> list[Decision]:
     fill = fill_value(op.operands[2])
     if fill == 0.0:
         init = empty_like(init, op)
+    conv = _conv(op, window, weight, init, groups, fill != 0.0)
+    full = shape_of(op.results[0].type)
+    split = _reshape_to(conv.results[0], full, _groups_merging(len(full), 1), op.operands[2], op)
+    op.results[0].replace_all_uses_with(split)
+    op.erase()
+    return decisions
+
+
+def _conv(
+    op: ir.Operation, window: Window, weight: ir.Value, init: ir.Value, groups: int, accumulate: bool
+) -> ir.Operation:
+    """A `hotdesk.conv` before the convolution `op`, with its strides and dilations and what `window` folded of its padding."""
     attributes = {
         "strides": integers(int_array(op.attributes["strides"])),
         "dilations": integers(int_array(op.attributes["dilations"])),
@@ -64,14 +67,9 @@ def grouped_convolution(op: ir.Operation) -> list[Decision]:
         "pad_high": integers(window.high),
         "input_dilations": integers(window.input_dilations),
         "groups": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), groups),
-        "accumulate": ir.BoolAttr.get(fill != 0.0),
+        "accumulate": ir.BoolAttr.get(accumulate),
     }
-    conv = create("hotdesk.conv", [window.source, weight, init], [init.type], attributes, before=op)
-    full = shape_of(op.results[0].type)
-    split = _reshape_to(conv.results[0], full, _groups_merging(len(full), 1), op.operands[2], op)
-    op.results[0].replace_all_uses_with(split)
-    op.erase()
-    return decisions
+    return create("hotdesk.conv", [window.source, weight, init], [init.type], attributes, before=op)
 
 
 def _groups_merging(rank: int, position: int) -> list[list[int]]:
