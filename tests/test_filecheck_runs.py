@@ -19,8 +19,8 @@ from tests.harness import assert_same
 from tests.running.filecheck import DIRECTORY, Piece, draws, functions, meant, outcome, parsed, pieces, runnable
 
 FILES = {path.stem: path for path in sorted((DIRECTORY / "buffers").glob("*.mlir"))}
-NOT_RUN = ("buffer-deallocation-refused", "buffer-deallocation-asynchronous")
-"""Programs that the pass does not take, and those with ops that run on beside the program, which the checker does not take."""
+NOT_RUN = ("buffer-deallocation-refused", "buffer-deallocation-asynchronous", "buffer-deallocation-pointers")
+"""Programs that the pass does not take; the checker does not take pointers, and no ops that run on beside the program."""
 FREES = "hotdesk-buffer-deallocation"
 TENSORS = {path.stem: path for path in sorted((DIRECTORY / "tensor").glob("s[45]-*.mlir"))}
 UNRANKED, ENDLESS, ON_MEMORY, ON_DEVICE = ("dynamic", "unranked"), ("unknown", "itself"), ("on_memory",), ("device",)

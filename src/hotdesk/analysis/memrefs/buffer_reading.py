@@ -1,12 +1,12 @@
 """Reads a function on memrefs once into the records of `analysis.memrefs.buffer_program`.
 
-What is no memref may hide one: a pointer read from it, or a tensor made of it. Ops that use those use the memref.
+What is no memref may hide one (`analysis.memrefs.hidden_memory`). Ops that use it use the memref.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.new_memory import allocated
@@ -20,27 +20,30 @@ from hotdesk.analysis.memrefs.buffer_program import (
     BufferProgram,
     Kind,
 )
+from hotdesk.analysis.memrefs.hidden_memory import HiddenMemory
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.memrefs.region_graph import RegionEdge, flow_of, region_edges
-from hotdesk.ir.types import is_buffer, is_tensor
-from hotdesk.ir.walking import in_order, nested_ops, segment_sizes
+from hotdesk.analysis.memrefs.terminators import branched
+from hotdesk.ir.types import is_buffer
+from hotdesk.ir.walking import in_order, nested_ops
 from hotdesk.models.flow import Flow
-from hotdesk.models.registry import model_of
-
-_POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
-_NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
 
 
 def read_buffers(function: ir.Operation, scalars: bool = False) -> BufferProgram:
     """Reads a function. With `scalars`, an op that uses a scalar uses the memrefs that the scalar is computed from."""
-    return _Reader(function, scalars).run()
+    arrived: dict[ir.Value, tuple[int, ...]] = {}
+    while True:
+        reader = _Reader(function, HiddenMemory(scalars, arrived))
+        program = reader.run()
+        if reader.hidden.arrived == arrived:
+            return program
+        arrived = reader.hidden.arrived  # a pointer that a branch passes back to a block read before
 
 
 class _Reader:
-    def __init__(self, function: ir.Operation, scalars: bool) -> None:
+    def __init__(self, function: ir.Operation, hidden: HiddenMemory) -> None:
         self._function = function
-        self._scalars = scalars
-        self._behind: dict[ir.Value, tuple[int, ...]] = {}  # the memrefs behind what is no memref
+        self.hidden = hidden
         self._ops: list[BufferOp | None] = []
         self._blocks: list[BufferBlock | None] = []
         self._buffers: list[Buffer] = []
@@ -86,8 +89,10 @@ class _Reader:
             first, last = len(self._ops), -1
             for view in block.operations:
                 last = self._operation(view.operation, place)
-            if self._behind and last >= 0:
-                self._pass_tensors(cast(BufferOp, self._ops[last]))
+            if self.hidden and last >= 0:
+                end = cast(BufferOp, self._ops[last])
+                self._tensors += self.hidden.in_tensors(end)
+                self.hidden.pass_on(end.operation)
             self._blocks[place] = BufferBlock(place, parent, number, first, len(self._ops), tuple(arguments), last)
         if len(found) > 1:
             self._link(blocks, found)
@@ -98,7 +103,7 @@ class _Reader:
         numbers, users = self._numbers, self._users
         operands = tuple([numbers.get(v, NOT_A_BUFFER) for v in operation.operands])
         payload = self._payload(operation) if name.startswith("linalg.") else None
-        for buffer in (*operands, *self._hidden(operation), *(payload or ())) if payload or self._behind else operands:
+        for buffer in (*operands, *self.hidden.of(operation), *(payload or ())) if payload or self.hidden else operands:
             if buffer != NOT_A_BUFFER and number not in users[buffer][-1:]:
                 users[buffer].append(number)
         self._ops.append(None)
@@ -121,12 +126,11 @@ class _Reader:
         )
         if is_asynchronous(operation):
             self._asynchronous.append(number)
-        if self._behind or (self._scalars and name not in _NOT_READING) or self._points(operation):
-            self._remember(operation, (*operands, *(payload or ())), number, before)
         control = flow is not None
-        self._ops[number] = BufferOp(
-            number, operation, name, block, len(self._ops), operands, results, regions, edges, control
-        )
+        op = BufferOp(number, operation, name, block, len(self._ops), operands, results, regions, edges, control)
+        self._ops[number] = op
+        if NOT_A_BUFFER in results:
+            self.hidden.note(op, self._ops[number + 1 :], (*operands, *(payload or ())), before)
         return number
 
     def _graph(self, name: str, flow: Flow | None, regions: tuple[tuple[int, ...], ...]) -> tuple[RegionEdge, ...]:
@@ -143,33 +147,8 @@ class _Reader:
             if any(is_buffer(value.type) for value in op.results):
                 return None
             used += (self._numbers[value] for value in op.operands if value in self._numbers)
-            used += self._hidden(op)
+            used += self.hidden.of(op)
         return used
-
-    def _hidden(self, operation: ir.Operation) -> list[int]:
-        """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are."""
-        if not self._behind or operation.name == "func.return":
-            return []
-        return [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
-
-    def _pass_tensors(self, end: BufferOp) -> None:
-        """Notes what the tensors show that a terminator passes on."""
-        shown = [self._behind.get(value, ()) for value in end.operation.operands if is_tensor(value.type)]
-        self._tensors += ((end.number, buffer) for buffers in shown for buffer in buffers)
-
-    def _points(self, operation: ir.Operation) -> bool:
-        """Whether memory can be had by what an op makes and is no memref."""
-        later = operation.name == "async.execute" and any("memref" in str(result.type) for result in operation.results)
-        return later or operation.name in _POINTING
-
-    def _remember(self, operation: ir.Operation, operands: tuple[int, ...], number: int, before: int) -> None:
-        """Notes what is behind the results of an op: its own memrefs, and those used in its regions of the first `before`."""
-        inside = [op for op in self._ops[number + 1 :] if op is not None]
-        used = [*operands, *self._hidden(operation), *(v for op in inside for v in op.operands)]
-        used += (v for op in inside for v in self._hidden(op.operation))
-        buffers = tuple(dict.fromkeys(v for v in used if NOT_A_BUFFER < v < before))
-        if buffers:
-            self._behind.update((v, buffers) for v in operation.results if not is_buffer(v.type))
 
     def _result(
         self, op: ir.Operation, name: str, value: ir.Value, index: int, place: tuple[int, int],
@@ -190,7 +169,7 @@ class _Reader:
         elif passed:
             kind = Kind.PASSED
         else:
-            sources = tuple(self._hidden(op))
+            sources = tuple(self.hidden.of(op))
         return self._add(value, kind, place[0], index, place[1], sources)
 
     def _link(self, blocks: Sequence[ir.Block], numbers: Sequence[int]) -> None:
@@ -214,22 +193,3 @@ class _Reader:
     def _forget(self, buffer: int) -> None:
         if buffer != NOT_A_BUFFER:
             self._buffers[buffer] = self._buffers[buffer]._replace(kind=Kind.UNKNOWN)
-
-
-def branched(op: ir.Operation) -> tuple[tuple[int, int, int], ...] | None:
-    """What a terminator passes to other blocks: (operand, successor, argument there); None if that is not known."""
-    model = model_of(op.name)
-    if model is not None and model.branches is not None:
-        return model.branches(op)
-    if op.name == "cf.br":
-        return tuple((i, 0, i) for i in range(len(op.operands)))
-    if op.name == "cf.cond_br":
-        counts: list[int] = list(segment_sizes(op)[1:])
-    elif op.name == "cf.switch":
-        counts = [segment_sizes(op)[1]]
-        if "case_operand_segments" in op.attributes:
-            counts += [int(n) for n in cast(Any, op.attributes["case_operand_segments"])]
-    else:
-        return None
-    starts = [1 + sum(counts[:i]) for i in range(len(counts))]
-    return tuple((start + i, to, i) for to, start in enumerate(starts) for i in range(counts[to]))

@@ -1,0 +1,105 @@
+"""The memrefs behind values that are none: pointers to their memory, handles of it, tensors that show it.
+
+1. An op *points* to the memory of its memrefs if it makes a pointer or a tensor of one, or a value of which it is not known what
+   it is: neither a number, nor a vector of numbers, nor a token, nor what the registers of a device hold.
+2. What an op makes of such a value hides the same memory, unless it is no more than a float or a truth value. So does what a
+   branch passes it to.
+3. With `scalars`, every op points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.asynchronous import is_token
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
+from hotdesk.analysis.memrefs.terminators import branched
+from hotdesk.ir.types import is_any_tensor, is_buffer
+
+_POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
+_NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
+_NUMBERS = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType, ir.VectorType)
+_IN_REGISTERS = ("!gpu.mma_matrix<", "!nvgpu.warpgroup.accumulator<", "!amx.tile<")
+
+
+class HiddenMemory:
+    """What values of one function hide, as far as it has been read; memrefs are numbers.
+
+    Attributes:
+        arrived: what the arguments of blocks hide, as far as branches are read that pass it to them.
+    """
+
+    def __init__(self, scalars: bool, arrived: Mapping[ir.Value, tuple[int, ...]]) -> None:
+        self._scalars = scalars
+        self._behind: dict[ir.Value, tuple[int, ...]] = dict(arrived)
+        self.arrived = dict(arrived)
+
+    def __bool__(self) -> bool:
+        return bool(self._behind)
+
+    def of(self, operation: ir.Operation) -> list[int]:
+        """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are."""
+        if not self._behind or operation.name == "func.return":
+            return []
+        return [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
+
+    def in_tensors(self, end: BufferOp) -> list[tuple[int, int]]:
+        """The tensors that a terminator passes on: its number with each memref that one of them shows."""
+        if not self._behind:
+            return []
+        shown = [self._behind.get(value, ()) for value in end.operation.operands if is_any_tensor(value.type)]
+        return [(end.number, buffer) for buffers in shown for buffer in buffers]
+
+    def note(self, op: BufferOp, inside: Sequence[BufferOp | None], own: tuple[int, ...], before: int) -> None:
+        """Notes what the results of an op hide, of the first `before` memrefs: of `own`, and of what ops `inside` of it use."""
+        made = [value for value in op.operation.results if not is_buffer(value.type)]
+        points = self._points(op, made, any(value != NOT_A_BUFFER for value in own))
+        if not made or not (self._behind or points):
+            return
+        ops = [each for each in inside if each is not None]
+        used = [*self.of(op.operation), *(number for each in ops for number in self.of(each.operation))]
+        used += (*own, *(number for each in ops for number in each.operands)) if points else ()
+        buffers = tuple(dict.fromkeys(number for number in used if NOT_A_BUFFER < number < before))
+        if buffers:
+            self._behind.update((value, buffers) for value in made if self._scalars or _may_lead(value.type))
+
+    def pass_on(self, end: ir.Operation) -> None:
+        """Notes what a branch passes on to blocks."""
+        if not self._behind or not len(end.successors) or not self.of(end):
+            return
+        targets = [list(block.arguments) for block in end.successors]
+        known = branched(end)
+        everything = [
+            (i, to, n) for i in range(len(end.operands)) for to, of in enumerate(targets) for n in range(len(of))
+        ]
+        for operand, to, argument in everything if known is None else known:
+            hidden, target = self._behind.get(end.operands[operand], ()), targets[to][argument]
+            if hidden and not is_buffer(target.type) and _may_lead(target.type):
+                found = tuple(dict.fromkeys((*self.arrived.get(target, ()), *hidden)))
+                self.arrived[target] = self._behind[target] = found
+
+    def _points(self, op: BufferOp, made: Sequence[ir.Value], has_memrefs: bool) -> bool:
+        """Rules 1 and 3."""
+        if self._scalars and op.name not in _NOT_READING:
+            return True
+        return op.name in _POINTING or any(_may_point(value.type, op.control, has_memrefs) for value in made)
+
+
+def _may_point(kind: ir.Type, passed: bool, has_memrefs: bool) -> bool:
+    """Whether a value of a type may lead to the memory of an op's memrefs; if it is `passed` it only does if an operand does."""
+    if isinstance(kind, _NUMBERS):
+        return False
+    if is_any_tensor(kind):
+        return has_memrefs and not passed
+    if is_token(kind):
+        return "memref" in str(kind)
+    return not passed and not str(kind).startswith(_IN_REGISTERS)
+
+
+def _may_lead(kind: ir.Type) -> bool:
+    """Whether a value of a type may be what memory is found by: anything but floats and truth values."""
+    if isinstance(kind, (ir.VectorType, ir.ComplexType)):
+        kind = cast(ir.Type, cast(Any, kind).element_type)
+    return not isinstance(kind, ir.FloatType) and not (isinstance(kind, ir.IntegerType) and kind.width == 1)
