@@ -3,8 +3,8 @@
     tensor.concat dim(1) %a, %b   ->   %0 = insert_slice %a into (tensor.empty)[0, 0]; insert_slice %b into %0[0, n]
     tensor.pad %a low[l] {v}      ->   insert_slice %a into (fill v)[l]
 
-A padding value that depends on the position fills the result by a payload that computes it everywhere; where that could fail
-or has effects, the payload computes it outside of the source only.
+What is padded by nothing on all sides stays as it is. A padding value that depends on the position fills the result by a payload
+that computes it everywhere; where that could fail or has effects, the payload computes it outside of the source only.
 """
 
 from __future__ import annotations
@@ -77,6 +77,9 @@ def expand_pad(op: ir.Operation) -> list[ir.Value] | None:
     if any(DYNAMIC < entry < 0 for entry in (*low, *high)):
         return None
     source, kind = op.operands[0], op.results[0].type
+    widths = [entry for entry in (*low, *high) if entry != DYNAMIC] + [constant_of(v) for v in list(op.operands)[1:]]
+    if all(width == 0 for width in widths):
+        return [source if source.type == kind else create("tensor.cast", [source], [kind], before=op).results[0]]
     lows = _mixed(low, list(op.operands)[1 : 1 + counts[1]], op)
     highs = _mixed(high, list(op.operands)[1 + counts[1] :], op)
     dynamic = [

@@ -1,6 +1,6 @@
 """Slices of tensors: an extraction is a view, an insertion writes a part of its destination.
 
-An insertion that leaves nothing of its destination is a view of its source.
+An insertion that leaves nothing of its destination is its source; what only it used of the destination goes.
 """
 
 from __future__ import annotations
@@ -73,6 +73,10 @@ def _is_whole(op: ir.Operation) -> bool:
     return alike and all(start == 0 for start in offsets) and all(step == 1 for step in strides)
 
 
+def _expand_insert_slice(op: ir.Operation) -> list[ir.Value] | None:
+    return [op.operands[0]] if _is_whole(op) else None
+
+
 def _insert_slice_facts(op: ir.Operation) -> Facts:
     if _is_whole(op):
         return Facts(views=((0, 0),), whole_views=frozenset({(0, 0)}))
@@ -95,5 +99,5 @@ def _bufferize_insert_slice(op: ir.Operation, buffers: Buffers) -> None:
 
 MODELS = {
     "tensor.extract_slice": OpModel(_extract_slice_facts, _bufferize_extract_slice),
-    "tensor.insert_slice": OpModel(_insert_slice_facts, _bufferize_insert_slice),
+    "tensor.insert_slice": OpModel(_insert_slice_facts, _bufferize_insert_slice, expand=_expand_insert_slice),
 }

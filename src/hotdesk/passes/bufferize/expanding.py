@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of
@@ -18,6 +20,8 @@ _GIVEN = "hotdesk.given"
 def expand_ops(function: ir.Operation) -> None:
     """Replaces the ops of a function whose models have an `expand`; payloads of structured ops are left alone.
 
+    What only those used goes with them.
+
     Raises:
         BufferizationError: a tensor has no rank, or is sparse.
     """
@@ -25,7 +29,9 @@ def expand_ops(function: ir.Operation) -> None:
         for block in region.blocks:
             _refuse(function, list(block.arguments))
             for view in list(block.operations):
-                _visit(view.operation)
+                operands = list(view.operation.operands)
+                if _visit(view.operation):
+                    _erase_unused(operands)
 
 
 def expand_among(function: ir.Operation, ops: Sequence[ir.Operation]) -> list[tuple[ir.Operation, bool]]:
@@ -61,11 +67,30 @@ def expand(op: ir.Operation, model: OpModel | None) -> bool:
     return True
 
 
-def _visit(op: ir.Operation) -> None:
+def _erase_unused(values: Sequence[ir.Value]) -> None:
+    """Erases what made tensors that nobody uses any more, if it does nothing else."""
+    waiting = list(dict.fromkeys(values))
+    while waiting:
+        op = defining_op(waiting.pop())
+        if op is not None and _is_unused(op):
+            gone, operands = list(op.results), list(op.operands)
+            op.erase()
+            waiting = [value for value in dict.fromkeys([*waiting, *operands]) if value not in gone]
+
+
+def _is_unused(op: ir.Operation) -> bool:
+    makes = len(op.results) > 0 and all(is_tensor(result.type) for result in op.results)
+    return makes and all(next(iter(result.uses), None) is None for result in op.results) and is_pure(op)
+
+
+def _visit(op: ir.Operation) -> bool:
+    """Replaces an op or those in its regions; whether it is gone."""
     _refuse(op, op.results)
     model = model_of(op.name)
-    if not expand(op, model) and model is not None and model.flow is not None:
+    gone = expand(op, model)
+    if not gone and model is not None and model.flow is not None:
         expand_ops(op)
+    return gone
 
 
 def _refuse(op: ir.Operation, values: Sequence[ir.Value]) -> None:

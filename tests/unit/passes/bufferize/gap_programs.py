@@ -121,7 +121,7 @@ GAPS = {
             [("%r", T)],
         ),
         (0, 1),
-        (2, 1),
+        (1, 1),
     ),
     "f: a cast in between": Gap(
         main(
