@@ -3,7 +3,8 @@
 A plan is right when every buffer is placed exactly once and in the problem's order; offsets are aligned, not
 negative, and where pinned; loans lie inside their pool's capacity and its free intervals; what is tied lies in one
 memory, as far apart as the tie says; no two buffers needed at one step overlap in the same memory, padding included,
-but where ties connect them; the arena reaches every top; and the plan costs what its loans do.
+but where ties connect them; the arena reaches every top; and the plan costs what its loans do. A buffer of size zero
+takes nothing: not of the arena, nor of a pool.
 
 Rules of one buffer alone are looked at for all of them at once, in columns (`check_places.py`); what is needed at one step is
 compared pair by pair where that is little, and else by a sweep over the steps (`check_overlaps.py`). O(n log n), plus the

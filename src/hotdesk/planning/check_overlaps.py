@@ -61,17 +61,17 @@ def _in_turn(table: Table, pieces: Sequence[Column]) -> tuple[Sequence[Column], 
 def _pieces(table: Table, groups: Mapping[BufferId, BufferId]) -> Sequence[Column]:
     """The columns of `_Piece`, of all memories."""
     alone = table.size > 0
-    tied: dict[tuple[int, BufferId], list[int]] = {}
-    if groups:
-        for i, buffer in enumerate(table.buffers):
-            if buffer.id in groups:
-                alone[i] = False
-                tied.setdefault((int(table.space[i]), groups[buffer.id]), []).append(i)
-    mine = np.flatnonzero(alone[table.row])
-    row = table.row[mine]
-    bottom = table.offset[row]
-    columns = [table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row]
-    united = [piece for members in tied.values() for piece in _united(table, members)]
+    if not groups:
+        return _taken(table, alone)
+    names = [buffer.id for buffer in table.buffers]
+    tied = np.array([name in groups for name in names], dtype=np.bool_)
+    together: dict[tuple[int, BufferId], list[_Piece]] = {}
+    taken = (each.tolist() for each in _taken(table, alone & tied))
+    for piece in zip(*taken, strict=True):
+        i = piece[-1]
+        together.setdefault((int(table.space[i]), groups[names[i]]), []).append(piece)
+    columns = _taken(table, alone & ~tied)
+    united = [piece for needed in together.values() for piece in _united(needed)]
     if united:
         columns = [
             np.concatenate((own, column(others)))
@@ -80,15 +80,16 @@ def _pieces(table: Table, groups: Mapping[BufferId, BufferId]) -> Sequence[Colum
     return columns
 
 
-def _united(table: Table, members: Sequence[int]) -> Iterator[_Piece]:
-    """What buffers that are tied have at each step: bytes that several of them have come once."""
-    chosen = np.zeros(len(table.buffers), dtype=np.bool_)
-    chosen[members] = True
-    mine = np.flatnonzero((chosen & (table.size > 0))[table.row])
+def _taken(table: Table, chosen: NDArray[np.bool_]) -> list[Column]:
+    """The columns of `_Piece`, of the rows that are chosen, each by itself."""
+    mine = np.flatnonzero(chosen[table.row])
     row = table.row[mine]
     bottom = table.offset[row]
-    columns = (table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row)
-    needed: list[_Piece] = list(zip(*(each.tolist() for each in columns), strict=True))
+    return [table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row]
+
+
+def _united(needed: Sequence[_Piece]) -> Iterator[_Piece]:
+    """What buffers that are tied have at each step: bytes that several of them have come once."""
     steps = sorted({step for since, until, *_ in needed for step in (since, until)})
     waiting = sorted(needed, key=lambda piece: -piece[0])
     there: list[_Piece] = []

@@ -115,6 +115,7 @@ def _check_loans(table: Table, space: PoolId, pool: Pool | None) -> list[Violati
             Violation("pool", (b.id,), f"{b.id!r} is placed in {space!r}, which is no pool")
             for b, _ in table.where(here)
         ]
+    here = here & (table.size > 0)  # what has no byte takes none of the pool's
     faults = [
         Violation("capacity", (b.id,), f"{b.id!r} ends at {p.offset + b.size} in a pool of {pool.capacity} bytes")
         for b, p in table.where(here & (table.offset + table.size > pool.capacity))

@@ -162,10 +162,10 @@ def _read(reader: _Reader) -> Iterator[list[str]]:
 
 
 def _read_gap(line: int, cell: str) -> tuple[int, int]:
-    start, dash, end = cell.partition("-")
-    if not (_is_integer(start) and dash and _is_integer(end)):
+    found = re.fullmatch(r"([+-]?[0-9]+)-([+-]?[0-9]+)", cell) if len(cell) <= _MOST_DIGITS else None
+    if found is None:
         raise ValueError(f"line {line}: expected gaps such as 3-5, with spaces between, got {shown(cell)}")
-    return int(start), int(end)
+    return int(found[1]), int(found[2])
 
 
 def _read_id(cell: str) -> BufferId:

@@ -1,8 +1,10 @@
 """`plan`: from a problem to a plan.
 
 Buffers of one rectangle each, live ranges without gaps and untied, are for the strategies of `portfolio.py`, after pools have
-taken what they can. Ties and gaps are brought back to that where what is tied is a rectangle again, such as a value that is
-updated in place: one buffer stands for all. What is left is placed as bodies of several rectangles, by `rigid.py`.
+taken what they can. Which loans are best depends on what can be placed beside them, so where that leaves the bound open, CP-SAT
+looks at loans and places together if the strategy is one that has it. Ties and gaps are brought back to that where what is tied
+is a rectangle again, such as a value that is updated in place: one buffer stands for all. What is left is placed as bodies of
+several rectangles, by `rigid.py`.
 
 A plan never takes more than no reuse at all: where alignment padding or pinned buffers make every heuristic worse than that,
 the arena without reuse is the answer.
@@ -16,7 +18,7 @@ from time import perf_counter
 
 from hotdesk.planning.bodies import Body, bodies_of
 from hotdesk.planning.borrow import Loan, borrow
-from hotdesk.planning.bounds import Bound, lower_bound, reject_far_steps
+from hotdesk.planning.bounds import Bound, eligibility, lower_bound, reject_far_steps
 from hotdesk.planning.buffers import Buffer, pinned_top
 from hotdesk.planning.costs import least_cost
 from hotdesk.planning.cpsat import NODES_PER_EFFORT
@@ -28,8 +30,11 @@ from hotdesk.planning.numbers import shown, whole
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, PROVERS, STRATEGIES, Request
 from hotdesk.planning.problem import Problem
-from hotdesk.planning.rigid import ORDERS, RigidProblem, place_rigid
+from hotdesk.planning.rigid import ORDERS, Rigid, RigidProblem, place_rigid
 from hotdesk.planning.rigid_cpsat import improve_rigid
+
+_JOINT = ("exact", "cp-sat")
+"""The strategies with a search that looks at loans and places together."""
 
 
 def plan(
@@ -109,11 +114,22 @@ class _Planner:
 
     def _plan_free(self, problem: Problem) -> Plan:
         if problem.is_plain:
-            return self._plan_plain(problem)
+            return self._plan_with_loans(problem)
         bodies = bodies_of(problem.buffers, problem.ties)
         if (merged := merged_problem(problem, bodies)) is not None:
-            return expanded_plan(problem, bodies, self._plan_plain(merged))
+            return expanded_plan(problem, bodies, self._plan_with_loans(merged))
         return self._plan_bodies(problem, bodies, lower_bound(problem), 0)
+
+    def _plan_with_loans(self, problem: Problem) -> Plan:
+        """A plain problem: loans first, then where a search may go on, loans and places together."""
+        made = self._plan_plain(problem)
+        if self.strategy not in _JOINT or not problem.pools or made.proven_optimal:
+            return made
+        number = {pool.id: k for k, pool in enumerate(problem.pools)}
+        places = tuple((None if p.pool is None else number[p.pool], p.offset) for p in made.placements)
+        bodies = bodies_of(problem.buffers, ())
+        asked = RigidProblem.of(problem, bodies, self.capacity, max(made.bound.bytes, self.capacity or 0), 0)
+        return self._improved(made, asked, Rigid(places, made.arena, 0, made.strategy))
 
     def _plan_plain(self, problem: Problem) -> Plan:
         bound = lower_bound(problem)
@@ -151,18 +167,21 @@ class _Planner:
         names = (self.strategy,) if self.strategy in ORDERS else tuple(ORDERS)
         effort = 0 if self.strategy in ORDERS else min(self.request.effort, DEFAULT_EFFORT)
         best = place_rigid(asked, names, self.request.seed, effort, self.request.deadline)
-        if best is None:
-            return unshared
-        if self.strategy in ("exact", "cp-sat"):
+        return unshared if best is None else self._improved(unshared, asked, best)
+
+    def _improved(self, made: Plan, asked: RigidProblem, best: Rigid) -> Plan:
+        """The plan of `best`, or of what a search finds that starts with it; `made` where that takes less than either."""
+        bound, least = made.bound, made.least_cost
+        if self.strategy in _JOINT:
             proven = improve_rigid(asked, best, self.request.effort / NODES_PER_EFFORT, self.request.deadline)
             best, least = proven.best, max(least, proven.cost)
-            bound = _proven(bound, proven.arena, problem)
-        if best.arena > no_reuse and self.capacity is None:
-            return replace(unshared, bound=bound)
+            bound = _proven(bound, proven.arena, asked.problem)
+        if Rigid((), made.arena, made.cost, made.strategy).score(asked) < best.score(asked):
+            return replace(made, bound=bound, least_cost=least)
         loans = {k: Loan(pool, offset) for k, (pool, offset) in enumerate(best.places) if pool is not None}
         offsets = {k: offset for k, (pool, offset) in enumerate(best.places) if pool is None}
-        placements = spread(problem, bodies, loans, offsets)
-        return Plan(placements, best.arena, bound, best.strategy, no_reuse, 0.0, best.cost, least)
+        placements = spread(asked.problem, asked.bodies, loans, offsets)
+        return Plan(placements, best.arena, bound, best.strategy, made.no_reuse, 0.0, best.cost, least)
 
 
 def _proven(bound: Bound, bytes_: int, problem: Problem) -> Bound:
@@ -174,8 +193,8 @@ def _proven(bound: Bound, bytes_: int, problem: Problem) -> Bound:
 
 
 def _raised(bound: Bound, problem: Problem, instance: Instance, layout: Layout) -> Bound:
-    """The bound, or what a search proved beyond it; where there are pools, another loan might have refuted that."""
-    if layout.prover is None or layout.proven <= bound.bytes or problem.pools:
+    """The bound, or what a search proved beyond it; where anything may be lent, another loan might have refuted that."""
+    if layout.prover is None or layout.proven <= bound.bytes or eligibility(problem).any():
         return bound
     witness = [problem.buffers[instance.origin[i]] for i in layout.witness]
     witness += [b for b in problem.buffers if b.size and b.fixed_offset is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -63,13 +64,21 @@ def _reject_repeats(kind: str, ids: Sequence[int | str]) -> None:
 
 
 def _reject_collisions(taken: Iterable[tuple[int, int, int, int, BufferId]]) -> None:
-    active: list[tuple[int, int, int, int, BufferId]] = []
-    for lower, upper, bottom, top, name in sorted(taken, key=lambda piece: piece[0]):
-        active = [other for other in active if other[1] > lower]
-        for _, _, other_bottom, other_top, other in active:
+    """Raises ValueError where two meet. What is live lies apart, so a newcomer can only meet those beside its place."""
+    pieces = sorted(taken, key=lambda piece: piece[0])
+    ending = sorted(range(len(pieces)), key=lambda k: pieces[k][1])
+    live: list[tuple[int, int, int]] = []  # bytes and number, in order
+    ended = 0
+    for k, (lower, _, bottom, top, name) in enumerate(pieces):
+        while pieces[ending[ended]][1] <= lower:
+            _, _, other_bottom, other_top, _ = pieces[ending[ended]]
+            del live[bisect_left(live, (other_bottom, other_top, ending[ended]))]
+            ended += 1
+        at = bisect_left(live, (bottom, top, k))
+        for other_bottom, other_top, other in live[max(at - 1, 0) : at + 1]:
             if other_bottom < top and bottom < other_top:
                 raise ValueError(
                     f"expected pinned buffers that are live together to lie apart, "
-                    f"got {shown(other)} and {shown(name)} at {other_bottom} and {bottom}"
+                    f"got {shown(pieces[other][-1])} and {shown(name)} at {other_bottom} and {bottom}"
                 )
-        active.append((lower, upper, bottom, top, name))
+        live.insert(at, (bottom, top, k))

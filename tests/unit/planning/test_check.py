@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from hotdesk.planning import Buffer, Placement, Plan, Pool, Problem, check, check_overlaps, plan
+from hotdesk.planning import Buffer, Placement, Plan, Pool, Problem, Tie, check, check_overlaps, plan
 
 PROBLEM = Problem(
     (
@@ -64,6 +64,17 @@ def test_a_right_plan_breaks_no_rule() -> None:
 )
 def test_a_planted_fault_is_found(name: str, pool: str | None, offset: int, code: str) -> None:
     assert code in codes(move(name, pool, offset))
+
+
+def test_what_has_no_bytes_takes_none_of_a_pool() -> None:
+    """Tied to what is lent, it lies in the pool, whenever it is needed and however far above."""
+    buffers = (Buffer("empty", 0, 9, 0, 2), Buffer("lent", 5, 7, 1, 2))
+    problem = Problem(buffers, (Pool("p", 4, ((3, 8),)),), (Tie("empty", "lent", 6),))
+    made = plan(problem)
+    assert [(p.pool, p.offset) for p in made.placements] == [("p", 6), ("p", 0)]
+    assert check(problem, made) == ()
+    taking = replace(problem, buffers=(replace(buffers[0], size=1), buffers[1]))
+    assert {v.code for v in check(taking, made)} == {"capacity", "window"}
 
 
 def test_the_message_names_buffers_memory_and_step() -> None:
@@ -166,3 +177,24 @@ def test_memories_are_compared_in_one_pass(monkeypatch: pytest.MonkeyPatch, few:
         f"'q0' and 'q2' overlap in pool 'q' at step {origin + 3 * unit}",
     ]
     assert passes == ["_compared" if few > 0 else "_swept"]
+
+
+def test_ties_are_checked_in_proportion_to_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The columns are looked through as often for many groups of tied buffers as for few."""
+    looks: list[int] = []
+    original = check_overlaps.__dict__["_taken"]
+
+    def spy(table: object, chosen: object) -> object:
+        looks.append(1)
+        return original(table, chosen)
+
+    monkeypatch.setattr(check_overlaps, "_taken", spy)
+    for pairs in (10, 200):
+        looks.clear()
+        buffers = tuple(Buffer(i, i, i + 3, 64) for i in range(2 * pairs))
+        problem = Problem(buffers, (), tuple(Tie(2 * i + 1, 2 * i) for i in range(pairs)))
+        made = plan(problem, strategy="greedy/start")
+        assert check(problem, made) == ()
+        assert len(looks) == 2
+        moved = tuple(replace(p, offset=0) for p in made.placements)
+        assert {v.code for v in check(problem, replace(made, placements=moved))} == {"overlap"}

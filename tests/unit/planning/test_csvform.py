@@ -122,6 +122,13 @@ def test_alignments_gaps_and_ties_round_trip() -> None:
     assert read_csv_plan(problem, write_csv(problem, result)).placements == result.placements
 
 
+def test_gaps_before_step_0_round_trip() -> None:
+    problem = Problem((Buffer("a", -10, 10, 4, 1, None, ((-5, -3), (-1, 2))),))
+    text = write_csv(problem)
+    assert text == "id,lower,upper,size,gaps\na,-10,10,4,-5--3 -1-2\n"
+    assert read_csv(text) == problem
+
+
 def test_ties_are_written_from_one_of_them() -> None:
     parts = (Buffer("a", 0, 2, 4, 1), Buffer("b", 0, 2, 4, 1), Buffer("c", 0, 2, 4, 1))
     text = write_csv(Problem(parts, (), adjacent(parts)))

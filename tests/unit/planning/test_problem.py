@@ -1,4 +1,8 @@
+import random
+import sys
 from dataclasses import replace
+from itertools import combinations
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -169,6 +173,52 @@ def test_problem_rejects_pinned_buffers_that_collide() -> None:
 def test_problem_accepts_pinned_buffers_that_never_meet() -> None:
     Problem((Buffer("a", 0, 2, 65, fixed_offset=0), Buffer("b", 2, 3, 1, fixed_offset=64)))
     Problem((Buffer("a", 0, 2, 64, fixed_offset=0), Buffer("b", 1, 3, 1, fixed_offset=64)))
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_pinned_buffers_collide_where_a_pair_of_them_does(seed: int) -> None:
+    draw = random.Random(seed)
+    buffers: list[Buffer] = []
+    for i in range(5):
+        lower = draw.randrange(6)
+        upper = draw.randint(lower + 1, 8)
+        gaps = ((lower + 1, upper - 1),) if upper - lower > 2 and draw.random() < 0.3 else ()
+        buffers.append(Buffer(i, lower, upper, draw.randrange(4), 1, draw.randrange(14), gaps))
+    collide = any(
+        set(range(a.lower, a.upper)).difference(*(range(*gap) for gap in a.gaps))
+        & set(range(b.lower, b.upper)).difference(*(range(*gap) for gap in b.gaps))
+        and set(range(a.fixed_offset or 0, (a.fixed_offset or 0) + a.size))
+        & set(range(b.fixed_offset or 0, (b.fixed_offset or 0) + b.size))
+        for a, b in combinations(buffers, 2)
+    )
+    if collide:
+        with pytest.raises(ValueError, match="expected pinned buffers that are live together to lie apart"):
+            Problem(tuple(buffers))
+    else:
+        assert check(Problem(tuple(buffers)), plan(buffers)) == ()
+
+
+def test_pinned_buffers_are_compared_with_those_beside_them() -> None:
+    """All live at once, twice as many take little more than twice the work."""
+
+    def work(count: int) -> int:
+        buffers = tuple(Buffer(i, i % 3, 9, 64, 64, 64 * (i * 7 % count)) for i in range(count))
+        lines = 0
+
+        def counting(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal lines
+            lines += event == "line"
+            return counting
+
+        before = sys.gettrace()
+        sys.settrace(counting)
+        try:
+            Problem(buffers)
+        finally:
+            sys.settrace(before)
+        return lines
+
+    assert work(400) < 2.2 * work(200)
 
 
 def test_problem_rejects_sizes_beyond_its_integers() -> None:

@@ -102,3 +102,76 @@ def minimised(problem: Problem, capacity: int) -> int:
     solver.parameters.num_workers = 1
     assert solver.solve(model) == cp_model.OPTIMAL
     return int(solver.objective_value)
+
+
+@pytest.mark.parametrize("strategy", ["exact", "cp-sat"])
+def test_loans_are_chosen_together_with_the_places_beside_them(strategy: str) -> None:
+    """The pool takes two bytes and three, one above the other, and the arena four: loans in order of size leave it five."""
+    buffers = (Buffer("a", 2, 6, 4, 1), Buffer("b", 3, 5, 2, 1), Buffer("c", 4, 5, 3, 1))
+    problem = Problem(buffers, (Pool("p", 5, ((1, 7),)),))
+    made = plan(problem, strategy=strategy)
+    assert check(problem, made) == ()
+    assert plan(problem).arena == 5
+    assert (made.arena, made.proven_optimal, made.strategy) == (4, True, "cp-sat")
+
+
+@pytest.mark.parametrize("strategy", ["exact", "cp-sat"])
+def test_what_loans_cannot_reach_is_proven(strategy: str) -> None:
+    """Nine bytes at step 5, of which the pool can hold four but not five; the bound by sums believes it can."""
+    buffers = (Buffer("a", 4, 6, 4, 1), Buffer("b", 1, 6, 3, 1), Buffer("c", 5, 7, 2, 1))
+    problem = Problem(buffers, (Pool("p", 5, ((2, 7),)),))
+    made = plan(problem, strategy=strategy)
+    assert (plan(problem).bound.bytes, made.arena, made.bound.bytes, made.bound.kind) == (4, 5, 5, "cp-sat")
+    assert set(made.bound.buffer_ids) == {"a", "b", "c"}
+    assert plan(problem, strategy=strategy, capacity=5).arena == 5
+
+
+def test_a_pool_that_nothing_fits_is_no_obstacle_to_a_proof() -> None:
+    """Four stacks that no seven bytes hold: what a search of the arena alone proves stands where nothing can be lent."""
+    sizes = ((0, 2, 2), (1, 4, 2), (3, 6, 2), (5, 7, 2), (0, 1, 3), (2, 3, 3), (4, 5, 3), (6, 7, 3))
+    buffers = tuple(Buffer(i, lower, upper, size, 1) for i, (lower, upper, size) in enumerate(sizes))
+    alone = plan(buffers, strategy="exact")
+    beside = plan(Problem(buffers, (Pool("p", 1, ((0, 7),)),)), strategy="exact")
+    assert (beside.arena, beside.bound.bytes, beside.proven_optimal) == (alone.arena, alone.bound.bytes, True)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_with_pools_the_strategy_exact_finds_the_least_arena(seed: int) -> None:
+    draw = random.Random(seed)
+    buffers: list[Buffer] = []
+    for i in range(draw.randint(3, 5)):
+        lower = draw.randrange(6)
+        buffers.append(Buffer(i, lower, draw.randint(lower + 1, 7), draw.randint(1, 4), 1))
+    since = draw.randrange(3)
+    pools = tuple(Pool(f"p{k}", draw.randint(2, 5), ((since, draw.randint(since + 2, 8)),)) for k in range(2))
+    problem = Problem(tuple(buffers), pools)
+    made = plan(problem, strategy="exact")
+    assert check(problem, made) == ()
+    assert made.proven_optimal
+    assert made.arena == least_arena(buffers, pools)
+
+
+def least_arena(buffers: list[Buffer], pools: tuple[Pool, ...]) -> int:
+    """Every way to place buffers of alignment 1 tried in turn."""
+
+    def fits(arena: int, placed: tuple[tuple[Buffer, object, int], ...], rest: list[Buffer]) -> bool:
+        if not rest:
+            return True
+        one, *others = rest
+        rooms: list[tuple[object, int]] = [(None, arena)]
+        rooms += [(p.id, p.capacity) for p in pools if p.free[0][0] <= one.lower and one.upper <= p.free[0][1]]
+        for room, capacity in rooms:
+            for at in range(capacity - one.size + 1):
+                clear = all(
+                    where != room
+                    or other.upper <= one.lower
+                    or one.upper <= other.lower
+                    or at + one.size <= there
+                    or there + other.size <= at
+                    for other, where, there in placed
+                )
+                if clear and fits(arena, (*placed, (one, room, at)), others):
+                    return True
+        return False
+
+    return next(arena for arena in range(sum(b.size for b in buffers) + 1) if fits(arena, (), buffers))
