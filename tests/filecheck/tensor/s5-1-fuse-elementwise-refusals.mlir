@@ -3,7 +3,7 @@
 #id = affine_map<(i) -> (i)>
 
 // Rule 1: on memory the write of one op may change what another one reads; hotdesk-fuse-buffers looks into that.
-// CHECK:       decision: result of linalg.generic: allocated: not-pure-tensors, 16 bytes (linalg.generic at {{.*}}, linalg.generic at
+// CHECK:       decision: result of linalg.generic: not fused: not-pure-tensors, 16 bytes (linalg.generic at {{.*}}, linalg.generic at
 // CHECK-LABEL: func.func @on_memory(
 // CHECK-COUNT-2: linalg.generic
 func.func @on_memory(%x: memref<4xf32>, %a: memref<4xf32>, %r: memref<4xf32>) {
@@ -25,7 +25,7 @@ func.func @on_memory(%x: memref<4xf32>, %a: memref<4xf32>, %r: memref<4xf32>) {
 #id = affine_map<(i) -> (i)>
 
 // Rule 2.
-// CHECK:       decision: result of linalg.generic: allocated: unranked-tensor
+// CHECK:       decision: result of linalg.generic: not fused: unranked-tensor
 // CHECK-LABEL: func.func @unranked(
 // CHECK-COUNT-2: linalg.generic
 func.func @unranked(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -52,8 +52,8 @@ func.func @unranked(%x: tensor<4xf32>) -> tensor<4xf32> {
 #row = affine_map<(i, j) -> (i)>
 
 // Rules 3 and 5: a sum, and a value that is accumulated into.
-// CHECK:       decision: result of linalg.generic: allocated: producer-reduces
-// CHECK:       decision: result of linalg.generic: allocated: accumulated-into
+// CHECK:       decision: result of linalg.generic: not fused: producer-reduces
+// CHECK:       decision: result of linalg.generic: not fused: accumulated-into
 // CHECK-LABEL: func.func @sums(
 // CHECK-COUNT-3: linalg.generic
 func.func @sums(%x: tensor<4x3xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
@@ -85,8 +85,8 @@ func.func @sums(%x: tensor<4x3xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tenso
 #second = affine_map<(i, j) -> (j)>
 
 // Rule 4: elements on the diagonal, and windows.
-// CHECK:       decision: result of linalg.generic: allocated: not-a-permutation
-// CHECK:       decision: result of linalg.generic: allocated: not-a-permutation
+// CHECK:       decision: result of linalg.generic: not fused: not-a-permutation
+// CHECK:       decision: result of linalg.generic: not fused: not-a-permutation
 // CHECK-LABEL: func.func @other_elements(
 // CHECK-COUNT-4: linalg.generic
 func.func @other_elements(%x: tensor<4x4xf32>, %y: tensor<5xf32>, %z: tensor<2xf32>, %w: tensor<4x2xf32>) -> (tensor<4xf32>, tensor<4x2xf32>) {
@@ -121,8 +121,8 @@ func.func @other_elements(%x: tensor<4x4xf32>, %y: tensor<5xf32>, %z: tensor<2xf
 #id = affine_map<(i) -> (i)>
 
 // Rules 6 and 7: the return reads it too; a loop would compute it again and again.
-// CHECK:       decision: result of linalg.generic: allocated: multiple-readers, 16 bytes (func.return at
-// CHECK:       decision: result of linalg.generic: allocated: different-block
+// CHECK:       decision: result of linalg.generic: not fused: multiple-readers, 16 bytes (func.return at
+// CHECK:       decision: result of linalg.generic: not fused: different-block
 // CHECK-LABEL: func.func @readers(
 // CHECK-COUNT-4: linalg.generic
 func.func @readers(%x: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
@@ -162,7 +162,7 @@ func.func @readers(%x: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32
 #row = affine_map<(i, j) -> (i)>
 
 // Rule 8: the value alone says how many numbers are added up.
-// CHECK:       decision: result of linalg.generic: allocated: loop-size-lost
+// CHECK:       decision: result of linalg.generic: not fused: loop-size-lost
 // CHECK-LABEL: func.func @how_many(
 // CHECK-COUNT-2: linalg.generic
 func.func @how_many(%s: f32, %y: tensor<4xf32>, %n: index) -> tensor<4xf32> {

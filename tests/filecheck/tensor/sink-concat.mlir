@@ -1,5 +1,5 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat --cse | FileCheck %s
-// RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat --remarks-filter="fuse|bufferize" 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat --remarks-filter=fuse 2>&1 | FileCheck %s --check-prefix=WHY
 
 // WHY: remark: [Passed] FUSED | Category:fuse | Function=two_parts | Reason=read-in-parts, Bytes=128
 // CHECK-LABEL: func.func @two_parts(
@@ -51,7 +51,7 @@ func.func @neighbours(%a: tensor<1xf32>, %b: tensor<8xf32>) -> tensor<8xf32> {
 // -----
 
 // The position along the axis is read.
-// WHY: remark: [Missed] ALLOCATED | {{.*}}Function=position | Reason=position-read
+// WHY: remark: [Missed] NOT_FUSED | Category:fuse | Function=position | Reason=position-read
 // CHECK-LABEL: func.func @position(
 // CHECK:         tensor.concat
 // CHECK:         linalg.index 0
@@ -70,7 +70,7 @@ func.func @position(%a: tensor<2xindex>, %b: tensor<3xindex>) -> tensor<5xindex>
 
 // -----
 
-// WHY: remark: [Missed] ALLOCATED | {{.*}}Function=sum | Reason=not-elementwise
+// WHY: remark: [Missed] NOT_FUSED | Category:fuse | Function=sum | Reason=not-elementwise
 // CHECK-LABEL: func.func @sum(
 // CHECK:         tensor.concat
 // CHECK:         iterator_types = ["reduction"]
@@ -89,7 +89,7 @@ func.func @sum(%a: tensor<2xf32>, %b: tensor<3xf32>, %z: tensor<f32>) -> tensor<
 // -----
 
 // A diagonal is not one loop for each dimension.
-// WHY: remark: [Missed] ALLOCATED | {{.*}}Function=diagonal | Reason=not-a-permutation
+// WHY: remark: [Missed] NOT_FUSED | Category:fuse | Function=diagonal | Reason=not-a-permutation
 // CHECK-LABEL: func.func @diagonal(
 // CHECK:         tensor.concat
 #d = affine_map<(d0) -> (d0, d0)>
@@ -107,7 +107,7 @@ func.func @diagonal(%a: tensor<5xf32>, %b: tensor<2xf32>, %c: tensor<3xf32>, %m:
 
 // -----
 
-// WHY: remark: [Missed] ALLOCATED | {{.*}}Function=dynamic | Reason=size-not-static
+// WHY: remark: [Missed] NOT_FUSED | Category:fuse | Function=dynamic | Reason=size-not-static
 // CHECK-LABEL: func.func @dynamic(
 // CHECK:         tensor.concat
 #v = affine_map<(d0) -> (d0)>

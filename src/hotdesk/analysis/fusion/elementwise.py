@@ -122,7 +122,7 @@ def _on_memory(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Decisio
 
 
 def _refused(value: ir.Value, sizes: SymbolicSizes, reason: Reason, *because: ir.Operation) -> Decision:
-    return _decision(value, sizes, Outcome.ALLOCATED, reason, *because)
+    return _decision(value, sizes, Outcome.NOT_FUSED, reason, *because)
 
 
 def _decision(

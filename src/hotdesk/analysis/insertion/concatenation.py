@@ -206,7 +206,7 @@ def cut(pieces: Iterable[Piece], first: int, last: int) -> tuple[Piece, ...]:
 
 
 def _refused(concat: ir.Operation, reason: Reason, *because: ir.Operation) -> Decision:
-    return _told(concat, Outcome.ALLOCATED, reason, *because)
+    return _told(concat, Outcome.NOT_FUSED, reason, *because)
 
 
 def _told(concat: ir.Operation, outcome: Outcome, reason: Reason, *because: ir.Operation) -> Decision:
