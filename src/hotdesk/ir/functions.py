@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.walking import nested_ops, symbol_name
+from hotdesk.ir.walking import symbol_name
+
+_TABLES = ("builtin.module", "gpu.module")
+"""Ops inside of which symbols are others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +22,29 @@ class Uses:
 
 
 def find_uses(module: ir.Module) -> Mapping[str, Uses]:
-    """The uses of every function that is named anywhere in a module."""
+    """The uses of every function that is named in a module, but for modules in it, where names mean functions of theirs."""
     calls: dict[str, list[ir.Operation]] = {}
     others: dict[str, list[ir.Operation]] = {}
-    for op in nested_ops(module.operation):
+    for op in _of_one_table(module):
         for name in op.attributes:
             for symbol in _symbols(op.attributes[name]):
                 found = calls if op.name == "func.call" and name == "callee" else others
                 found.setdefault(symbol, []).append(op)
     names = dict.fromkeys((*calls, *others))
     return {name: Uses(tuple(calls.get(name, ())), tuple(others.get(name, ()))) for name in names}
+
+
+def _of_one_table(module: ir.Module) -> list[ir.Operation]:
+    """The ops whose symbols are those of a module: all in it, but for what is inside of other modules."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op.operation)
+        is_other = op.name in _TABLES and len(found) > 1
+        return ir.WalkResult.SKIP if is_other else ir.WalkResult.ADVANCE
+
+    cast(Any, module.operation).walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found[1:]
 
 
 def is_private(function: ir.Operation) -> bool:

@@ -190,6 +190,20 @@ func.func @source_5_alignment(%x: memref<8xf32>, %y: memref<8xf32> {llvm.noalias
 
 // -----
 
+// Constraint 5: nor as a load of the target says that it is.
+// CHECK:       decision: copy: copied: alignment-assumed, 32 bytes (memref.copy at {{.*}}, memref.load at
+// CHECK-LABEL: func.func @source_5_alignment_of_a_load(
+// CHECK:         memref.copy
+func.func @source_5_alignment_of_a_load(%x: memref<8xf32>, %i: index) -> f32 {
+  %a = memref.alloc() {alignment = 64 : i64} : memref<8xf32>
+  memref.copy %x, %a : memref<8xf32> to memref<8xf32>
+  %l = memref.load %a[%i] {alignment = 64 : i64} : memref<8xf32>
+  memref.dealloc %a : memref<8xf32>
+  return %l : f32
+}
+
+// -----
+
 // Constraint 5: the copy of an argument is shown as floats, and bytes of an argument may begin anywhere.
 // CHECK:       decision: copy: copied: alignment-assumed
 // CHECK-LABEL: func.func @shown_as_floats(

@@ -52,10 +52,8 @@ def live_range(allocations: Allocations, allocation: Allocation) -> LiveRange | 
     program, dominance = allocations.program, allocations.dominance
     if allocation.keepers:
         return Unbounded(Reason.KEPT_BY_UNKNOWN, allocation.keepers[0])
-    for user in allocation.users:
-        block = program.blocks[program.ops[user].block]
-        if block.parent == FUNCTION and block.last == user and not block.branches:
-            return Unbounded(Reason.LEAVES_SCOPE, user)
+    if (returned := allocations.returned_by(allocation)) is not None:
+        return Unbounded(Reason.LEAVES_SCOPE, returned)
     home = program.ops[allocation.op].block
     places = {program.buffers[alias].block for alias in allocation.aliases}
     places |= {program.ops[user].block for user in allocation.users}

@@ -5,8 +5,8 @@
 3. The layout differs, and each op that has the allocation takes any: loads, stores, copies, linalg ops, and slices, which are
    made anew for the other type if the ops that have them take any in turn.
 
-In no case may an op count on the alignment of the allocation: `memref.assume_alignment`, or, if what comes in its place is no
-allocation, `memref.view` of bytes as elements that need more than bytes do.
+In no case may an op count on the alignment of the allocation: `memref.assume_alignment`, a load or store that says so, or, if
+what comes in its place is no allocation, `memref.view` of bytes as elements that need more than bytes do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.new_memory import freed
-from hotdesk.analysis.allocations.types import ASSUMING, is_contiguous, natural_alignment
+from hotdesk.analysis.allocations.types import counts_on_alignment, is_contiguous, natural_alignment
 from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.explain import Reason
@@ -45,7 +45,7 @@ def fit_of(program: BufferProgram, old: Allocation, new: int, *, stays: bool) ->
     """
     ops = program.ops
     for user in old.users:
-        if ops[user].name == ASSUMING or _shows_larger(program, ops[user], old.buffer, new):
+        if counts_on_alignment(ops[user].operation) or _shows_larger(program, ops[user], old.buffer, new):
             return Reason.ALIGNMENT_ASSUMED, user
     a, b = (cast(Any, program.buffers[number].value.type) for number in (old.buffer, new))
     if a == b:

@@ -24,7 +24,7 @@ Options:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -109,10 +109,12 @@ class _Deallocation:
         freeing = [op for op in program.ops if is_dropped(program, op, ownership)]
         dropped = {op.number: flags.rewritten.op(op.number) for op in freeing}
         flags.run()
-        unused = [
-            o for o in ownership.places if program.buffers[o].kind is Kind.ALLOCATION and ownership.last_uses[o] < 0
-        ]
-        drop_unused_frees(program, set(unused), dropped)
+        unused = {
+            o: None
+            for o in ownership.places
+            if program.buffers[o].kind is Kind.ALLOCATION and ownership.last_uses[o] < 0
+        }
+        drop_unused_frees(program, unused, dropped)
         decisions = [
             *self._insert(program, ownership, flags, unused),
             *map(self._copied, [*settled.copied, *flags.copied]),
@@ -124,7 +126,7 @@ class _Deallocation:
         return decisions, flags.lent
 
     def _insert(
-        self, program: BufferProgram, ownership: Ownership, flags: OwnershipFlags, unused: Sequence[int]
+        self, program: BufferProgram, ownership: Ownership, flags: OwnershipFlags, unused: Collection[int]
     ) -> list[Decision]:
         """Puts in what frees. `unused` allocations go instead, once it stands: what shows them may tell a place."""
         decisions: list[Decision] = []

@@ -5,6 +5,7 @@ scf.if %p { memref.dealloc %a }      ->      nothing
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -40,7 +41,7 @@ def _is_known(program: BufferProgram, value: int, ownership: Ownership) -> bool:
     return bool(ownership.candidates[value] - {EXTERNAL}) or program.buffers[value].kind is not Kind.UNKNOWN
 
 
-def drop_unused_frees(program: BufferProgram, unused: set[int], dropped: dict[int, ir.Operation]) -> None:
+def drop_unused_frees(program: BufferProgram, unused: Collection[int], dropped: dict[int, ir.Operation]) -> None:
     """Drops what frees allocations that are to be erased."""
     for number in list(dropped):
         if any(value >= 0 and program.root(value) in unused for value in program.ops[number].operands):

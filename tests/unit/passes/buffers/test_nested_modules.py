@@ -32,6 +32,17 @@ BODY = f"""func.func @f(%x: {M}, %y: {M}, %n: index) {{
     %r = call @g(%x) : ({M}) -> {M}
     %s = memref.load %r[%c0] : {M}
     return %s : f32
+  }}
+  func.func private @k(%x: {M}) -> f32 {{
+    %c0 = arith.constant 0 : index
+    %a = memref.alloc() : {M}
+    linalg.exp ins(%x : {M}) outs(%a : {M})
+    %s = memref.load %a[%c0] : {M}
+    return %s : f32
+  }}
+  func.func @l(%x: {M}) -> f32 {{
+    %s = call @k(%x) : ({M}) -> f32
+    return %s : f32
   }}"""
 PASSES = (
     FREE,
@@ -51,15 +62,26 @@ def lines(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("one", PASSES)
-def test_as_in_a_module_alone(one: str) -> None:
+@pytest.mark.parametrize(
+    ("modules", "around"),
+    [
+        (
+            f"module @one {{ {BODY} }}\nmodule {{ module @two {{ {BODY} }} }}",
+            "module @one { } module { module @two { } }",
+        ),
+        (f"{BODY}\nmodule @one {{ {BODY} }}", "module @one { }"),
+    ],
+    ids=["beside", "inside"],
+)
+def test_as_in_a_module_alone(modules: str, around: str, one: str) -> None:
     """Functions of one name in two modules too."""
     alone = through(BODY, one)
     assert alone != through(BODY, "canonicalize{max-iterations=0}")
     body = "\n".join(lines(alone)[1:-1])
-    nested = "\n".join(lines(through(f"module @one {{ {BODY} }}\nmodule {{ module @two {{ {BODY} }} }}", one)))
+    nested = "\n".join(lines(through(modules, one)))
     assert nested.count(body) == 2
     rest = nested.replace(body, "").split()
-    assert " ".join(rest) == "module { module @one { } module { module @two { } } }"
+    assert " ".join(rest) == f"module {{ {around} }}"
 
 
 def test_functions_of_other_dialects_stay() -> None:
