@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from hotdesk.planning import orders
 from hotdesk.planning.bounds import Eligibility, eligibility
+from hotdesk.planning.buffers import Pool
 from hotdesk.planning.instance import Instance, build_instance, profile
 from hotdesk.planning.problem import Problem
 from hotdesk.planning.shelf import shelf
@@ -31,50 +32,86 @@ class Loan:
     offset: int
 
 
+@dataclass(frozen=True, slots=True)
+class Movable:
+    """Buffers that may leave the arena, by their numbers.
+
+    Attributes:
+        lower, upper: the steps `[lower, upper)`, counted from 0, in which each is needed.
+        sizes: in bytes.
+        footprints: the same with padding.
+        alignment: in bytes, of each.
+        load: of the arena at each step, with all of them in it.
+    """
+
+    lower: Sequence[int]
+    upper: Sequence[int]
+    sizes: Sequence[int]
+    footprints: Sequence[int]
+    alignment: Sequence[int]
+    load: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, problem: Problem, instance: Instance) -> Movable:
+        """The buffers of an instance, which is one of this problem."""
+        obstacles = instance.obstacles
+        lower = (*instance.lower, *(o.lower for o in obstacles))
+        upper = (*instance.upper, *(o.upper for o in obstacles))
+        weight = (*instance.size, *(o.top - o.bottom for o in obstacles))
+        load = profile(lower, upper, weight, max(upper, default=0))
+        sizes = [problem.buffers[position].size for position in instance.origin]
+        return cls(instance.lower, instance.upper, sizes, instance.size, instance.alignment, load)
+
+
 def borrow(problem: Problem, target: int) -> dict[int, Loan]:
     """Loans by position in `Problem.buffers`.
 
     Stops at the first order that lowers the arena's peak to `target` bytes.
     """
-    hosts = _hosts(problem, eligibility(problem))
-    if not hosts:
+    eligible = eligibility(problem)
+    if not eligible.any():
         return {}
     instance = build_instance(problem)
+    movable = Movable.of(problem, instance)
+    hosts = _hosts(problem.pools, eligible[list(instance.origin)])
     best: dict[int, Loan] = {}
     lowest: int | None = None
     for order in _competing_orders(instance):
-        lender = _Lender(problem, instance, hosts)
+        lender = _Lender(problem.pools, movable, hosts)
         lender.serve(order)
         peak = lender.peak()
         if lowest is None or peak < lowest:
             best, lowest = lender.loans, peak
         if peak <= target:
             break
-    return best
+    return {instance.origin[i]: loan for i, loan in best.items()}
 
 
-def lower_peaks(problem: Problem, instance: Instance, eligible: Eligibility, above: int) -> dict[int, Loan] | None:
-    """Loans by position in `Problem.buffers`, in the peak order alone: one look for a place for each buffer and pool.
+def lower_peaks(
+    pools: Sequence[Pool], movable: Movable, eligible: Eligibility, above: int
+) -> tuple[dict[int, Loan], int] | None:
+    """Loans by number, in the peak order alone, and the peak that they leave: one look for a place for each buffer and pool.
 
     Args:
-        problem: without gaps or ties.
-        instance: of its buffers.
-        eligible: which buffers may lie in which pools.
+        pools: to borrow from.
+        movable: the buffers in the arena.
+        eligible: which of them may lie in which pools.
         above: None is the answer where no loans leave a smaller peak than this in the arena, in bytes.
     """
-    hosts = _hosts(problem, eligible)
-    if not hosts:
+    hosts = _hosts(pools, eligible)
+    if not any(hosts):
         return None
-    lender = _Lender(problem, instance, hosts)
-    return lender.loans if lender.serve(None, above) else None
+    lender = _Lender(pools, movable, hosts)
+    return (lender.loans, lender.peak()) if lender.serve(None, above) else None
 
 
-def _hosts(problem: Problem, eligible: Eligibility) -> dict[int, tuple[int, ...]]:
-    """The buffers, by position, that some pool may host, with those that may, smallest capacity first."""
-    smallest_first = sorted(range(len(problem.pools)), key=lambda k: problem.pools[k].capacity)
-    somewhere: list[int] = np.flatnonzero(np.any(eligible, axis=1)).tolist()
-    rows: list[list[bool]] = eligible[somewhere][:, smallest_first].tolist()
-    return {i: tuple(compress(smallest_first, row)) for i, row in zip(somewhere, rows, strict=True)}
+def _hosts(pools: Sequence[Pool], eligible: Eligibility) -> list[tuple[int, ...]]:
+    """For each buffer the pools that may host it, smallest capacity first. There are few different answers."""
+    smallest_first = sorted(range(len(pools)), key=lambda k: pools[k].capacity)
+    columns: list[list[bool]] = [eligible[:, k].tolist() for k in smallest_first]
+    rows = list(zip(*columns, strict=True))
+    known = {row: tuple(compress(smallest_first, row)) for row in set(rows)}
+    return [known[row] for row in rows]
 
 
 def _competing_orders(instance: Instance) -> Iterator[Sequence[int] | None]:
@@ -92,16 +129,15 @@ class _Lender:
     Each buffer is offered once: a pool that has no room for it will not have any later, when it holds more.
     """
 
-    __slots__ = ("_hosts", "_instance", "_load", "_pools", "_shelves", "_sizes", "_tried", "loans")
+    __slots__ = ("_capacities", "_hosts", "_load", "_movable", "_shelves", "_untried", "loans")
 
-    def __init__(self, problem: Problem, instance: Instance, hosts: dict[int, tuple[int, ...]]) -> None:
-        self._instance = instance
-        self._pools = problem.pools
-        self._sizes = [problem.buffers[position].size for position in instance.origin]
-        self._hosts = [hosts.get(position, ()) for position in instance.origin]
-        self._shelves = [shelf(len(hosts)) for _ in problem.pools]
-        self._tried = [not pools for pools in self._hosts]
-        self._load = self._arena_load()
+    def __init__(self, pools: Sequence[Pool], movable: Movable, hosts: Sequence[tuple[int, ...]]) -> None:
+        self._movable = movable
+        self._capacities = [pool.capacity for pool in pools]
+        self._hosts = hosts
+        self._untried = list(map(bool, hosts))
+        self._shelves = [shelf(sum(self._untried)) for _ in pools]
+        self._load: NDArray[np.int64] = np.array(movable.load)
         self.loans: dict[int, Loan] = {}
 
     def serve(self, order: Sequence[int] | None, above: int | None = None) -> bool:
@@ -120,42 +156,36 @@ class _Lender:
 
     def _largest_first(self) -> list[int]:
         """What some pool may host, as `orders.by_size`."""
-        size, lower = self._instance.size, self._instance.lower
-        return sorted(compress(range(len(size)), self._hosts), key=lambda i: (-size[i], lower[i]))
+        footprints, lower = self._movable.footprints, self._movable.lower
+        return sorted(compress(range(len(footprints)), self._untried), key=lambda i: (-footprints[i], lower[i]))
 
     def _lower_peaks(self, largest_first: Sequence[int]) -> None:
         """Lend the largest buffer live at the peak, again and again, until none that is live there fits."""
-        instance = self._instance
         untried = np.array(largest_first, dtype=np.int64)
-        lower = np.array([instance.lower[i] for i in largest_first], dtype=np.int64)
-        upper = np.array([instance.upper[i] for i in largest_first], dtype=np.int64)
+        lower = np.array(self._movable.lower, dtype=np.int64)[untried]
+        upper = np.array(self._movable.upper, dtype=np.int64)[untried]
         there: dict[int, Iterator[int]] = {}  # at each step that was the peak, those it has not come to
         while True:
             step = int(self._load.argmax())
             if step not in there:
                 live: list[int] = untried[(lower <= step) & (step < upper)].tolist()
                 there[step] = iter(live)
-            if not any(self._lend(i) for i in there[step]):
+            if not any(map(self._lend, there[step])):
                 return
 
     def _lend(self, i: int) -> bool:
         """Move buffer `i` into its smallest pool with room; False where none has, or it was offered before."""
-        if self._tried[i]:
+        if not self._untried[i]:
             return False
-        self._tried[i] = True
-        instance, bytes_ = self._instance, self._sizes[i]
-        lower, upper, size, alignment = instance.lower[i], instance.upper[i], instance.size[i], instance.alignment[i]
+        self._untried[i] = False
+        movable = self._movable
+        lower, upper, size, alignment = movable.lower[i], movable.upper[i], movable.footprints[i], movable.alignment[i]
         for k in self._hosts[i]:
-            offset = self._shelves[k].find(lower, upper, size, alignment)
-            if offset + bytes_ <= self._pools[k].capacity:  # the padding of the last one needs no memory
+            most = self._capacities[k] - movable.sizes[i]  # the padding of the last one needs no memory
+            offset = self._shelves[k].find(lower, upper, size, alignment, most)
+            if offset <= most:
                 self._shelves[k].insert(lower, upper, offset, offset + size)
                 self._load[lower:upper] -= size
-                self.loans[instance.origin[i]] = Loan(k, offset)
+                self.loans[i] = Loan(k, offset)
                 return True
         return False
-
-    def _arena_load(self) -> NDArray[np.int64]:
-        instance, obstacles = self._instance, self._instance.obstacles
-        lower = (*instance.lower, *(o.lower for o in obstacles))
-        upper = (*instance.upper, *(o.upper for o in obstacles))
-        return profile(lower, upper, (*instance.size, *(o.top - o.bottom for o in obstacles)), max(upper, default=0))

@@ -54,6 +54,9 @@ class Bound:
     kind: Literal["live", "pinned", "tied", "beam", "dive", "cp-sat"] = "live"
 
 
+_TOGETHER = 8
+"""Pools whose loads are summed up in one pass."""
+
 Eligibility = NDArray[np.bool_]
 """For each body or buffer, by row, and each pool, by column, whether one may host the other."""
 
@@ -78,22 +81,24 @@ class Events:
         return cls(order, last, moments[last])
 
     def loads(self, each: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The sum of what is live at each of the moments; `each` has the bytes of one live range."""
-        return np.cumsum(np.concatenate((each, -each))[self.order])[self.last]
+        """The sum of what is live at each of the moments; along its last axis, `each` has the bytes of the live ranges."""
+        changes = np.concatenate((each, -each), axis=-1).take(self.order, axis=-1)
+        return changes.cumsum(axis=-1).take(self.last, axis=-1)
 
     def tightest_step(self, each: NDArray[np.int64], hosts: Eligibility, capacities: Sequence[int]) -> tuple[int, int]:
         """(step, bytes) at which the bytes of `each` exceed what the pools can lend by most; (0, 0) if there is nothing."""
         if not len(each):
             return 0, 0
-        excess = self.loads(each)
         lends: list[int] = np.flatnonzero(np.any(hosts, axis=0)).tolist()
         if lends:
-            anywhere = self.loads(np.where(np.any(hosts, axis=1), each, 0))
+            excess, anywhere = self.loads(np.stack((each, each * np.any(hosts, axis=1))))
             lent = np.zeros_like(anywhere)
-            for k in lends:
-                most = np.minimum(self.loads(np.where(hosts[:, k], each, 0)), min(capacities[k], LARGEST_TOTAL))
-                lent = np.minimum(lent + most, anywhere)
+            for some in (lends[at : at + _TOGETHER] for at in range(0, len(lends), _TOGETHER)):
+                for k, most in zip(some, self.loads(each * np.transpose(hosts[:, some])), strict=True):
+                    lent = np.minimum(lent + np.minimum(most, min(capacities[k], LARGEST_TOTAL)), anywhere)
             excess = excess - lent
+        else:
+            excess = self.loads(each)
         at = int(excess.argmax())
         highest = int(excess[at])
         return (int(self.moments[at]), highest) if highest > 0 else (int(self.moments[0]), 0)

@@ -48,9 +48,7 @@ class Table:
         alignment = column([buffer.alignment for buffer in buffers])
         pools = [placement.pool for placement in placements]
         number = {name: k for k, name in enumerate(dict.fromkeys(pools))}
-        broken = [i for i, buffer in enumerate(buffers) if buffer.gaps]
-        stretches = [(i, *each) for i in broken for each in _stretches(buffers[i])]
-        whole = [i for i, buffer in enumerate(buffers) if not buffer.gaps] if broken else range(len(buffers))
+        rows, since, until = _needed(buffers)
         return cls(
             buffers=buffers,
             placements=placements,
@@ -58,16 +56,21 @@ class Table:
             occupied=size + -size % alignment,
             offset=column([placement.offset for placement in placements]),
             alignment=alignment,
-            row=np.array([*whole, *[i for i, _, _ in stretches]], dtype=np.intp),
-            since=column([buffers[i].lower for i in whole] + [since for _, since, _ in stretches]),
-            until=column([buffers[i].upper for i in whole] + [until for _, _, until in stretches]),
+            row=np.array(rows, dtype=np.intp),
+            since=column(since),
+            until=column(until),
             space=np.array([number[name] for name in pools], dtype=np.intp),
             spaces=tuple(number),
         )
 
     def where(self, condition: Column) -> Iterator[tuple[Buffer, Placement]]:
         """The buffers of the rows that fulfil a condition, with their placements."""
-        rows: list[int] = np.flatnonzero(condition).tolist()
+        rows: list[int] = condition.nonzero()[0].tolist()
+        return ((self.buffers[i], self.placements[i]) for i in rows)
+
+    def pinned(self) -> Iterator[tuple[Buffer, Placement]]:
+        """The buffers that are pinned, with their placements."""
+        rows = [i for i, buffer in enumerate(self.buffers) if buffer.fixed_offset is not None]
         return ((self.buffers[i], self.placements[i]) for i in rows)
 
     def within(self, space: PoolId | None) -> NDArray[np.bool_]:
@@ -77,8 +80,12 @@ class Table:
 
 def column(numbers: Sequence[int]) -> Column:
     """Numbers of which any two can be added."""
-    small = not numbers or (min(numbers) > -_SMALL and max(numbers) < _SMALL)
-    return np.array(numbers, dtype=np.int64 if small else object)
+    try:
+        found = np.array(numbers, dtype=np.int64)
+    except OverflowError:
+        return np.array(numbers, dtype=object)
+    small = not len(found) or (found.min() > -_SMALL and found.max() < _SMALL)
+    return found if small else np.array(numbers, dtype=object)
 
 
 def check_places(table: Table, pools: Sequence[Pool], arena: int) -> list[Violation]:
@@ -92,8 +99,8 @@ def check_places(table: Table, pools: Sequence[Pool], arena: int) -> list[Violat
     ]
     faults += [
         Violation("pinned", (b.id,), f"{b.id!r} is pinned at {b.fixed_offset}, got {p.offset}")
-        for b, p in zip(table.buffers, table.placements, strict=True)
-        if b.fixed_offset is not None and (p.pool is not None or p.offset != b.fixed_offset)
+        for b, p in table.pinned()
+        if p.pool is not None or p.offset != b.fixed_offset
     ]
     top = table.offset + table.occupied
     beyond = table.within(None) & (table.size > 0) & (top > arena)
@@ -120,9 +127,9 @@ def _check_loans(table: Table, space: PoolId, pool: Pool | None) -> list[Violati
         Violation("capacity", (b.id,), f"{b.id!r} ends at {p.offset + b.size} in a pool of {pool.capacity} bytes")
         for b, p in table.where(here & (table.offset + table.size > pool.capacity))
     ]
-    stretches = np.flatnonzero(here[table.row])
+    stretches = here[table.row].nonzero()[0]
     begins, ends = (column([interval[k] for interval in pool.free]) for k in (0, 1))
-    last = np.searchsorted(begins, table.since[stretches], side="right") - 1
+    last = begins.searchsorted(table.since[stretches], side="right") - 1
     free = last >= 0
     free[free] = table.until[stretches][free] <= ends[last[free]]
     outside = np.zeros(len(table.buffers), dtype=np.bool_)
@@ -132,6 +139,17 @@ def _check_loans(table: Table, space: PoolId, pool: Pool | None) -> list[Violati
         for b, _ in table.where(outside)
     ]
     return faults
+
+
+def _needed(buffers: Sequence[Buffer]) -> tuple[Sequence[int], list[int], list[int]]:
+    """The stretches in which buffers are needed: whose it is, from when on and until when; those of buffers with gaps last."""
+    broken = [i for i, buffer in enumerate(buffers) if buffer.gaps]
+    if not broken:
+        return range(len(buffers)), [buffer.lower for buffer in buffers], [buffer.upper for buffer in buffers]
+    found = [(i, buffer.lower, buffer.upper) for i, buffer in enumerate(buffers) if not buffer.gaps]
+    found += [(i, *each) for i in broken for each in _stretches(buffers[i])]
+    rows, since, until = (list(each) for each in zip(*found, strict=True))
+    return rows, since, until
 
 
 def _stretches(buffer: Buffer) -> list[tuple[int, int]]:

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hotdesk.planning.borrow import Movable
 from hotdesk.planning.bounds import Bound, Eligibility, Events, free_throughout
 from hotdesk.planning.buffers import Buffer, PoolId
 from hotdesk.planning.instance import MOST_LISTED, Instance, build_instance
+from hotdesk.planning.orders import Columns
 from hotdesk.planning.problem import Problem
 from hotdesk.planning.stacking import Measures
 
@@ -32,7 +34,8 @@ class LiveRanges:
         events: their starts and ends.
         instance: all of them, with one alignment as the footprint of each.
         listed: whether there are few enough buffers for sets of them.
-        runs: of each, where its life begins and ends among the moments of `events`, one after the other.
+        begins, ends: where the life of each does among the moments of `events`.
+        runs: these two of each, one after the other.
         hosts: for each pool whether it is free throughout the life of each buffer.
         alignment: in bytes, of all.
     """
@@ -42,6 +45,8 @@ class LiveRanges:
     events: Events
     instance: Instance
     listed: bool
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
     runs: NDArray[np.intp]
     hosts: Mapping[PoolId, NDArray[np.bool_]]
     alignment: int
@@ -54,13 +59,16 @@ class LiveRanges:
         lower: Column = np.array([buffer.lower for buffer in buffers], dtype=np.int64)
         upper: Column = np.array([buffer.upper for buffer in buffers], dtype=np.int64)
         events = Events.of(lower, upper)
+        begins, ends = events.moments.searchsorted(lower), events.moments.searchsorted(upper)
         return cls(
             lower,
             upper,
             events,
             instance,
             len(instance) <= MOST_LISTED,
-            events.moments.searchsorted(np.ravel(np.column_stack((lower, upper)))),
+            tuple(begins.tolist()),
+            tuple(ends.tolist()),
+            np.ravel(np.column_stack((begins, ends))),
             {pool: free_throughout(lower, upper, free) for pool, free in windows.items()},
             alignment,
         )
@@ -72,38 +80,47 @@ class Sized:
     def __init__(self, live: LiveRanges, problem: Problem) -> None:
         self._live = live
         self.problem = problem
-        self.sizes: Column = np.array([buffer.size for buffer in problem.buffers], dtype=np.int64)
-        self.footprints: Column = self.sizes + -self.sizes % live.alignment
-        self.hosts: Eligibility = np.zeros((len(self.sizes), len(problem.pools)), dtype=np.bool_)
+        self.measures = Measures.of(problem)
+        sizes: Column = np.array(self.measures.sizes, dtype=np.int64)
+        self._present = sizes > 0
+        self.footprints: Column = np.array(self.measures.footprints, dtype=np.int64)
+        self.hosts: Eligibility = np.empty((len(sizes), len(problem.pools)), dtype=np.bool_)
         for k, pool in enumerate(problem.pools):
-            self.hosts[:, k] = live.hosts[pool.id] & (self.sizes > 0) & (self.sizes <= pool.capacity)
-
-    def measures(self) -> Measures:
-        """What stackings are laid out by."""
-        sizes, footprints = self.sizes.tolist(), self.footprints.tolist()
-        return Measures(sizes, footprints, {pool.id: pool.capacity for pool in self.problem.pools})
+            self.hosts[:, k] = live.hosts[pool.id] & self._present & (sizes <= pool.capacity)
 
     def bound(self) -> Bound:
         """As `bounds.lower_bound`."""
-        live, present = self._live, self.sizes > 0
+        live, present = self._live, self._present
         capacities = [pool.capacity + -pool.capacity % live.alignment for pool in self.problem.pools]
         step, peak = live.events.tightest_step(self.footprints, self.hosts, capacities)
         if not peak:
             step = int(live.lower[present].min(initial=np.iinfo(np.int64).max)) if present.any() else 0
         at: list[int] = np.flatnonzero(present & (live.lower <= step) & (step < live.upper)).tolist()
-        return Bound(peak, step, tuple(self.problem.buffers[i].id for i in at))
+        return Bound(peak, step, tuple([self.problem.buffers[i].id for i in at]))
 
-    def peak(self, lent: Collection[int]) -> int:
-        """The largest load of the arena where the buffers at these positions are not in it."""
-        return int(self._live.events.loads(self._left(lent)).max(initial=0))
+    def peaks(self, lent: Sequence[Collection[int]]) -> list[int]:
+        """For each choice of buffers, by position, the largest load of the arena where those are not in it."""
+        return self._live.events.loads(np.stack([self._left(each) for each in lent])).max(axis=-1, initial=0).tolist()
 
-    def instance(self, lent: Collection[int] = ()) -> Instance:
+    def movable(self) -> Movable:
+        """All buffers, in the arena."""
+        live, measures = self._live, self.measures
+        alignment = live.instance.alignment
+        load = live.events.loads(self.footprints)
+        return Movable(live.begins, live.ends, measures.sizes, measures.footprints, alignment, load)
+
+    def packing(self, lent: Collection[int]) -> tuple[Instance, Columns]:
         """All buffers, under the load of those in the arena, which are not the buffers at these positions."""
         live = self._live
         loads = live.events.loads(self._left(lent))
-        pressure: list[int] = np.maximum.reduceat(loads, live.runs)[::2].tolist() if len(loads) else []
-        sizes: list[int] = self.footprints.tolist()
-        return replace(live.instance, size=tuple(sizes), pressure=tuple(pressure), floor=int(loads.max(initial=0)))
+        pressure = np.maximum.reduceat(loads, live.runs)[::2] if len(loads) else loads
+        instance = replace(
+            live.instance,
+            size=tuple(self.measures.footprints),
+            pressure=tuple(pressure.tolist()),
+            floor=int(loads.max(initial=0)),
+        )
+        return instance, Columns.made(pressure, live.upper - live.lower, self.footprints)
 
     def _left(self, lent: Collection[int]) -> Column:
         if not lent:

@@ -25,7 +25,8 @@ import numpy as np
 from hotdesk.planning.borrow import lower_peaks
 from hotdesk.planning.buffers import Buffer, PoolId
 from hotdesk.planning.instance import build_instance
-from hotdesk.planning.live_ranges import LiveRanges, Sized, Windows
+from hotdesk.planning.live_ranges import Column, LiveRanges, Sized, Windows
+from hotdesk.planning.orders import Columns
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.problem import Problem
 from hotdesk.planning.skyline import SKYLINE_ORDERS
@@ -42,7 +43,10 @@ WORK = 3.25
 _SWEPT_LOOKS = 8
 """Looks at each buffer that packing may take where there are too many for sets of them."""
 
-_ORDERS = ("skyline/area", "skyline/pressure")
+_ORDERS = {"skyline/area": Columns.by_pressure_then_area, "skyline/pressure": Columns.by_pressure}
+
+_FIRST = "skyline/pressure"
+"""The order where there are too many buffers for two."""
 
 Loans = Mapping[int, tuple[PoolId, int]]
 """The pool and the offset of what does not lie in the arena, by position."""
@@ -65,7 +69,7 @@ class OnCall:
     def plan(self, problem: Problem) -> Plan:
         """A plan for the sizes of a problem, which has no ties."""
         sized = Sized(self._live, problem)
-        measures, bound = sized.measures(), sized.bound()
+        measures, bound = sized.measures, sized.bound()
         no_reuse = sum(measures.footprints)
         best: tuple[Stacking, Fitting] | None = None
         arena = no_reuse
@@ -82,30 +86,27 @@ class OnCall:
             packed = self._packed(sized, bound.bytes, known or [{}], arena)
             if packed is not None:
                 (offsets, arena, strategy), loans = packed
-                placements = [
-                    Placement(buffer.id, *loans[i]) if i in loans else Placement(buffer.id, None, offsets[i])
-                    for i, buffer in enumerate(problem.buffers)
-                ]
-                return Plan(tuple(placements), arena, bound, strategy, no_reuse)
+                return Plan(_placed(problem, offsets, loans), arena, bound, strategy, no_reuse)
         if best is None:
             return Plan(_apart(problem, measures), no_reuse, bound, "no-reuse", no_reuse)
         return Plan(best[1].placements(problem, best[0]), arena, bound, "as-sampled", no_reuse)
 
     def _packed(self, sized: Sized, bound: int, known: Sequence[Loans], arena: int) -> tuple[Found, Loans] | None:
         """A smaller arena than is known, if any is found, and what is lent beside it, as in one of those known, or anew."""
-        peaks = [sized.peak(loans) for loans in known]
+        peaks = sized.peaks(known)
         floor = min(peaks)
         loans = known[peaks.index(floor)]
-        if sized.problem.pools and floor > CLOSE * bound:
-            lent = lower_peaks(sized.problem, sized.instance(), sized.hosts, floor)
+        pools = sized.problem.pools
+        if pools and floor > CLOSE * bound:
+            lent = lower_peaks(pools, sized.movable(), sized.hosts, floor)
             if lent is not None:
-                loans = {i: (sized.problem.pools[loan.pool].id, loan.offset) for i, loan in lent.items()}
-                floor = sized.peak(loans)
+                found, floor = lent
+                loans = {i: (pools[loan.pool].id, loan.offset) for i, loan in found.items()}
         best: Found | None = None
         if floor < arena:
-            for found in self._packings(sized, loans, arena):
-                if found[1] < arena:
-                    best, arena = found, found[1]
+            for packing in self._packings(sized, loans, arena):
+                if packing[1] < arena:
+                    best, arena = packing, packing[1]
                 if arena <= floor:
                     break
         return None if best is None else (best, loans)
@@ -118,33 +119,43 @@ class OnCall:
         if not self._live.listed:
             yield from _swept(sized.problem, loans)
             return
-        instance = sized.instance(loans)
-        size = instance.size
-        packed = [bool(bytes_) and i not in loans for i, bytes_ in enumerate(size)]
-        tried: list[tuple[int, str, list[int], list[int]]] = []
-        for name in _ORDERS:
-            order = [i for i in SKYLINE_ORDERS[name](instance) if packed[i]]
-            offsets, reached = stack_in_gaps(instance, order)
-            tried.append((reached, name, order, offsets))
+        instance, columns = sized.packing(loans)
+        size = sized.footprints
+        packed = size > 0
+        packed[list(loans)] = False
+        tried: list[tuple[int, str, Column, Column]] = []
+        for name, by in _ORDERS.items():
+            order = by(columns)
+            order = order[packed[order]]
+            offsets, reached = stack_in_gaps(instance, order.tolist())
+            tried.append((reached, name, order, np.array(offsets, dtype=np.int64) + size))
             yield offsets, reached, name
         arena = min(arena, *(reached for reached, *_ in tried))
-        most = int(WORK * len(size)) // max(sum(packed), 1)
-        for _, name, order, offsets in sorted(tried)[: most - len(tried)]:
-            high = [i for i in order if offsets[i] + size[i] > instance.floor]
-            front = set(high)
-            high.sort(key=lambda i: -offsets[i] - size[i])
-            again = [*high, *(i for i in order if i not in front)]
-            lower, reached = stack_in_gaps(instance, again, arena - 1)
+        most = int(WORK * len(size)) // max(int(packed.sum()), 1)
+        for _, name, order, tops in sorted(tried, key=lambda each: each[:2])[: most - len(tried)]:
+            high = tops[order] > instance.floor
+            front = order[high]
+            again = np.concatenate((front[np.argsort(-tops[front], kind="stable")], order[~high]))
+            lower, reached = stack_in_gaps(instance, again.tolist(), arena - 1)
             if reached < arena:
                 arena = reached
                 yield lower, arena, f"{name}, twice"
+
+
+def _placed(problem: Problem, offsets: Sequence[int], loans: Loans) -> tuple[Placement, ...]:
+    """Offsets in the arena and what is lent, as placements."""
+    spaces: list[PoolId | None] = [None] * len(offsets)
+    places = list(offsets)
+    for i, (pool, offset) in loans.items():
+        spaces[i], places[i] = pool, offset
+    return tuple(map(Placement, [buffer.id for buffer in problem.buffers], spaces, places))
 
 
 def _swept(problem: Problem, loans: Loans) -> Iterator[Found]:
     """A layout without lists of neighbours, if it takes no more than its work."""
     instance = build_instance(problem, loans)
     looks = LOOK * _SWEPT_LOOKS * len(instance)
-    layout = skyline_swept(instance, SKYLINE_ORDERS[_ORDERS[1]](instance), _ORDERS[1], work=looks)
+    layout = skyline_swept(instance, SKYLINE_ORDERS[_FIRST](instance), _FIRST, work=looks)
     if layout is not None:
         offsets = [0] * len(problem.buffers)
         for i, offset in zip(instance.origin, layout.offsets, strict=True):

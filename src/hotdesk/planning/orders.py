@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,34 +42,57 @@ def by_bulk(instance: Instance) -> list[int]:
 
 def by_pressure(instance: Instance) -> list[int]:
     """Under the heaviest load first, then longest-lived, then largest area."""
-    pressure, lifetime, area = _columns(instance)
-    return _descending(pressure, lifetime, area)
+    return Columns.of(instance).by_pressure().tolist()
 
 
 def by_pressure_then_area(instance: Instance) -> list[int]:
     """Under the heaviest load first, then largest area, then longest-lived."""
-    pressure, lifetime, area = _columns(instance)
-    return _descending(pressure, area, lifetime)
+    return Columns.of(instance).by_pressure_then_area().tolist()
 
 
 def by_lifetime(instance: Instance) -> list[int]:
     """Longest-lived first, then largest area, then under the heaviest load."""
-    pressure, lifetime, area = _columns(instance)
-    return _descending(lifetime, area, pressure)
+    columns = Columns.of(instance)
+    return _descending(columns.lifetime, columns.area, columns.pressure).tolist()
 
 
-def _columns(instance: Instance) -> tuple[_Column, _Column, _Column]:
-    """Pressure, lifetime, and area: exact where it fits into 63 bits, which takes more than any memory to exceed."""
-    lifetime: NDArray[np.int64] = np.array(instance.lifetime, dtype=np.int64)
-    size: NDArray[np.int64] = np.array(instance.size, dtype=np.int64)
-    fits = int(size.max(initial=0)) * int(lifetime.max(initial=0)) < 1 << 63
-    area = size * lifetime if fits else size.astype(np.float64) * lifetime
-    return np.array(instance.pressure, dtype=np.int64), lifetime, area
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What some orders go by, for each buffer: the largest load over its life, its steps, and bytes times steps.
+
+    The last is exact where it fits into 63 bits, which takes more than any memory to exceed.
+    """
+
+    pressure: _Column
+    lifetime: _Column
+    area: _Column
+
+    @classmethod
+    def of(cls, instance: Instance) -> Columns:
+        """Those of the buffers of an instance."""
+        pressure, lifetime, size = (
+            np.array(each, dtype=np.int64) for each in (instance.pressure, instance.lifetime, instance.size)
+        )
+        return cls.made(pressure, lifetime, size)
+
+    @classmethod
+    def made(cls, pressure: NDArray[np.int64], lifetime: NDArray[np.int64], size: NDArray[np.int64]) -> Columns:
+        """Those of buffers of these sizes, which are footprints, in bytes."""
+        fits = int(size.max(initial=0)) * int(lifetime.max(initial=0)) < 1 << 63
+        return cls(pressure, lifetime, size * lifetime if fits else size.astype(np.float64) * lifetime)
+
+    def by_pressure(self) -> NDArray[np.intp]:
+        """As the function."""
+        return _descending(self.pressure, self.lifetime, self.area)
+
+    def by_pressure_then_area(self) -> NDArray[np.intp]:
+        """As the function."""
+        return _descending(self.pressure, self.area, self.lifetime)
 
 
-def _descending(*columns: _Column) -> list[int]:
+def _descending(*columns: _Column) -> NDArray[np.intp]:
     """Numbers in order of the first column, greatest first, equals in that of the next."""
-    return np.lexsort([-column for column in reversed(columns)]).tolist()
+    return np.lexsort([-column for column in reversed(columns)])
 
 
 def _area(instance: Instance, i: int) -> int:

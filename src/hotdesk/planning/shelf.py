@@ -30,10 +30,11 @@ class Shelf:
         self._upper = np.empty(room, dtype=np.int64)
         self._count = 0
 
-    def find(self, lower: int, upper: int, size: int, alignment: int) -> int:
+    def find(self, lower: int, upper: int, size: int, alignment: int, most: int = _NO_GAP) -> int:
         """Aligned offset of the smallest gap that holds `size` bytes over `[lower, upper)`, the lowest among equals.
 
-        Where no gap does, the first aligned offset above every range that is live in that time.
+        Where no gap does, the first aligned offset above every range that is live in that time. An offset above `most` may be
+        any that is.
         """
         n = self._count
         meeting = np.flatnonzero((self._lower[:n] < upper) & (self._upper[:n] > lower))
@@ -66,7 +67,7 @@ class SmallShelf:
     def __init__(self) -> None:
         self._taken: list[tuple[int, int, int, int]] = []  # bottom, top, lower, upper
 
-    def find(self, lower: int, upper: int, size: int, alignment: int) -> int:
+    def find(self, lower: int, upper: int, size: int, alignment: int, most: int = _NO_GAP) -> int:
         """As `Shelf.find`."""
         start, best, smallest = 0, -1, _NO_GAP
         for bottom, top, since, until in self._taken:
@@ -75,6 +76,8 @@ class SmallShelf:
                     best, smallest = start, bottom - start
                 if top > start:
                     start = (top + alignment - 1) & -alignment
+                    if start > most:
+                        break
         return start if best < 0 else best
 
     def insert(self, lower: int, upper: int, bottom: int, top: int) -> None:

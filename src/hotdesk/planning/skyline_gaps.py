@@ -10,6 +10,7 @@ gap. Each buffer opens and splits one gap: some operations on n bits, however ma
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import accumulate
 
@@ -24,11 +25,12 @@ def stack_in_gaps(instance: Instance, order: Sequence[int], ceiling: int | None 
     size, lower, upper = instance.size, instance.lower, instance.upper
     count = len(size)
     backwards = order[::-1]
-    since, until, bits = _inside(instance, backwards)
+    bits = _bits(count)
+    since, until = _inside(instance, backwards, bits)
     highest = sum(size) if ceiling is None else ceiling
     reached = 0
     offsets = [0] * count
-    left = (1 << len(order)) - 1
+    left = bits[len(order)] - 1
     tops: list[int] = []  # of what has not ended: top * count + buffer, as one integer compares faster than a pair
     level = 0
     # Gaps found by where they start and end. They are no wider than is free: what ended at both of their sides is part of them.
@@ -45,7 +47,8 @@ def stack_in_gaps(instance: Instance, order: Sequence[int], ceiling: int | None 
             end_of[start], start_of[end] = 0, -1
             while True:
                 rank = inside.bit_length() - 1
-                i, bit = backwards[rank], bits[rank]
+                i = backwards[rank]
+                bit = bits[rank]
                 top = level + size[i]
                 if top > reached:
                     reached = top
@@ -90,16 +93,22 @@ def stack_in_gaps(instance: Instance, order: Sequence[int], ceiling: int | None 
             i = heappop(tops) % count
 
 
-def _inside(instance: Instance, backwards: Sequence[int]) -> tuple[list[int], list[int], list[int]]:
-    """Who starts at each step or later, and who has ended by then, in sets; and the bits, from the last in the order on."""
+@lru_cache(maxsize=1)
+def _bits(count: int) -> tuple[int, ...]:
+    """The sets of one of `count` buffers each, and that of the next."""
+    return tuple(1 << rank for rank in range(count + 1))
+
+
+def _inside(instance: Instance, backwards: Sequence[int], bits: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Who starts at each step or later, and who has ended by then, in sets; `bits` are from the last in the order on."""
     lower, upper = instance.lower, instance.upper
     steps = max(upper, default=0) + 1
     since, until = [0] * steps, [0] * steps
-    bits = [1 << rank for rank in range(len(backwards))]
-    for i, bit in zip(backwards, bits, strict=True):
+    for rank, i in enumerate(backwards):
+        bit = bits[rank]
         since[lower[i]] |= bit
         until[upper[i]] |= bit
     since.reverse()
     since = list(accumulate(since, int.__or__))
     since.reverse()
-    return since, list(accumulate(until, int.__or__)), bits
+    return since, list(accumulate(until, int.__or__))

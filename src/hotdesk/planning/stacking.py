@@ -112,7 +112,7 @@ class Measures:
     @classmethod
     def of(cls, problem: Problem) -> Measures:
         """The bytes of a problem."""
-        footprints = [buffer.footprint for buffer in problem.buffers]
+        footprints = [buffer.size + -buffer.size % buffer.alignment for buffer in problem.buffers]
         return cls([b.size for b in problem.buffers], footprints, {pool.id: pool.capacity for pool in problem.pools})
 
 
@@ -163,8 +163,10 @@ class Fitting:
         """The pool and the offset of each buffer that fits in one."""
         return {
             i: (space, self.offsets[i])
-            for i, space in enumerate(stacking.spaces)
-            if space is not None and measures.sizes[i] and i not in self.outside
+            for space, pile in stacking.piles.items()
+            if space is not None
+            for i, _, _ in pile
+            if measures.sizes[i] and i not in self.outside
         }
 
 

@@ -233,13 +233,35 @@ def test_a_shelf_for_few_is_a_shelf() -> None:
 def test_lowering_peaks_borrows_what_fits() -> None:
     problem = Family.random(1, 2).problem(100, 100)
     instance, eligible = build_instance(problem), eligibility(problem)
-    loans = borrow.lower_peaks(problem, instance, eligible, instance.floor)
+    movable = borrow.Movable.of(problem, instance)
+    found = borrow.lower_peaks(problem.pools, movable, eligible, instance.floor)
+    assert found is not None
+    loans, left = found
     assert loans
-    left = build_instance(problem, loans).floor
-    assert left < instance.floor
-    assert borrow.lower_peaks(problem, instance, eligible, left + 1) == loans
-    assert borrow.lower_peaks(problem, instance, eligible, left) is None
+    assert build_instance(problem, loans).floor == left < instance.floor
+    assert borrow.lower_peaks(problem.pools, movable, eligible, left + 1) == found
+    assert borrow.lower_peaks(problem.pools, movable, eligible, left) is None
     for i, loan in loans.items():
         pool = problem.pools[loan.pool]
         assert loan.offset + problem.buffers[i].size <= pool.capacity
         assert problem.buffers[i].upper <= pool.free[0][1]
+
+
+def test_of_a_call_the_same_is_known_as_of_its_problem() -> None:
+    """The bound, peaks beside loans, and what lowers them, in steps that are counted otherwise."""
+    lowered = 0
+    for seed in range(4):
+        family = Family.random(seed, 2)
+        live = live_ranges.LiveRanges.of(family.problem(1, 1).buffers, family.windows)
+        for problem in (family.problem(*at) for at in few_shapes(seed)):
+            sized = live_ranges.Sized(live, problem)
+            every = build_instance(Problem(tuple(replace(b, size=max(b.size, 1)) for b in problem.buffers)))
+            instance = replace(every, size=tuple(b.footprint for b in problem.buffers))
+            movable = borrow.Movable.of(problem, instance)
+            found = borrow.lower_peaks(problem.pools, sized.movable(), sized.hosts, instance.floor)
+            assert found == borrow.lower_peaks(problem.pools, movable, eligibility(problem), instance.floor)
+            loans, left = found or ({}, instance.floor)
+            assert sized.bound() == lower_bound(problem)
+            assert sized.peaks([{}, loans]) == [build_instance(problem).floor, left]
+            lowered += found is not None
+    assert lowered > 4
