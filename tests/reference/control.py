@@ -103,6 +103,7 @@ MEANINGS: dict[str, Meaning] = {
     "scf.if": _if,
     "scf.index_switch": _index_switch,
     "scf.execute_region": _execute,
+    "shape.assuming": _execute,
     "scf.forall": _forall,
     "scf.parallel": _parallel,
     "func.call": _call,

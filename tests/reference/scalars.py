@@ -199,6 +199,12 @@ _MATH = (
 )
 
 
+def _witness(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    """That an assumption holds: nothing else has a meaning."""
+    assert bool(op.attributes["passing"].value), "an assumption that does not hold"
+    return [np.bool_(True)]
+
+
 def _extended_product(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
     """Both halves of a product of integers."""
     low: Any = np.array(operands[0], copy=True)
@@ -215,4 +221,5 @@ MEANINGS: dict[str, Meaning] = {
     **{f"{'math' if n in _MATH else 'arith'}.{n}": _meaning for n in (*_FLOATS, *_SIGNED, *_UNSIGNED, "cmpi", "cmpf")},
     "arith.select": _select,
     "arith.constant": _constant,
+    "shape.const_witness": _witness,
 }

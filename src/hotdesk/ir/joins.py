@@ -17,7 +17,8 @@ from hotdesk.ir.sizes import Size, integer
 from hotdesk.ir.walking import int_array, segment_sizes
 
 Sources: TypeAlias = "dict[ir.Value, tuple[ir.Value, ...]]"
-_CHOOSING = ("scf.if", "scf.index_switch", "scf.execute_region")
+_CHOOSING = ("scf.if", "scf.index_switch", "scf.execute_region", "shape.assuming")
+_ENDS = ("scf.yield", "scf.condition", "shape.assuming_yield")
 _CHANGES = 2
 
 
@@ -160,7 +161,7 @@ def is_inside(value: ir.Value, op: ir.Operation) -> bool:
 def _ends(region: ir.Region) -> list[list[ir.Value]]:
     """The operands of the terminators that leave a region with values."""
     ends = [_terminator(block) for block in region.blocks]
-    return [list(end.operands) for end in ends if end is not None and end.name in ("scf.yield", "scf.condition")]
+    return [list(end.operands) for end in ends if end is not None and end.name in _ENDS]
 
 
 def _terminator(block: ir.Block) -> ir.Operation | None:

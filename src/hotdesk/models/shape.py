@@ -1,4 +1,7 @@
-"""Shapes as tensors of sizes, and tensors of undefined contents; shape arithmetic is lowered first."""
+"""Shapes as tensors of sizes, tensors of undefined contents, and regions that run under an assumption.
+
+What an assumption's region yields is the op's result, in the memory where it was computed. Shape arithmetic is lowered first.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from hotdesk.ir.building import create, dim
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, shape_of
 from hotdesk.models.facts import Facts
-from hotdesk.models.model import OpModel
+from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.regions import bufferize_region_op, bufferize_terminator
 
 
 def _shape_of_facts(op: ir.Operation) -> Facts:
@@ -39,6 +44,23 @@ def _refuse(op: ir.Operation) -> Facts:
     return Facts()
 
 
+def _no_facts(op: ir.Operation) -> Facts:
+    return Facts()
+
+
+def _assuming_flow(op: ir.Operation) -> Flow:
+    """The region runs once, and yields the results."""
+    return Flow(exits=tuple((0, i, RESULTS, i) for i in range(len(op.results))))
+
+
+def _bufferize_assuming(op: ir.Operation, buffers: Buffers) -> None:
+    bufferize_region_op(op, _assuming_flow(op), buffers)
+
+
+def _bufferize_yield(op: ir.Operation, buffers: Buffers) -> None:
+    bufferize_terminator(op, buffers)
+
+
 def _poison_facts(op: ir.Operation) -> Facts:
     return Facts(undefined=frozenset({0})) if is_tensor(op.results[0].type) else Facts()
 
@@ -56,6 +78,8 @@ def _expand_poison(op: ir.Operation) -> list[ir.Value] | None:
 
 MODELS = {
     "shape.*": OpModel(_refuse),
+    "shape.assuming": OpModel(_no_facts, _bufferize_assuming, _assuming_flow),
+    "shape.assuming_yield": OpModel(_no_facts, _bufferize_yield, takes_scalars=True),
     "shape.shape_of": OpModel(_shape_of_facts, expand=_expand_shape_of),
     "ub.poison": OpModel(_poison_facts, expand=_expand_poison),
 }

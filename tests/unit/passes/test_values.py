@@ -43,6 +43,7 @@ OTHERS = (
     "reorder-for-peak",
     "s4-",
     "s5-",
+    "one-shot-assuming",
     "one-shot-control-flow",
     "one-shot-entering-loops",
     "one-shot-gathered",

@@ -14,7 +14,7 @@ from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.registry import model_of
 
 ENTRY, EXIT = -2, RESULTS
-_ONCE = ("scf.execute_region", "memref.alloca_scope")
+_ONCE = ("scf.execute_region", "shape.assuming", "memref.alloca_scope")
 _PASSES_NOTHING = ("scf.forall", "scf.parallel")
 
 

@@ -32,7 +32,7 @@ from hotdesk.analysis.ownership.owners import Handover, Ownership
 from hotdesk.ir.building import create, replace
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
 
-_BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region")
+_BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region", "shape.assuming")
 _LASTING = (Kind.ARGUMENT, Kind.GLOBAL)
 Point = tuple[int, int]
 """An op and one of its operands."""

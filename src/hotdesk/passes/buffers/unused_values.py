@@ -20,8 +20,8 @@ from hotdesk.analysis.ownership.handovers import Handovers, Key, Slot
 from hotdesk.ir.building import create
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 
-_AROUND = ("scf.if", "scf.for", "scf.while", "scf.index_switch", "scf.execute_region")
-_PASSING = (*_AROUND, "scf.yield", "scf.condition")
+_AROUND = ("scf.if", "scf.for", "scf.while", "scf.index_switch", "scf.execute_region", "shape.assuming")
+_PASSING = (*_AROUND, "scf.yield", "scf.condition", "shape.assuming_yield")
 _BRANCHES = ("cf.br", "cf.cond_br", "cf.switch")
 
 

@@ -230,7 +230,8 @@ def _ends(op: ir.Operation) -> bool:
 _TERMINATORS = frozenset(
     {
         "func.return", "scf.yield", "scf.condition", "scf.reduce", "scf.reduce.return", "scf.forall.in_parallel",
-        "linalg.yield", "memref.alloca_scope.return", "memref.atomic_yield", "tm_tensor.yield", "vector.yield",
+        "linalg.yield", "memref.alloca_scope.return", "memref.atomic_yield", "shape.assuming_yield",
+        "tm_tensor.yield", "vector.yield",
     }
 )  # fmt: skip
 

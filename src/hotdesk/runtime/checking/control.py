@@ -1,4 +1,4 @@
-"""`scf` and `func`: what runs regions and functions.
+"""`scf`, `func` and assumptions of `shape`: what runs regions and functions.
 
 Iterations of `scf.parallel` and `scf.forall` run in order, although a program may not count on it: what they could get wrong
 when they run at once is a race (`races`). What a body puts on the stack is gone after each iteration of `scf.for`, `scf.parallel`
@@ -110,6 +110,23 @@ def _execute(reading: Reading) -> Step:
     return step
 
 
+def _witness(reading: Reading) -> Step:
+    """That an assumption holds. The region of one that does not has no meaning."""
+    machine, at, holds, (result,) = (
+        reading.machine,
+        reading.at,
+        bool(reading.attribute("passing").value),
+        reading.results,
+    )
+
+    def step(frame: Frame) -> None:
+        if not holds:
+            machine.findings.stop(FaultKind.ASSERTION, at, "an assumption does not hold")
+        frame[result] = np.bool_(True)
+
+    return step
+
+
 def _parallel(reading: Reading) -> Step:
     lows, highs, steps, initial = reading.groups()
     machine, at, body, results = reading.machine, reading.at, reading.region(0), reading.results
@@ -179,6 +196,8 @@ MEANINGS: dict[str, Meaning] = {
     "scf.if": _if,
     "scf.index_switch": _index_switch,
     "scf.execute_region": _execute,
+    "shape.assuming": _execute,
+    "shape.const_witness": _witness,
     "scf.parallel": _parallel,
     "scf.forall": _forall,
     "func.call": _call,
