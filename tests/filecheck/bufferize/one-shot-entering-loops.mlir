@@ -61,3 +61,28 @@ func.func @stays(%a: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>)
   %w = linalg.add ins(%a, %r#2 : tensor<4xi32>, tensor<4xi32>) outs(%r#2 : tensor<4xi32>) -> tensor<4xi32>
   return %r#0, %w : tensor<4xi32>, tensor<4xi32>
 }
+
+// -----
+
+// What is copied in a circle is not set aside and copied back: one argument has new memory in each iteration.
+// CHECK-LABEL: func.func @circle(
+// CHECK-SAME:    [[A:%.*]]: memref<4xi32>, {{.*}}: index, {{.*}}: i1, [[OUT:%.*]]: memref<4xi32>
+// CHECK:         [[V:%.*]] = memref.alloc()
+// CHECK:         linalg.generic {{.*}} ins([[A]] : memref<4xi32>) outs([[OUT]] : memref<4xi32>)
+// CHECK:         scf.for {{.*}} iter_args([[Y:%.*]] = [[V]], [[Z:%.*]] = [[OUT]]) ->
+// CHECK:           [[K:%.*]] = arith.select %{{.*}}, [[Y]], [[V]]
+// CHECK-NEXT:      [[NEW:%.*]] = memref.alloc()
+// CHECK-NEXT:      linalg.generic {{.*}} ins([[Z]] : memref<4xi32>) outs([[NEW]] : memref<4xi32>)
+// CHECK:           linalg.generic {{.*}} ins([[K]] : memref<4xi32>) outs([[OUT]] : memref<4xi32>)
+// CHECK-NOT:       linalg.generic
+// CHECK:           scf.yield [[NEW]], [[OUT]]
+func.func @circle(%a: tensor<4xi32>, %n: index, %c: i1) -> tensor<4xi32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %v = arith.addi %a, %a : tensor<4xi32>
+  %r:2 = scf.for %i = %zero to %n step %one iter_args(%y = %v, %z = %a) -> (tensor<4xi32>, tensor<4xi32>) {
+    %k = arith.select %c, %y, %v : tensor<4xi32>
+    scf.yield %z, %k : tensor<4xi32>, tensor<4xi32>
+  }
+  return %r#1 : tensor<4xi32>
+}

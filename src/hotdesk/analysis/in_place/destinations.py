@@ -43,7 +43,7 @@ def choose_destinations(function: FunctionRecord, *, apart: bool = True) -> Dest
 def _dying(function: FunctionRecord, *, apart: bool) -> Destinations:
     readers = Readers(function)
     places = Places(function, readers)
-    Passing(function, places, readers.control).pass_forward()
+    Passing(function, places, readers).pass_forward()
     lent = returned_groups(function, readers, overwritten=True) if apart else frozenset[int]()
     return {
         (taken.op, taken.operand): taken.value

@@ -90,7 +90,7 @@ def analyse_in_place(
     """
     readers = Readers(function) if readers is None else readers
     places = Places(function, readers)
-    passing = Passing(function, places, readers.control, gathered, anew=anew)
+    passing = Passing(function, places, readers, gathered, anew=anew)
     passing.pass_forward()
     ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
     clobbers = [(op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]

@@ -94,7 +94,7 @@ class CallPlans:
         supposed = self._supposing(replace(record, writable_arguments=writable))
         readers = Readers(supposed)
         places = Places(supposed, readers)
-        passing = Passing(supposed, places, readers.control)
+        passing = Passing(supposed, places, readers)
         passing.pass_forward()
         takeovers: list[Takeover] = []
         gifts: dict[int, Given] = {}

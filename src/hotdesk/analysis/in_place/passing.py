@@ -13,12 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hotdesk.analysis.in_place.block_loops import BlockLoop, givers, traded
+from hotdesk.analysis.in_place.circles import broken
 from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED, Gathering
 from hotdesk.analysis.in_place.interference import Clash, Conflict
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.control import Control
 from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 
 
@@ -45,7 +46,7 @@ class Passing:
         self,
         function: FunctionRecord,
         places: Places,
-        control: Control,
+        readers: Readers,
         gathered: Mapping[int, bool] = NOTHING_GATHERED,
         *,
         anew: bool = False,
@@ -53,9 +54,10 @@ class Passing:
         self._function = function
         self._anew = anew
         self._places = places
-        self._control = control
+        self._needed = readers.needed
+        self._control = readers.control
         self.decisions: dict[FlowEdge, FlowDecision] = {}
-        self._edges = PassedEdges(function, control)
+        self._edges = PassedEdges(function, readers.control)
         self._gathered = gathered
         self.gathering = Gathering(function, places, self._edges, gathered)
         for loop, edges in self._edges.around.items():
@@ -112,6 +114,9 @@ class Passing:
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
             else:
                 self._lead_back(loop, edge, yielded)
+        if self._anew:
+            copied = [edge for edge in yielded if self.decisions[edge].copied]
+            self._places.move(edge.target for edge in broken(self._places, self._needed, copied, entering, results))
         for edge in yielded:
             if self.decisions[edge].copied and not self._places.moves(edge.target):
                 self._places.copy_into(edge.target, self._function.ops[edge.op])

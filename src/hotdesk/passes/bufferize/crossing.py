@@ -150,5 +150,7 @@ class Crossing:
         """Whether copying one overwrites what is still to be copied for the other."""
         if other.edge.source < 0 or not (each.edge.target in self._entered or each.edge.target in self._gathered):
             return False
+        if not all(self._is_needed(self._memrefs.current, edge.operand) for edge in (each.edge, other.edge)):
+            return False
         target = {place for place, _ in self._places.locations(each.edge.target)}
         return any(place in target for place, _ in self._places.locations(other.edge.source))
