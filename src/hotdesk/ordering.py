@@ -49,10 +49,13 @@ class Needs:
     def planner(self) -> Planner:
         return Planner(self.made, self.bounds)
 
-    def at(self, symbols: Mapping[str, int]) -> tuple[int, int]:
-        """Bytes of the arena, and of the results."""
+    def at(self, symbols: Mapping[str, int]) -> tuple[int, int] | None:
+        """Bytes of the arena, and of the results; None where buffers of these sizes are beyond all memory."""
+        arena = self.planner.arena(symbols)
+        if arena is None:
+            return None
         outputs = sum(max(0, evaluate(self.made.buffers[place].bytes, symbols)) for place in self.made.results)
-        return self.planner.arena(symbols), outputs
+        return arena, outputs
 
     def outputs(self, reader: Polynomials) -> Polynomial:
         """Bytes of the results as a reader has them."""
@@ -96,6 +99,8 @@ class LowerPeak:
         best = (0, 0, 0, dict[str, int]())
         for shape in self._shapes(sorted({*given.made.symbols, *other.made.symbols})):
             before, after = given.at(shape), other.at(shape)
+            if before is None or after is None:
+                continue  # there is no such call
             if after[0] > before[0] or after[1] > before[1]:
                 subject = f"arena of @main: {before[0]} bytes, {after[0]} in the other order{self._where(shape)}"
                 return Decision(subject, Outcome.ORDER_KEPT, Reason.ARENA_NOT_SMALLER, because)

@@ -10,7 +10,7 @@ import torch
 
 import hotdesk
 from hotdesk import ordering
-from hotdesk.errors import OptionError
+from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Outcome
 
 
@@ -106,6 +106,28 @@ def test_a_dynamic_size() -> None:
         x = torch.randn(n, 8)
         assert program.memory(x).arena < given.memory(x).arena
         assert torch.equal(program(x), given(x))
+
+
+class Padded(torch.nn.Module):
+    """Values of five dimensions, all made before the first of them is needed."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        made = [torch.nn.functional.pad((x * (i + 1.5)).sin(), (1, 1)) for i in range(3)]
+        made = [torch.nn.functional.pad(each, (1, 1)) for each in made]
+        sums = [each.sum((-1, -2)) for each in made]
+        return sums[0] + sums[1] * sums[2]
+
+
+def test_sizes_that_all_vary_are_not_compared_beyond_all_memory() -> None:
+    """Each of five sizes at 4096 is more than there is; the order is taken, or not, for what can be called."""
+    x = torch.randn(2, 3, 2, 3, 2)
+    shapes = {"x": {axis: torch.export.Dim(f"d{axis}", max=2**14) for axis in range(5)}}
+    program = hotdesk.compile(Padded(), (x,), dynamic_shapes=shapes, order="peak")
+    assert orders(program, x)
+    close = torch.testing.assert_close
+    close(program(x), Padded()(x))
+    with pytest.raises(PlanError, match=r"the buffers of a call: expected less than 576,460,752,303,423,488 bytes"):
+        hotdesk.compile(Padded(), (x,), dynamic_shapes=shapes, budget="1 MiB")
 
 
 def test_nothing_to_gain() -> None:

@@ -46,7 +46,7 @@ def never_larger(one: Planner, other: Planner, bounds: Box) -> bool:
     while boxes:
         box = boxes.pop()
         if _are_few(box):
-            if any(one.arena(values) > other.arena(values) for values in _values(box)):
+            if any(_is_larger(one.arena(values), other.arena(values)) for values in _values(box)):
                 return False
             continue
         left -= 1
@@ -61,6 +61,11 @@ def _is_proven(one: Planner, other: Planner, box: Box) -> bool:
     reader = Polynomials(box)
     sized, against = one.sized(reader), other.sized(reader)
     return any(is_never_above(sized, stacking, against, reader.ranges) for stacking in one.stackings)
+
+
+def _is_larger(one: int | None, other: int | None) -> bool:
+    """Whether an arena is larger than another one; None is one beyond all memory."""
+    return other is not None and (one is None or one > other)
 
 
 def _are_few(box: Box) -> bool:

@@ -23,13 +23,12 @@ from hotdesk.planning import Bound, Placement, Plan, PoolId, Problem, lower_boun
 from hotdesk.planning.all_sizes import Sized, good_for_all, sure_loans
 from hotdesk.planning.on_call import OnCall
 from hotdesk.planning.polynomials import Polynomial, greatest
-from hotdesk.planning.problem import LARGEST_TOTAL
 from hotdesk.planning.repacking import borrowing_less
 from hotdesk.planning.stacking import Stacking, arena_of, lay_out, read_stacking
 from hotdesk.runtime.checked import checked
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.layout import ALIGNMENT
-from hotdesk.runtime.problems import Planned, problem_of
+from hotdesk.runtime.problems import MOST_BYTES, Planned, problem_of
 
 SAMPLES = (512, 64, 8)
 """What each symbol is taken to be, beside its greatest value."""
@@ -70,7 +69,7 @@ class Planner:
         A result lends its memory until it is written first, a donated input once nothing reads it any more.
 
         Raises:
-            PlanError: the check found a fault.
+            PlanError: the check found a fault, or the sizes are beyond all memory.
         """
         self.made = 1 if self._for_all is not None else self.made + 1
         return self.solve(sizes)
@@ -101,9 +100,10 @@ class Planner:
         """How many buffers there are to place."""
         return len(self._places)
 
-    def arena(self, symbols: Mapping[str, int]) -> int:
-        """Bytes of the arena for values of the symbols."""
-        return self.solve(self._evaluator.at({**dict.fromkeys(self._evaluator.names, max(SAMPLES)), **symbols})).arena
+    def arena(self, symbols: Mapping[str, int]) -> int | None:
+        """Bytes of the arena for values of the symbols; None where buffers of these sizes are beyond all memory."""
+        sizes = self._evaluator.at({**dict.fromkeys(self._evaluator.names, max(SAMPLES)), **symbols})
+        return self.solve(sizes).arena if sum(sizes) < MOST_BYTES else None
 
     @property
     def stackings(self) -> tuple[Stacking, ...]:
@@ -167,7 +167,7 @@ class Planner:
         found: dict[tuple[int, ...], tuple[Problem, Plan]] = {}
         for symbols in self._sampled():
             sizes = tuple(self._evaluator.at(symbols))
-            if sizes not in found and all(size >= 0 for size in sizes) and sum(sizes) < LARGEST_TOTAL // 2:
+            if sizes not in found and all(size >= 0 for size in sizes) and sum(sizes) < MOST_BYTES:
                 problem = problem_of(self._lowered, sizes)
                 found[sizes] = problem, plan(problem)
         return tuple(found.values())

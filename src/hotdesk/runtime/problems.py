@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from hotdesk.analysis.allocations.lending import Windows
+from hotdesk.errors import PlanError
 from hotdesk.ir.sizes import Size
 from hotdesk.planning import Buffer, Pool, Problem
+from hotdesk.planning.problem import LARGEST_TOTAL
 from hotdesk.runtime.layout import ALIGNMENT
+
+MOST_BYTES = LARGEST_TOTAL // 2
+"""Buffers take less together, more than any machine has, or nothing is planned."""
 
 
 class Use(Protocol):
@@ -38,7 +43,17 @@ def problem_of(function: Planned, sizes: Sequence[int]) -> Problem:
 
     A result lends its memory until it is written first, a donated input once nothing reads it any more. A buffer that nothing
     uses needs none.
+
+    Raises:
+        PlanError: they take `MOST_BYTES` or more together.
     """
+    if (total := sum(sizes)) >= MOST_BYTES:
+        raise PlanError(
+            "the buffers of a call",
+            expected=f"less than {MOST_BYTES:,} bytes together",
+            got=f"{total:,}",
+            hint="Use smaller sizes, or declare smaller ranges for those that vary.",
+        )
     uses = function.buffers
     buffers = [
         Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT)

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping
 from hotdesk.errors import OptionError
 from hotdesk.ir.polynomials import Polynomials
 from hotdesk.planning.polynomials import greatest
-from hotdesk.planning.problem import LARGEST_TOTAL
 from hotdesk.report.records import Memory, WorstCase
 from hotdesk.runtime.certificates import certified
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.layout import ALIGNMENT
+from hotdesk.runtime.problems import MOST_BYTES
 
 Limits = Mapping[str, tuple[int, int]]
 
@@ -41,10 +41,10 @@ def worst_case(
     """
     corner = {name: high for name, (_, high) in ranges.items()}
     sizes = main.sizes(corner)
-    if sum(sizes) >= LARGEST_TOTAL // 2:
+    if sum(sizes) >= MOST_BYTES:
         raise OptionError(
             f"the sizes at {', '.join(f'{name} = {high}' for name, high in corner.items())}",
-            expected=f"less than {LARGEST_TOTAL // 2} bytes together",
+            expected=f"less than {MOST_BYTES} bytes together",
             got=str(sum(sizes)),
             hint='Ask about a smaller range, as in `program.memory({"batch": (1, 64)})`.',
         )

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import sympy
 
+from hotdesk.errors import PlanError
 from hotdesk.runtime import comparing
 from hotdesk.runtime.comparing import never_larger
 from hotdesk.runtime.planner import Planner
@@ -102,6 +103,21 @@ def test_no_buffers() -> None:
     assert not is_never_larger(TOGETHER, function())
 
 
+def test_sizes_beyond_all_memory_are_no_calls() -> None:
+    """At the second of the two sizes neither can run; where one of them can, that one is the smaller."""
+    bounds: Bounds = {"n": (2**50, 2**58)}
+    few: Bounds = {"n": (2**53 - 1, 2**53)}
+    one, other = function((0, 1, 64 * N), (1, 2, 8)), function((0, 2, 64 * N), (1, 2, 8))
+    assert one.planner(bounds).arena({"n": 2**50}) == 2**56
+    assert one.planner(bounds).arena({"n": 2**58}) is None
+    with pytest.raises(PlanError, match="the buffers of a call: expected less than .* bytes together, got"):
+        one.planner(bounds).plan([64 * 2**58, 8])
+    assert is_never_larger(one, other, few)
+    assert not is_never_larger(other, one, few)
+    assert not is_never_larger(function((0, 1, 128 * N)), function((0, 1, 32 * N)), few)
+    assert is_never_larger(function((0, 1, 32 * N)), function((0, 1, 128 * N)), few)
+
+
 def random_function(rng: random.Random, sizes: Sequence[Any]) -> Function:
     buffers = [(a, a + rng.randint(1, 3), size) for size in sizes for a in [rng.randint(0, 4)]]
     return function(*buffers, result=(rng.randint(1, 6), rng.choice(sizes)) if rng.random() < 0.7 else None)
@@ -117,7 +133,8 @@ def test_what_is_proven_holds(seed: int) -> None:
         one, other = random_function(rng, sizes), random_function(rng, sizes)
         first, second = one.planner(UP_TO_300), other.planner(UP_TO_300)
         shapes = [*product((1, 2, 150, 300), repeat=2), *((rng.randint(1, 300), rng.randint(1, 300)) for _ in range(8))]
-        holds = all(first.arena({"n": n, "k": k}) <= second.arena({"n": n, "k": k}) for n, k in shapes)
+        arenas = [(first.arena({"n": n, "k": k}), second.arena({"n": n, "k": k})) for n, k in shapes]
+        holds = all(a is not None and b is not None and a <= b for a, b in arenas)
         if never_larger(first, second, UP_TO_300):
             proven += 1
             assert holds
