@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from hotdesk.planning import Buffer, Plan, Pool, PoolId, Problem, check, plan
+from hotdesk.planning import Buffer, Plan, Pool, PoolId, Problem, check_sizes, plan
 from hotdesk.planning.on_call import OnCall
 from hotdesk.planning.stacking import Stacking, read_stacking
 
@@ -64,10 +64,15 @@ class Family:
 
     def problem(self, m: int, n: int) -> Problem:
         """For these values of the symbols."""
+        sizes, pools = self.sized(m, n)
+        buffers = (Buffer(i, *live, size) for i, (live, size) in enumerate(zip(self.live, sizes, strict=True)))
+        return Problem(tuple(buffers), pools)
+
+    def sized(self, m: int, n: int) -> tuple[list[int], tuple[Pool, ...]]:
+        """The sizes of the buffers for these values of the symbols, in bytes, and the pools there are then."""
         sizes = [a * m + b * n + c for a, b, c in self.sizes]
-        buffers = tuple(Buffer(i, *live, size) for i, (live, size) in enumerate(zip(self.live, sizes, strict=True)))
-        pools = zip(self.windows.items(), self.lenders, strict=True)
-        return Problem(buffers, tuple(Pool(name, sizes[i], free) for (name, free), (i, _) in pools if sizes[i]))
+        pools = ((f"p{k}", sizes[i], ((0, end),)) for k, (i, end) in enumerate(self.lenders))
+        return sizes, tuple(Pool(*pool) for pool in pools if pool[1])
 
     def stackings(self) -> list[Stacking]:
         """Of plans for the samples."""
@@ -105,12 +110,12 @@ def measure(pools: int, families: int = FAMILIES) -> Shapes:
 
     Raises AssertionError for a plan that breaks a rule.
     """
-    asked: list[tuple[Family, OnCall, tuple[int, int]]] = []
+    asked: list[tuple[Family, Problem, OnCall, tuple[int, int]]] = []
     for seed in range(families):
         family = Family.random(seed, pools)
         planner = family.planner()
-        asked += [(family, planner, values) for values in shapes(seed)]
-    rounds = [[_timed(family, planner, *values) for family, planner, values in asked] for _ in range(_ROUNDS)]
+        asked += [(family, family.problem(1, 1), planner, values) for values in shapes(seed)]
+    rounds = [[_timed(*each) for each in asked] for _ in range(_ROUNDS)]
     plans = [made for _, made in rounds[0]]
     return Shapes(
         pools,
@@ -138,12 +143,13 @@ def bar(rows: Sequence[Shapes]) -> tuple[bool, str]:
     return not late, text
 
 
-def _timed(family: Family, planner: OnCall, m: int, n: int) -> tuple[float, Plan]:
+def _timed(family: Family, program: Problem, planner: OnCall, values: tuple[int, int]) -> tuple[float, Plan]:
+    """What a call does: sizes from values, a plan and its check. The program's own sizes are of no meaning."""
     started = time.process_time()
-    problem = family.problem(m, n)
-    made = planner.plan(problem)
-    faults = check(problem, made)
+    sizes, pools = family.sized(*values)
+    made = planner.plan_sizes(sizes, pools)
+    faults = check_sizes(program, sizes, pools, made)
     seconds = time.process_time() - started
     if faults:
-        raise AssertionError(f"{family}, {m}, {n}: {faults[0].message}")
+        raise AssertionError(f"{family}, {values}: {faults[0].message}")
     return seconds, made

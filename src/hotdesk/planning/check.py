@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hotdesk.planning.buffers import Buffer, BufferId, Pool, Tie
+from hotdesk.planning.buffers import BufferId, Pool, Tie
 from hotdesk.planning.check_overlaps import check_overlaps
 from hotdesk.planning.check_places import Table, check_places
 from hotdesk.planning.plan import Placement, Plan
@@ -28,17 +28,26 @@ def check(problem: Problem, plan: Plan) -> tuple[Violation, ...]:
 
     Of many buffers that overlap in one memory, some pairs may be left out; never all.
     """
+    return check_sizes(problem, [buffer.size for buffer in problem.buffers], problem.pools, plan)
+
+
+def check_sizes(problem: Problem, sizes: Sequence[int], pools: Sequence[Pool], plan: Plan) -> tuple[Violation, ...]:
+    """As `check`, where the buffers of a problem have other sizes, in bytes and in their order, and there are other pools.
+
+    Raises ValueError for another number of sizes than of buffers.
+    """
     faults = _check_census(problem, plan)
     if faults:
-        buffers = {buffer.id: buffer for buffer in problem.buffers}
-        first = {p.buffer_id: p for p in reversed(plan.placements) if p.buffer_id in buffers}
-        table = Table.of([buffers[name] for name in first], tuple(first.values()))
+        rows = {buffer.id: (buffer, size) for buffer, size in zip(problem.buffers, sizes, strict=True)}
+        first = {p.buffer_id: p for p in reversed(plan.placements) if p.buffer_id in rows}
+        chosen = [rows[name] for name in first]
+        table = Table.of([b for b, _ in chosen], [size for _, size in chosen], tuple(first.values()))
     else:
-        table = Table.of(problem.buffers, plan.placements)
-    faults += check_places(table, problem.pools, plan.arena)
+        table = Table.of(problem.buffers, sizes, plan.placements)
+    faults += check_places(table, pools, plan.arena)
     if problem.ties:
         faults += _check_ties(problem.ties, {p.buffer_id: p for p in table.placements})
-    faults += _check_cost(table.buffers, table.placements, problem.pools, plan.cost)
+    faults += _check_cost(table, pools, plan.cost)
     faults += check_overlaps(table, _groups(problem.ties))
     return tuple(faults)
 
@@ -81,15 +90,13 @@ def _spot(placement: Placement) -> str:
     return f"{placement.offset}" if placement.pool is None else f"{placement.offset} of pool {placement.pool!r}"
 
 
-def _check_cost(
-    buffers: Sequence[Buffer], placements: Sequence[Placement], pools: Sequence[Pool], cost: int
-) -> list[Violation]:
+def _check_cost(table: Table, pools: Sequence[Pool], cost: int) -> list[Violation]:
     rates = {pool.id: pool.cost for pool in pools if pool.cost}
     due = 0
     if rates:
-        for buffer, placement in zip(buffers, placements, strict=True):
+        for placement, occupied in zip(table.placements, table.occupied.tolist(), strict=True):
             if placement.pool is not None:
-                due += -(-buffer.size // buffer.alignment) * buffer.alignment * rates.get(placement.pool, 0)
+                due += occupied * rates.get(placement.pool, 0)
     return [] if due == cost else [Violation("cost", (), f"the loans cost {due}, the plan says {cost}")]
 
 

@@ -82,7 +82,7 @@ def _pieces(table: Table, groups: Mapping[BufferId, BufferId]) -> Sequence[Colum
 
 def _taken(table: Table, chosen: NDArray[np.bool_]) -> list[Column]:
     """The columns of `_Piece`, of the rows that are chosen, each by itself."""
-    mine = np.flatnonzero(chosen[table.row])
+    mine = chosen[table.row].nonzero()[0]
     row = table.row[mine]
     bottom = table.offset[row]
     return [table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row]
@@ -107,10 +107,11 @@ def _united(needed: Sequence[_Piece]) -> Iterator[_Piece]:
 def _compared(pieces: Sequence[Column], later: NDArray[np.intp]) -> Iterator[tuple[int, int, int]]:
     """Rows that overlap, the one that is there first before the other, and the step at which they meet."""
     lower, _, bottom, top, row = pieces
-    first = np.repeat(np.arange(len(later)), later)
-    second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)
-    hit = np.flatnonzero((bottom[first] < top[second]) & (bottom[second] < top[first]))
-    for i, j in zip(first[hit], second[hit], strict=True):
+    ends = np.cumsum(later)
+    pairs = np.arange(int(later.sum()))
+    second = pairs + np.repeat(np.arange(1, len(later) + 1) - ends + later, later)
+    hit = np.flatnonzero((np.repeat(bottom, later) < top[second]) & (bottom[second] < np.repeat(top, later)))
+    for i, j in zip(np.searchsorted(ends, hit, side="right"), second[hit], strict=True):
         yield int(row[i]), int(row[j]), int(lower[j])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -42,9 +43,14 @@ class Table:
     spaces: tuple[PoolId | None, ...]
 
     @classmethod
-    def of(cls, buffers: Sequence[Buffer], placements: Sequence[Placement]) -> Table:
-        """The columns of buffers and of their placements, in the same order."""
-        size = column([buffer.size for buffer in buffers])
+    def of(cls, buffers: Sequence[Buffer], sizes: Sequence[int], placements: Sequence[Placement]) -> Table:
+        """The columns of buffers, of their sizes in bytes, and of their placements, in the same order.
+
+        Raises ValueError where these are not as many.
+        """
+        if not len(buffers) == len(sizes) == len(placements):
+            raise ValueError(f"expected a size and a placement for each buffer, got {len(sizes)} for {len(buffers)}")
+        size = column(sizes)
         alignment = column([buffer.alignment for buffer in buffers])
         pools = [placement.pool for placement in placements]
         number = {name: k for k, name in enumerate(dict.fromkeys(pools))}
@@ -109,36 +115,45 @@ def check_places(table: Table, pools: Sequence[Pool], arena: int) -> list[Violat
         for (b, p), occupied in zip(table.where(beyond), table.occupied[beyond].tolist(), strict=True)
     ]
     known = {pool.id: pool for pool in pools}
+    end = table.offset + table.size
     for space in table.spaces:
         if space is not None:
-            faults += _check_loans(table, space, known.get(space))
+            faults += _check_loans(table, end, space, known.get(space))
     return faults
 
 
-def _check_loans(table: Table, space: PoolId, pool: Pool | None) -> list[Violation]:
+def _check_loans(table: Table, end: Column, space: PoolId, pool: Pool | None) -> list[Violation]:
+    """What lies in a pool has to lie inside, while it is free. What has no byte takes none of it."""
     here = table.within(space)
     if pool is None:
         return [
             Violation("pool", (b.id,), f"{b.id!r} is placed in {space!r}, which is no pool")
             for b, _ in table.where(here)
         ]
-    here = here & (table.size > 0)  # what has no byte takes none of the pool's
+    here = here & (table.size > 0)
+    beyond = here & (end > pool.capacity)
     faults = [
-        Violation("capacity", (b.id,), f"{b.id!r} ends at {p.offset + b.size} in a pool of {pool.capacity} bytes")
-        for b, p in table.where(here & (table.offset + table.size > pool.capacity))
+        Violation("capacity", (b.id,), f"{b.id!r} ends at {reached} in a pool of {pool.capacity} bytes")
+        for (b, _), reached in zip(table.where(beyond), end[beyond].tolist(), strict=True)
     ]
-    stretches = here[table.row].nonzero()[0]
-    begins, ends = (column([interval[k] for interval in pool.free]) for k in (0, 1))
-    last = begins.searchsorted(table.since[stretches], side="right") - 1
-    free = last >= 0
-    free[free] = table.until[stretches][free] <= ends[last[free]]
-    outside = np.zeros(len(table.buffers), dtype=np.bool_)
-    outside[table.row[stretches[~free]]] = True
-    faults += [
-        Violation("window", (b.id,), f"{b.id!r} is live in [{b.lower}, {b.upper}), when {pool.id!r} is not all free")
-        for b, _ in table.where(outside)
-    ]
+    for i in dict.fromkeys(_outside(table, here, pool)):
+        b = table.buffers[i]
+        message = f"{b.id!r} is live in [{b.lower}, {b.upper}), when {pool.id!r} is not all free"
+        faults.append(Violation("window", (b.id,), message))
     return faults
+
+
+def _outside(table: Table, here: Column, pool: Pool) -> list[int]:
+    """Of the rows `here` those that have a stretch in none of the intervals in which a pool is free."""
+    begins, ends = [start for start, _ in pool.free], [end for _, end in pool.free]
+    mine = here[table.row].nonzero()[0]
+    stretches = zip(table.row[mine].tolist(), table.since[mine].tolist(), table.until[mine].tolist(), strict=True)
+    found: list[int] = []
+    for row, since, until in stretches:
+        at = bisect_right(begins, since)
+        if not at or until > ends[at - 1]:
+            found.append(row)
+    return sorted(found)
 
 
 def _needed(buffers: Sequence[Buffer]) -> tuple[Sequence[int], list[int], list[int]]:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from hotdesk.planning.borrow import Movable
 from hotdesk.planning.bounds import Bound, Eligibility, Events, free_throughout
-from hotdesk.planning.buffers import Buffer, PoolId
+from hotdesk.planning.buffers import Buffer, Pool, PoolId
 from hotdesk.planning.instance import MOST_LISTED, Instance, build_instance
 from hotdesk.planning.orders import Columns
-from hotdesk.planning.problem import Problem
+from hotdesk.planning.problem import LARGEST_TOTAL, Problem
 from hotdesk.planning.stacking import Measures
 
 Column = NDArray[np.int64]
@@ -38,6 +38,7 @@ class LiveRanges:
         runs: these two of each, one after the other.
         hosts: for each pool whether it is free throughout the life of each buffer.
         alignment: in bytes, of all.
+        buffers: they themselves; their sizes are of no meaning.
     """
 
     lower: Column
@@ -50,6 +51,7 @@ class LiveRanges:
     runs: NDArray[np.intp]
     hosts: Mapping[PoolId, NDArray[np.bool_]]
     alignment: int
+    buffers: tuple[Buffer, ...]
 
     @classmethod
     def of(cls, buffers: Sequence[Buffer], windows: Windows) -> LiveRanges:
@@ -71,32 +73,46 @@ class LiveRanges:
             np.ravel(np.column_stack((begins, ends))),
             {pool: free_throughout(lower, upper, free) for pool, free in windows.items()},
             alignment,
+            tuple(buffers),
         )
+
+    def problem(self, sizes: Sequence[int], pools: Sequence[Pool]) -> Problem:
+        """That of these sizes, in bytes. Raises ValueError where there is none."""
+        buffers = zip(self.buffers, sizes, strict=True)
+        return Problem(tuple(replace(buffer, size=size) for buffer, size in buffers), tuple(pools))
 
 
 class Sized:
-    """A problem of these live ranges."""
+    """These live ranges with sizes, in bytes, and with pools. Raises ValueError for what is no problem."""
 
-    def __init__(self, live: LiveRanges, problem: Problem) -> None:
+    def __init__(self, live: LiveRanges, sizes: Sequence[int], pools: Sequence[Pool]) -> None:
         self._live = live
-        self.problem = problem
-        self.measures = Measures.of(problem)
-        sizes: Column = np.array(self.measures.sizes, dtype=np.int64)
-        self._present = sizes > 0
-        self.footprints: Column = np.array(self.measures.footprints, dtype=np.int64)
-        self.hosts: Eligibility = np.empty((len(sizes), len(problem.pools)), dtype=np.bool_)
-        for k, pool in enumerate(problem.pools):
-            self.hosts[:, k] = live.hosts[pool.id] & self._present & (sizes <= pool.capacity)
+        self.pools = pools
+        footprints = [size + -size % live.alignment for size in sizes]
+        self.no_reuse = sum(footprints)
+        if len(sizes) != len(live.buffers) or min(sizes, default=0) < 0 or self.no_reuse >= LARGEST_TOTAL:
+            live.problem(sizes, pools)
+        self.measures = Measures(sizes, footprints, {pool.id: pool.capacity for pool in pools})
+        column: Column = np.array(sizes, dtype=np.int64)
+        self._present = column > 0
+        self.footprints: Column = np.array(footprints, dtype=np.int64)
+        self.hosts: Eligibility = np.empty((len(sizes), len(pools)), dtype=np.bool_)
+        for k, pool in enumerate(pools):
+            self.hosts[:, k] = live.hosts[pool.id] & self._present & (column <= pool.capacity)
+
+    def problem(self) -> Problem:
+        """With a buffer for each."""
+        return self._live.problem(self.measures.sizes, self.pools)
 
     def bound(self) -> Bound:
         """As `bounds.lower_bound`."""
         live, present = self._live, self._present
-        capacities = [pool.capacity + -pool.capacity % live.alignment for pool in self.problem.pools]
+        capacities = [pool.capacity + -pool.capacity % live.alignment for pool in self.pools]
         step, peak = live.events.tightest_step(self.footprints, self.hosts, capacities)
         if not peak:
             step = int(live.lower[present].min(initial=np.iinfo(np.int64).max)) if present.any() else 0
         at: list[int] = np.flatnonzero(present & (live.lower <= step) & (step < live.upper)).tolist()
-        return Bound(peak, step, tuple([self.problem.buffers[i].id for i in at]))
+        return Bound(peak, step, tuple([live.buffers[i].id for i in at]))
 
     def peaks(self, lent: Sequence[Collection[int]]) -> list[int]:
         """For each choice of buffers, by position, the largest load of the arena where those are not in it."""

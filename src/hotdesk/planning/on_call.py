@@ -19,11 +19,12 @@ was planned before.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 
 import numpy as np
 
 from hotdesk.planning.borrow import lower_peaks
-from hotdesk.planning.buffers import Buffer, PoolId
+from hotdesk.planning.buffers import Buffer, Pool, PoolId
 from hotdesk.planning.instance import build_instance
 from hotdesk.planning.live_ranges import Column, LiveRanges, Sized, Windows
 from hotdesk.planning.orders import Columns
@@ -64,19 +65,26 @@ class OnCall:
         `windows` tells when pools are free, of which a problem may lack some. `stackings` are those of plans for other sizes.
         """
         self._live = LiveRanges.of(buffers, windows)
+        self._names = tuple(buffer.id for buffer in buffers)
         self._stackings = tuple(stackings)
 
     def plan(self, problem: Problem) -> Plan:
         """A plan for the sizes of a problem, which has no ties."""
-        sized = Sized(self._live, problem)
-        measures, bound = sized.measures, sized.bound()
-        no_reuse = sum(measures.footprints)
+        return self.plan_sizes([buffer.size for buffer in problem.buffers], problem.pools)
+
+    def plan_sizes(self, sizes: Sequence[int], pools: Sequence[Pool] = ()) -> Plan:
+        """A plan for sizes of the buffers, in bytes.
+
+        Raises ValueError for a negative size, and for sizes that sum to more than there can be.
+        """
+        sized = Sized(self._live, sizes, pools)
+        measures, bound, no_reuse = sized.measures, sized.bound(), sized.no_reuse
         best: tuple[Stacking, Fitting] | None = None
         arena = no_reuse
         known: list[Loans] = []
         for stacking in self._stackings:
             found = Fitting.of(stacking, measures)
-            if problem.pools:
+            if pools:
                 known.append(found.loans(stacking, measures))
             if not found.outside and (best is None or found.arena < arena) and found.arena <= no_reuse:
                 best, arena = (stacking, found), found.arena
@@ -86,17 +94,17 @@ class OnCall:
             packed = self._packed(sized, bound.bytes, known or [{}], arena)
             if packed is not None:
                 (offsets, arena, strategy), loans = packed
-                return Plan(_placed(problem, offsets, loans), arena, bound, strategy, no_reuse)
+                return Plan(self._placed(offsets, loans), arena, bound, strategy, no_reuse)
         if best is None:
-            return Plan(_apart(problem, measures), no_reuse, bound, "no-reuse", no_reuse)
-        return Plan(best[1].placements(problem, best[0]), arena, bound, "as-sampled", no_reuse)
+            return Plan(self._placed(_apart(measures), {}), no_reuse, bound, "no-reuse", no_reuse)
+        return Plan(best[1].placements(self._names, best[0], measures), arena, bound, "as-sampled", no_reuse)
 
     def _packed(self, sized: Sized, bound: int, known: Sequence[Loans], arena: int) -> tuple[Found, Loans] | None:
         """A smaller arena than is known, if any is found, and what is lent beside it, as in one of those known, or anew."""
         peaks = sized.peaks(known)
         floor = min(peaks)
         loans = known[peaks.index(floor)]
-        pools = sized.problem.pools
+        pools = sized.pools
         if pools and floor > CLOSE * bound:
             lent = lower_peaks(pools, sized.movable(), sized.hosts, floor)
             if lent is not None:
@@ -117,7 +125,7 @@ class OnCall:
         For many buffers there is one.
         """
         if not self._live.listed:
-            yield from _swept(sized.problem, loans)
+            yield from _swept(sized.problem(), loans)
             return
         instance, columns = sized.packing(loans)
         size = sized.footprints
@@ -141,14 +149,13 @@ class OnCall:
                 arena = reached
                 yield lower, arena, f"{name}, twice"
 
-
-def _placed(problem: Problem, offsets: Sequence[int], loans: Loans) -> tuple[Placement, ...]:
-    """Offsets in the arena and what is lent, as placements."""
-    spaces: list[PoolId | None] = [None] * len(offsets)
-    places = list(offsets)
-    for i, (pool, offset) in loans.items():
-        spaces[i], places[i] = pool, offset
-    return tuple(map(Placement, [buffer.id for buffer in problem.buffers], spaces, places))
+    def _placed(self, offsets: Sequence[int], loans: Loans) -> tuple[Placement, ...]:
+        """Offsets in the arena and what is lent, as placements."""
+        spaces: list[PoolId | None] = [None] * len(offsets)
+        places = list(offsets)
+        for i, (pool, offset) in loans.items():
+            spaces[i], places[i] = pool, offset
+        return tuple(map(Placement, self._names, spaces, places))
 
 
 def _swept(problem: Problem, loans: Loans) -> Iterator[Found]:
@@ -163,10 +170,7 @@ def _swept(problem: Problem, loans: Loans) -> Iterator[Found]:
         yield offsets, layout.arena, layout.strategy
 
 
-def _apart(problem: Problem, measures: Measures) -> tuple[Placement, ...]:
-    """No two buffers share a byte."""
-    tops: list[int] = np.cumsum(measures.footprints, dtype=np.int64).tolist()
-    return tuple(
-        Placement(buffer.id, None, top - footprint if footprint else 0)
-        for buffer, top, footprint in zip(problem.buffers, tops, measures.footprints, strict=True)
-    )
+def _apart(measures: Measures) -> list[int]:
+    """Offsets at which no two buffers share a byte."""
+    tops = accumulate(measures.footprints)
+    return [top - footprint if footprint else 0 for top, footprint in zip(tops, measures.footprints, strict=True)]

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hotdesk.planning.buffers import Buffer, PoolId
+from hotdesk.planning.buffers import Buffer, BufferId, PoolId
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.problem import Problem
 
@@ -97,16 +97,24 @@ def lay_out(stacking: Stacking, problem: Problem) -> tuple[tuple[Placement, ...]
 
     None where a buffer does not fit the pool that it lies in.
     """
-    found = Fitting.of(stacking, Measures.of(problem))
-    return None if found.outside else (found.placements(problem, stacking), found.arena)
+    measures = Measures.of(problem)
+    found = Fitting.of(stacking, measures)
+    return (
+        None
+        if found.outside
+        else (
+            found.placements([buffer.id for buffer in problem.buffers], stacking, measures),
+            found.arena,
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
     """Bytes, by position: the sizes of buffers, these with padding, and the capacities of pools by name."""
 
-    sizes: list[int]
-    footprints: list[int]
+    sizes: Sequence[int]
+    footprints: Sequence[int]
     capacities: dict[PoolId, int]
 
     @classmethod
@@ -150,13 +158,11 @@ class Fitting:
                 tops[i] += offset
         return cls(offsets, frozenset(outside), arena)
 
-    def placements(self, problem: Problem, stacking: Stacking) -> tuple[Placement, ...]:
+    def placements(self, names: Sequence[BufferId], stacking: Stacking, measures: Measures) -> tuple[Placement, ...]:
         """One for each buffer, where none is outside. Empty buffers are on the ground of the arena."""
+        rows = zip(names, measures.sizes, stacking.spaces, self.offsets, strict=True)
         return tuple(
-            [
-                Placement(buffer.id, space, offset) if buffer.size else Placement(buffer.id, None, 0)
-                for buffer, space, offset in zip(problem.buffers, stacking.spaces, self.offsets, strict=True)
-            ]
+            [Placement(name, space, offset) if size else Placement(name, None, 0) for name, size, space, offset in rows]
         )
 
     def loans(self, stacking: Stacking, measures: Measures) -> dict[int, tuple[PoolId, int]]:

@@ -1,9 +1,10 @@
+import random
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from hotdesk.planning import Buffer, Placement, Plan, Pool, Problem, Tie, check, check_overlaps, plan
+from hotdesk.planning import Buffer, Placement, Plan, Pool, Problem, Tie, check, check_overlaps, check_sizes, plan
 
 PROBLEM = Problem(
     (
@@ -129,6 +130,34 @@ def test_many_at_one_step_are_swept_and_few_compared(monkeypatch: pytest.MonkeyP
         assert compared == expected
         placements = (replace(made.placements[0], offset=made.placements[1].offset), *made.placements[1:])
         assert {v.code for v in check(problem, replace(made, placements=placements))} == {"overlap"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_sizes_beside_a_problem_are_checked_as_those_in_it(seed: int) -> None:
+    """Whatever is wrong, the same faults are found, and the sizes in the problem do not count."""
+    rng = random.Random(seed)
+    found: set[str] = set()
+    for _ in range(40):
+        count = rng.randint(1, 8)
+        live = [(lower, lower + rng.randint(1, 6)) for lower in (rng.randrange(9) for _ in range(count))]
+        structure = Problem(tuple(Buffer(i, *each, 1 + i) for i, each in enumerate(live)))
+        sizes = [rng.choice((0, 1, 64, 100, 300)) for _ in live]
+        pools = (Pool("p", rng.choice((64, 600)), ((0, 5), (6, 9)), rng.randrange(2)),)
+        problem = Problem(tuple(replace(b, size=size) for b, size in zip(structure.buffers, sizes, strict=True)), pools)
+        places = [Placement(i, rng.choice((None, None, "p", "q")), 32 * rng.randrange(24)) for i in range(count)]
+        rng.choice((places.pop, places.reverse, places.copy, places.copy))()
+        made = replace(RIGHT, placements=tuple(places), arena=rng.choice((64, 1024)))
+        faults = check(problem, made)
+        assert check_sizes(structure, sizes, pools, made) == faults
+        found |= {fault.code for fault in faults}
+    assert found >= {"arena", "capacity", "cost", "misaligned", "missing", "overlap", "pool", "window"}
+
+
+def test_a_size_is_needed_for_each_buffer() -> None:
+    for sizes in ([64], [64] * (len(PROBLEM.buffers) + 1)):
+        for made in (RIGHT, replace(RIGHT, placements=RIGHT.placements[:-1])):
+            with pytest.raises(ValueError, match=r"expected a size|argument 2 is"):
+                check_sizes(PROBLEM, sizes, PROBLEM.pools, made)
 
 
 def test_numbers_of_any_size_are_checked() -> None:

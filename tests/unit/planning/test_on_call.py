@@ -50,7 +50,7 @@ def test_plans_are_right_and_no_worse_than_what_is_known(seed: int, pools: int) 
         assert made.bound == lower_bound(problem)
         laid_out = [found[1] for stacking in known if (found := lay_out(stacking, problem)) is not None]
         assert made.bound.bytes <= made.arena <= min([made.no_reuse, *laid_out])
-        assert planner.plan(problem) == made
+        assert planner.plan(problem) == made == planner.plan_sizes(*family.sized(m, n))
 
 
 def test_arenas_are_close_to_the_bound() -> None:
@@ -82,6 +82,19 @@ def test_what_takes_no_bytes_and_pools_that_have_none_are_left_out() -> None:
             assert made.bound == lower_bound(problem)
     nothing = OnCall((), {}, []).plan(Problem(()))
     assert (nothing.arena, nothing.placements) == (0, ())
+
+
+def test_sizes_that_are_none_are_refused_as_in_a_problem() -> None:
+    buffers = tuple(Buffer(i, i, i + 3, 64) for i in range(3))
+    planner = OnCall(buffers, {}, [])
+    for sizes in ([64, -1, 64], [1 << 59, 1 << 59, 0], [1 << 80, 0, 0]):
+        with pytest.raises(ValueError, match="expected") as told:
+            Problem(tuple(replace(b, size=size) for b, size in zip(buffers, sizes, strict=True)))
+        with pytest.raises(ValueError, match="expected") as refused:
+            planner.plan_sizes(sizes)
+        assert str(refused.value) == str(told.value)
+    with pytest.raises(ValueError, match="shorter"):
+        planner.plan_sizes([64, 64])
 
 
 def test_work_is_counted_and_nothing_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +267,7 @@ def test_of_a_call_the_same_is_known_as_of_its_problem() -> None:
         family = Family.random(seed, 2)
         live = live_ranges.LiveRanges.of(family.problem(1, 1).buffers, family.windows)
         for problem in (family.problem(*at) for at in few_shapes(seed)):
-            sized = live_ranges.Sized(live, problem)
+            sized = live_ranges.Sized(live, [b.size for b in problem.buffers], problem.pools)
             every = build_instance(Problem(tuple(replace(b, size=max(b.size, 1)) for b in problem.buffers)))
             instance = replace(every, size=tuple(b.footprint for b in problem.buffers))
             movable = borrow.Movable.of(problem, instance)
