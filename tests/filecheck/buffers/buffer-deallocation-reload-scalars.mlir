@@ -14,3 +14,24 @@ func.func @scalar(%x: memref<8xf32>, %out: memref<8xf32>) {
   linalg.fill ins(%s : f32) outs(%out : memref<8xf32>)
   return
 }
+
+// What is yielded is taken as it is: the memory that it was loaded from goes in front.
+// CHECK-LABEL: func.func @yielded(
+// CHECK:         scf.for
+// CHECK:           memref.load
+// CHECK-NEXT:      arith.addf
+// CHECK-NEXT:      memref.dealloc
+// CHECK-NEXT:      scf.yield
+func.func @yielded(%x: memref<4xf32>, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%q = %f) -> f32 {
+    %t = memref.alloc() : memref<4xf32>
+    memref.copy %x, %t : memref<4xf32> to memref<4xf32>
+    %v = memref.load %t[%c0] : memref<4xf32>
+    %s = arith.addf %v, %q : f32
+    scf.yield %s : f32
+  }
+  return %r : f32
+}

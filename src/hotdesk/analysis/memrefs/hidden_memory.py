@@ -4,7 +4,8 @@
    it is: neither a number, nor a vector of numbers, nor a token, nor what the registers of a device hold.
 2. What an op makes of such a value hides the same memory, unless it is no more than a float or a truth value. So does what a
    branch passes it to.
-3. With `scalars`, every op points.
+3. With `scalars`, numbers lead to the memory that they are computed from as well, where an op uses them that may compute them
+   again: not one that takes them as they are, to hand them on, or to a callee.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from hotdesk.analysis.memrefs.asynchronous import is_token
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
 from hotdesk.analysis.memrefs.terminators import branched
 from hotdesk.ir.types import is_any_tensor, is_buffer
+from hotdesk.models.registry import model_of
 
 _POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
 _NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
 _NUMBERS = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType, ir.VectorType)
+_TAKING = ("func.return", "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
 _IN_REGISTERS = ("!gpu.mma_matrix<", "!nvgpu.warpgroup.accumulator<", "!amx.tile<")
 
 
@@ -34,16 +37,20 @@ class HiddenMemory:
     def __init__(self, scalars: bool, arrived: Mapping[ir.Value, tuple[int, ...]]) -> None:
         self._scalars = scalars
         self._behind: dict[ir.Value, tuple[int, ...]] = dict(arrived)
+        self._loaded: dict[ir.Value, tuple[int, ...]] = {}  # rule 3
         self.arrived = dict(arrived)
 
     def __bool__(self) -> bool:
-        return bool(self._behind)
+        return bool(self._behind or self._loaded)
 
     def of(self, operation: ir.Operation) -> list[int]:
         """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are."""
-        if not self._behind or operation.name == "func.return":
+        if not self or operation.name == "func.return":
             return []
-        return [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
+        found = [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
+        if self._loaded and not _takes_scalars(operation.name):
+            found += (buffer for value in operation.operands for buffer in self._loaded.get(value, ()))
+        return found
 
     def in_tensors(self, end: BufferOp) -> list[tuple[int, int]]:
         """The tensors that a terminator passes on: its number with each memref that one of them shows."""
@@ -55,19 +62,30 @@ class HiddenMemory:
     def note(self, op: BufferOp, inside: Sequence[BufferOp | None], own: tuple[int, ...], before: int) -> None:
         """Notes what the results of an op hide, of the first `before` memrefs: of `own`, and of what ops `inside` of it use."""
         made = [value for value in op.operation.results if not is_buffer(value.type)]
-        points = self._points(op, made, any(value != NOT_A_BUFFER for value in own))
-        if not made or not (self._behind or points):
+        points = any(self._points(op, value.type, own) for value in made)
+        if not (points or self._behind or self._scalars):
             return
-        ops = [each for each in inside if each is not None]
-        used = [*self.of(op.operation), *(number for each in ops for number in self.of(each.operation))]
-        used += (*own, *(number for each in ops for number in each.operands)) if points else ()
-        buffers = tuple(dict.fromkeys(number for number in used if NOT_A_BUFFER < number < before))
-        if buffers:
-            self._behind.update((value, buffers) for value in made if self._scalars or _may_lead(value.type))
+        ops = [op, *(each for each in inside if each is not None)]
+        memrefs = [*own, *(number for each in ops[1:] for number in each.operands)]
+        if self._behind or points:
+            leading = [value for value in made if _may_lead(value.type)]
+            self._update(self._behind, leading, ops, memrefs if points else [], before)
+        if self._scalars and op.name not in _NOT_READING:
+            self._update(self._loaded, made, ops, memrefs, before)
+
+    def _update(
+        self, behind: dict[ir.Value, tuple[int, ...]], made: Sequence[ir.Value], ops: Sequence[BufferOp],
+        memrefs: Sequence[int], before: int,
+    ) -> None:  # fmt: skip
+        """Notes in `behind` what values hide that one of `ops` makes: `memrefs`, and what is behind the operands of `ops`."""
+        hidden = [number for op in ops for value in op.operation.operands for number in behind.get(value, ())]
+        found = tuple(dict.fromkeys(number for number in (*memrefs, *hidden) if NOT_A_BUFFER < number < before))
+        if found:
+            behind.update((value, found) for value in made)
 
     def pass_on(self, end: ir.Operation) -> None:
         """Notes what a branch passes on to blocks."""
-        if not self._behind or not len(end.successors) or not self.of(end):
+        if not self._behind or not len(end.successors) or not any(value in self._behind for value in end.operands):
             return
         targets = [list(block.arguments) for block in end.successors]
         known = branched(end)
@@ -80,11 +98,15 @@ class HiddenMemory:
                 found = tuple(dict.fromkeys((*self.arrived.get(target, ()), *hidden)))
                 self.arrived[target] = self._behind[target] = found
 
-    def _points(self, op: BufferOp, made: Sequence[ir.Value], has_memrefs: bool) -> bool:
-        """Rules 1 and 3."""
-        if self._scalars and op.name not in _NOT_READING:
-            return True
-        return op.name in _POINTING or any(_may_point(value.type, op.control, has_memrefs) for value in made)
+    def _points(self, op: BufferOp, kind: ir.Type, own: Sequence[int]) -> bool:
+        """Whether what an op makes of a type may lead to memory by rule 1."""
+        return op.name in _POINTING or _may_point(kind, op.control, any(number != NOT_A_BUFFER for number in own))
+
+
+def _takes_scalars(name: str) -> bool:
+    """Whether an op uses scalars as they were computed before it."""
+    model = model_of(name)
+    return name in _TAKING or (model is not None and model.takes_scalars)
 
 
 def _may_point(kind: ir.Type, passed: bool, has_memrefs: bool) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
 from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
 from hotdesk.ir.symbolic import SymbolicSizes
@@ -112,11 +113,12 @@ class Views:
     def _base(self, value: ir.Value) -> View:
         sizes = self._sizes.shape(value)
         strides, offset = layout_of(value.type)
-        element = element_bytes(element_of(value.type))
+        element, known_bytes = _step(element_of(value.type))
         plain = cast(Any, value.type).affine_map == ir.AffineMap.get_identity(len(sizes), value.context)
         known = row_major(sizes) if plain else tuple(self._unknown() if s is None else s for s in strides)
         start = self._unknown() if offset is None else offset
-        return _whole(value, value, expand(start * element), sizes, tuple(expand(s * element) for s in known))
+        view = _whole(value, value, expand(start * element), sizes, tuple(expand(s * element) for s in known))
+        return replace(view, known=known_bytes)
 
     def _subview(self, op: ir.Operation) -> View:
         source = self.view(op.operands[0])
@@ -162,8 +164,8 @@ class Views:
         """The memory of a view in other dimensions."""
         source, result = self.view(op.operands[0]), op.results[0]
         sizes = self._sizes.shape(result)
-        known = source.known
-        element = element_bytes(element_of(result.type))
+        element, known_bytes = _step(element_of(result.type))
+        known = source.known and known_bytes
         offset, strides = source.offset, tuple(expand(s * element) for s in row_major(sizes))
         if op.name == "memref.view":
             offset = expand(offset + self._sizes.value(op.operands[1]))
@@ -173,7 +175,7 @@ class Views:
             offset = expand(self._sizes.mixed(op.attributes["static_offsets"], dynamic[: counts[1]])[0] * element)
             steps = self._sizes.mixed(op.attributes["static_strides"], dynamic[counts[1] + counts[2] :])
             strides = tuple(expand(step * element) for step in steps)
-            known = not _is_shifted(op.operands[0])
+            known = known_bytes and not _is_shifted(op.operands[0])
         elif op.name == _RESHAPE:  # contiguous memory, of sizes that may be read from memory
             known = known and not any(is_opaque(size) for size in sizes)
         else:
@@ -187,6 +189,14 @@ class Views:
     def _unknown(self) -> Size:
         self._fresh += 1
         return sympy.Symbol(f"{OPAQUE}_layout{self._fresh}")
+
+
+def _step(element: str) -> tuple[int, bool]:
+    """The bytes from one element to the next; 1 if they are not known, and whether they are."""
+    try:
+        return element_bytes(element), True
+    except BufferizationError:
+        return 1, False
 
 
 def _whole(base: ir.Value, root: ir.Value, offset: Size, sizes: tuple[Size, ...], strides: tuple[Size, ...]) -> View:
@@ -222,7 +232,7 @@ def row_major(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
 
 
 def _expanded(source: View, groups: list[tuple[int, ...]], sizes: tuple[Size, ...]) -> tuple[Size, ...]:
-    strides: list[Size] = [element_bytes(source.element)] * len(sizes)
+    strides: list[Size] = [_step(source.element)[0]] * len(sizes)
     for group, stride in zip(groups, source.strides, strict=True):
         for position, dim in enumerate(group):
             strides[dim] = expand(product([sizes[i] for i in group[position + 1 :]]) * stride)

@@ -10,6 +10,7 @@ import pytest
 from hotdesk.analysis.copying.removal import CopyRemovals
 from hotdesk.passes.buffers import copy_removal as passing
 from hotdesk.passes.buffers.copy_removal import CopyRemoval
+from tests.unit.passes.buffers.checking import through
 from tests.unit.passes.buffers.running import after, same
 
 DRAWN = np.random.default_rng(5)
@@ -177,3 +178,17 @@ func.func @main(%x: {kind}, %o: {kind} {{bufferize.result = 0}}) {{
     changed, _ = same(text, [CopyRemoval()], [EIGHT], [(8,)])
     assert changed.count("memref.copy") == 0  # %a becomes %o
     assert rounds <= 4
+
+
+def test_elements_of_which_it_is_not_known_how_many_bytes_they_take() -> None:
+    """What is between two memrefs of such is told by what is the same alone."""
+    kind = "memref<2xmemref<4xf32>>"
+    text = f"""
+func.func @main(%h: {kind}, %q: {kind}) {{
+  %f = memref.subview %h[0] [1] [1] : {kind} to memref<1xmemref<4xf32>, strided<[1]>>
+  %g = memref.subview %h[1] [1] [1] : {kind} to memref<1xmemref<4xf32>, strided<[1], offset: 1>>
+  memref.copy %f, %g : memref<1xmemref<4xf32>, strided<[1]>> to memref<1xmemref<4xf32>, strided<[1], offset: 1>>
+  memref.copy %h, %q : {kind} to {kind}
+  return
+}}"""
+    assert through(text, "hotdesk-copy-removal").count("memref.copy") == 2
