@@ -71,9 +71,11 @@ def read_csv_plan(problem: Problem, text: str) -> Plan:
     Raises ValueError where `text` has no offset for a buffer.
     """
     places: dict[BufferId, tuple[PoolId | None, int]] = {}
+    pools: dict[str, PoolId | None] = {"": None, **{str(pool.id): pool.id for pool in problem.pools}}
     for line, row in _rows(text):
         if cell := row.get("offset", ""):
-            pool = _read_id(row["pool"]) if row.get("pool") else None
+            name = row.get("pool", "")
+            pool = pools[name] if name in pools else _read_id(name)
             places[_read_id(row["id"])] = (pool, _read_int(line, "offset", cell))
     for buffer in problem.buffers:
         if buffer.id not in places:

@@ -122,6 +122,15 @@ def test_alignments_gaps_and_ties_round_trip() -> None:
     assert read_csv_plan(problem, write_csv(problem, result)).placements == result.placements
 
 
+@pytest.mark.parametrize("name", ["0", 0, "00", "p"])
+def test_pools_are_those_of_the_problem_however_they_are_named(name: int | str) -> None:
+    problem = Problem((Buffer("a", 0, 1, 8, 1),), (Pool(name, 8, ((0, 1),)),))
+    made = plan(problem)
+    again = read_csv_plan(problem, write_csv(problem, made))
+    assert again.placements == made.placements
+    assert check(problem, again) == ()
+
+
 def test_gaps_before_step_0_round_trip() -> None:
     problem = Problem((Buffer("a", -10, 10, 4, 1, None, ((-5, -3), (-1, 2))),))
     text = write_csv(problem)
