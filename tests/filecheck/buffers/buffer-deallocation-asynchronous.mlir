@@ -44,3 +44,71 @@ func.func @queued(%x: memref<4xf32>, %n: index) {
   memref.copy %x, %x : memref<4xf32> to memref<4xf32>
   return
 }
+
+// A task is done where it is waited for.
+// CHECK-LABEL: func.func @task(
+// CHECK:         omp.taskwait
+// CHECK-NEXT:    memref.dealloc
+// CHECK-NEXT:    memref.copy
+// CHECK-NEXT:    memref.dealloc
+// SHARE-LABEL: func.func @task(
+// SHARE-COUNT-2: memref.alloc
+func.func @task(%x: memref<4xf32>, %o: memref<4xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  omp.task {
+    memref.copy %a, %o : memref<4xf32> to memref<4xf32>
+    omp.terminator
+  }
+  %b = memref.alloc() : memref<4xf32>
+  memref.copy %x, %b : memref<4xf32> to memref<4xf32>
+  omp.taskwait
+  memref.copy %b, %x : memref<4xf32> to memref<4xf32>
+  return
+}
+
+// At the end of a group all tasks are done.
+// CHECK-LABEL: func.func @group(
+// CHECK:         omp.taskgroup
+// CHECK-NEXT:      omp.task {
+// CHECK:         memref.dealloc
+// CHECK-NEXT:    memref.copy %arg1, %arg0
+func.func @group(%x: memref<4xf32>, %o: memref<4xf32>) {
+  %a = memref.alloc() : memref<4xf32>
+  memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+  omp.taskgroup {
+    omp.task {
+      memref.copy %a, %o : memref<4xf32> to memref<4xf32>
+      omp.terminator
+    }
+    omp.terminator
+  }
+  memref.copy %o, %x : memref<4xf32> to memref<4xf32>
+  return
+}
+
+// The others of a team may be at work that is shared until the next barrier.
+// CHECK-LABEL: func.func @shared(
+// CHECK:         omp.taskwait
+// CHECK-NEXT:      omp.barrier
+// CHECK-NEXT:      memref.dealloc
+// CHECK-NEXT:      memref.copy
+func.func @shared(%x: memref<4xf32>, %o: memref<4xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  omp.parallel {
+    %a = memref.alloc() : memref<4xf32>
+    memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+    omp.wsloop nowait {
+      omp.loop_nest (%i) : index = (%c0) to (%n) step (%c1) {
+        memref.copy %a, %o : memref<4xf32> to memref<4xf32>
+        omp.yield
+      }
+    }
+    omp.taskwait
+    omp.barrier
+    memref.copy %o, %o : memref<4xf32> to memref<4xf32>
+    omp.terminator
+  }
+  return
+}

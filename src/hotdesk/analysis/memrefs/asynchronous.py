@@ -7,6 +7,7 @@
    and makes none. So it is if that op waits for one that starts only when this one is done, or for a group with its token. A
    transfer is done at the last `dma_wait` of its block for the same tag.
 4. Whatever else takes the token may wait for it: then it is done by the end of a block around both at the earliest.
+5. Tasks and what goes on without waiting in OpenMP (`analysis.memrefs.tasks`) are asynchronous too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferProgram
+from hotdesk.analysis.memrefs.tasks import Waits, is_task, waits_inside
 from hotdesk.ir.types import is_buffer, shape_of
 
 _TRANSFERS = {"memref.dma_start": "memref.dma_wait", "affine.dma_start": "affine.dma_wait"}
@@ -46,15 +48,15 @@ def is_token(kind: ir.Type) -> bool:
 
 def is_asynchronous(op: ir.Operation) -> bool:
     """Whether an op runs on beside the program."""
-    return op.name in _TRANSFERS or any(is_token(result.type) for result in op.results)
+    return op.name in _TRANSFERS or any(is_token(result.type) for result in op.results) or is_task(op)
 
 
 def started(program: BufferProgram) -> dict[int, Started]:
     """The asynchronous ops of a function, by number."""
     if not program.asynchronous:
         return {}
-    numbers = {op.operation: op.number for op in program.ops}
-    return {number: _Following(program, numbers, number).run() for number in sorted(program.asynchronous)}
+    numbers, waits = {op.operation: op.number for op in program.ops}, Waits(program)
+    return {number: _Following(program, numbers, waits, number).run() for number in sorted(program.asynchronous)}
 
 
 def using(program: BufferProgram, buffer: int) -> dict[int, list[int]]:
@@ -65,9 +67,12 @@ def using(program: BufferProgram, buffer: int) -> dict[int, list[int]]:
     record = program.buffers[buffer]
     found: dict[int, list[int]] = {record.producer: []} if record.producer in known else {}
     for user in program.users[buffer]:
+        here: list[int] = []
         for op in _around(program, user, record.block):
-            if op in known:
-                found.setdefault(op, []).append(user)
+            here = [] if op != user and waits_inside(program.ops[op].operation) else here
+            here += [op] if op in known else []
+        for op in here:
+            found.setdefault(op, []).append(user)
     return found
 
 
@@ -94,8 +99,8 @@ def _around(program: BufferProgram, op: int, block: int) -> Iterator[int]:
 class _Following:
     """Follows the tokens of one op to whatever waits for them."""
 
-    def __init__(self, program: BufferProgram, numbers: dict[ir.Operation, int], start: int) -> None:
-        self._program, self._numbers, self._start = program, numbers, program.ops[start]
+    def __init__(self, program: BufferProgram, numbers: dict[ir.Operation, int], tasks: Waits, start: int) -> None:
+        self._program, self._numbers, self._tasks, self._start = program, numbers, tasks, program.ops[start]
         self._waits: set[int] = set()
         self._certain: set[int] = set()
         self._passed: set[int] = set()
@@ -105,6 +110,8 @@ class _Following:
         if op.name in _TRANSFERS:
             self._follow_tag(op)
             return Started(number, max(self._certain, default=-1), tuple(sorted(self._waits)), frozenset())
+        if is_task(op):
+            return Started(number, self._tasks.behind(self._start), (), frozenset())
         seen: set[tuple[ir.Value, int]] = set()
         waiting = [(value, number) for value in _tokens(op.results)]
         while waiting:

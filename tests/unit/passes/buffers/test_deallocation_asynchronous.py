@@ -18,6 +18,9 @@ QUEUED = """%c0 = arith.constant 0 : index
   %t = scf.for %i = %c0 to %n step %c1 iter_args(%u = %t0) -> !gpu.async.token"""
 
 
+TASK = f"omp.task {{ memref.copy %a, %o : {M} to {M}\n omp.terminator }}"
+
+
 def function(body: str, results: str = "") -> str:
     arrow = f" -> {results}" if results else ""
     return f"func.func @main(%x: {M}, %o: {M}, %n: index){arrow} {{\n  {body}\n}}"
@@ -169,6 +172,26 @@ REFUSED = {
     scf.yield %t1 : !gpu.async.token
   }}
   gpu.wait [%t]
+  return"""),
+    "a task that nobody waits for": function(f"""{A}
+  {TASK}
+  return"""),
+    "a task of a task": function(f"""{A}
+  omp.task {{
+    {TASK}
+    omp.terminator
+  }}
+  omp.taskwait
+  return"""),
+    "a task that may not be one of those": function(f"""{A}
+  {TASK}
+  omp.taskwait depend(taskdependin -> %o : {M})
+  return"""),
+    "the end of the region is behind": function(f"""omp.parallel {{
+    {A}
+    {TASK}
+    omp.terminator
+  }}
   return"""),
     "another tag": function(f"""%c0 = arith.constant 0 : index
   %tag = memref.alloc() : memref<1xi32>
