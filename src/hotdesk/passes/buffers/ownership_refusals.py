@@ -32,8 +32,8 @@ def refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
             expected="an op that waits for it, in the block in which the memory is allocated",
             got="none, so that it may use the memory when it is freed or handed over",
             where=python_line(op.operation.location) or None,
-            hint="wait in that block: for its token by async.await or gpu.wait, for a transfer by memref.dma_wait with its tag, for "
-            "a task by omp.taskwait or omp.barrier",
+            hint="wait in that block: async.await or gpu.wait for its token, memref.dma_wait with the tag of a transfer, "
+            "omp.taskwait or omp.barrier for a task",
         )
 
 
