@@ -21,7 +21,7 @@ from hotdesk.planning.borrow import Loan, borrow
 from hotdesk.planning.bounds import Bound, eligibility, lower_bound, reject_far_steps
 from hotdesk.planning.buffers import Buffer, pinned_top
 from hotdesk.planning.costs import least_cost
-from hotdesk.planning.cpsat import NODES_PER_EFFORT
+from hotdesk.planning.cpsat import NODES_PER_EFFORT, require
 from hotdesk.planning.deadline import Deadline
 from hotdesk.planning.exact import DEFAULT_BUDGET
 from hotdesk.planning.instance import Instance, Layout, build_instance
@@ -173,6 +173,8 @@ class _Planner:
         """The plan of `best`, or of what a search finds that starts with it; `made` where that takes less than either."""
         bound, least = made.bound, made.least_cost
         if self.strategy in _JOINT:
+            if self.strategy == "cp-sat" and not best.suffices(asked):
+                require()
             proven = improve_rigid(asked, best, self.request.effort / NODES_PER_EFFORT, self.request.deadline)
             best, least = proven.best, max(least, proven.cost)
             bound = _proven(bound, proven.arena, asked.problem)

@@ -30,3 +30,14 @@ def test_the_others_do_without(strategy: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(cpsat, "available", lambda: False)
     monkeypatch.setattr(compiled, "available", lambda: False)
     assert check(UNREACHABLE, plan(UNREACHABLE, strategy=strategy, effort=1000)) == ()
+
+
+def test_cp_sat_says_so_of_bodies_with_gaps_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpsat, "available", lambda: False)
+    left, right = Buffer("left", 0, 4, 6, 1, None, ((1, 2),)), Buffer("right", 0, 4, 6, 1, None, ((2, 3),))
+    problem = Problem((left, right, Buffer("x", 1, 3, 5, 1), Buffer("y", 1, 2, 3, 1)))
+    assert plan(problem).gap > 0
+    with pytest.raises(ImportError, match="the strategy 'cp-sat' needs the package 'ortools'"):
+        plan(problem, strategy="cp-sat")
+    fits = Problem((left, right))
+    assert plan(fits, strategy="cp-sat").proven_optimal
