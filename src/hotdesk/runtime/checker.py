@@ -17,6 +17,7 @@ from hotdesk._bindings import PassManager, ir
 from hotdesk.errors import OptionError, PassError
 from hotdesk.explain import Source
 from hotdesk.ir.context import entered
+from hotdesk.ir.locations import placed
 from hotdesk.ir.walking import nested_ops, symbol_name
 from hotdesk.runtime.checking import (
     atomics,
@@ -100,7 +101,8 @@ def check_module(
         machine, entry = machine_for(module, function, settings)
         found = parameters(entry, read_only)
         refuse_unknown(entry, found)
-        values = drawn(found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
+        with placed(entry.location):
+            values = drawn(found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
         given = passed(machine, entry, found, values)
         return run(machine, function, given, slots_of(found, given, result_shapes or {}))
 

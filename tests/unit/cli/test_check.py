@@ -93,6 +93,27 @@ def test_an_argument_that_nobody_can_give_is_bad_input(
     assert "[HD303]" in said
 
 
+@pytest.mark.parametrize(
+    ("memref", "said"),
+    [
+        ("memref<2xmemref<4xf32>>", "the memory checker: expected one of f16"),
+        ("memref<4xi4>", "the memory checker: expected one of f16"),
+        (
+            "memref<4611686018427387904xf32>",
+            "expected as many bytes as this machine has, got 18,446,744,073,709,551,616 bytes",
+        ),
+    ],
+)
+def test_memory_that_cannot_be_had_is_bad_input(
+    memref: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, file = run(f"func.func @main() {{\n  %x = memref.alloc() : {memref}\n  return\n}}\n", tmp_path)
+    shown = capsys.readouterr().err
+    assert code == 2
+    assert shown.startswith(f"{file}:2:8: error: ")
+    assert said in shown
+
+
 def test_scalars_may_be_negative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(SIGNED, tmp_path, "--sizes=-3,-128,0")[0] == 0
     assert run(SIGNED, tmp_path, "--sizes=3")[0] == 1

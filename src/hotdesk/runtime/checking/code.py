@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.types import DYNAMIC
 from hotdesk.ir.walking import segment_sizes
 from hotdesk.runtime.checking.attributes import integers, split
@@ -185,7 +185,8 @@ class Code:
                 self._slots[argument] = self.slot(value)
         reading = Reading(op, self, at)
         meaning = self._meanings.get(op.name)
-        return unknown(reading) if meaning is None else meaning(reading)
+        with placed(op.location):
+            return unknown(reading) if meaning is None else meaning(reading)
 
     def _inlined(self, expansion: Expansion) -> Step:
         """Runs the body of a function in the frame of this one."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.errors import ExecutionError
 from hotdesk.explain import Source
 from hotdesk.runtime.checking.arenas import claim, find_overlap, outermost, settle
 from hotdesk.runtime.checking.blocks import Block, View, complete
@@ -44,10 +45,15 @@ class Memory:
         self._allocations = self._bytes = self._live_bytes = self._peak = 0
 
     def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Block:
-        """A block of `size` bytes that nobody has written."""
-        data = np.empty(size, np.uint8)
-        data.fill(self._poison)
-        block = self._enter(data, np.zeros(size, np.uint8), kind, name, at, max(alignment, 1))
+        """A block of `size` bytes that nobody has written. Raises ExecutionError if this machine has no such memory."""
+        try:
+            data, written = np.full(size, self._poison, np.uint8), np.zeros(size, np.uint8)
+        except (MemoryError, ValueError) as error:
+            raise ExecutionError(
+                f"`{at.op}` of {name}", expected="as many bytes as this machine has", got=f"{size:,} bytes",
+                where=at.location or None, hint="check the program with smaller sizes",
+            ) from error  # fmt: skip
+        block = self._enter(data, written, kind, name, at, max(alignment, 1))
         self._live[block.number] = block
         self._allocations += 1
         self._bytes += size
