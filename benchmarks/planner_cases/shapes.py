@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from hotdesk.planning import Buffer, Plan, Pool, PoolId, Problem, check_sizes, plan
+from hotdesk.planning import Buffer, Checker, Plan, Pool, PoolId, Problem, plan
 from hotdesk.planning.on_call import OnCall
 from hotdesk.planning.stacking import Stacking, read_stacking
 
@@ -110,11 +110,11 @@ def measure(pools: int, families: int = FAMILIES) -> Shapes:
 
     Raises AssertionError for a plan that breaks a rule.
     """
-    asked: list[tuple[Family, Problem, OnCall, tuple[int, int]]] = []
+    asked: list[tuple[Family, OnCall, Checker, tuple[int, int]]] = []
     for seed in range(families):
         family = Family.random(seed, pools)
-        planner = family.planner()
-        asked += [(family, family.problem(1, 1), planner, values) for values in shapes(seed)]
+        planner, checker = family.planner(), Checker(family.problem(1, 1))
+        asked += [(family, planner, checker, values) for values in shapes(seed)]
     rounds = [[_timed(*each) for each in asked] for _ in range(_ROUNDS)]
     plans = [made for _, made in rounds[0]]
     return Shapes(
@@ -143,12 +143,12 @@ def bar(rows: Sequence[Shapes]) -> tuple[bool, str]:
     return not late, text
 
 
-def _timed(family: Family, program: Problem, planner: OnCall, values: tuple[int, int]) -> tuple[float, Plan]:
-    """What a call does: sizes from values, a plan and its check. The program's own sizes are of no meaning."""
+def _timed(family: Family, planner: OnCall, checker: Checker, values: tuple[int, int]) -> tuple[float, Plan]:
+    """What a call does: sizes from values, a plan and its check."""
     started = time.process_time()
     sizes, pools = family.sized(*values)
     made = planner.plan_sizes(sizes, pools)
-    faults = check_sizes(program, sizes, pools, made)
+    faults = checker.check(sizes, pools, made)
     seconds = time.process_time() - started
     if faults:
         raise AssertionError(f"{family}, {values}: {faults[0].message}")

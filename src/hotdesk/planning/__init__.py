@@ -6,7 +6,7 @@ with one.
 
 from hotdesk.planning.bounds import Bound, lower_bound, max_live
 from hotdesk.planning.buffers import Buffer, BufferId, Pool, PoolId, Tie, adjacent
-from hotdesk.planning.check import check, check_sizes
+from hotdesk.planning.check import Checker, check
 from hotdesk.planning.csvform import read_csv, read_csv_plan, write_csv
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.planner import plan
@@ -21,6 +21,7 @@ __all__ = [
     "Bound",
     "Buffer",
     "BufferId",
+    "Checker",
     "Placement",
     "Plan",
     "Pool",
@@ -31,7 +32,6 @@ __all__ = [
     "ViolationCode",
     "adjacent",
     "check",
-    "check_sizes",
     "lower_bound",
     "max_live",
     "plan",

@@ -73,11 +73,11 @@ def borrow(problem: Problem, target: int) -> dict[int, Loan]:
         return {}
     instance = build_instance(problem)
     movable = Movable.of(problem, instance)
-    hosts = _hosts(problem.pools, eligible[list(instance.origin)])
+    eligible = eligible[list(instance.origin)]
     best: dict[int, Loan] = {}
     lowest: int | None = None
     for order in _competing_orders(instance):
-        lender = _Lender(problem.pools, movable, hosts)
+        lender = _Lender(problem.pools, movable, eligible)
         lender.serve(order)
         peak = lender.peak()
         if lowest is None or peak < lowest:
@@ -98,20 +98,10 @@ def lower_peaks(
         eligible: which of them may lie in which pools.
         above: None is the answer where no loans leave a smaller peak than this in the arena, in bytes.
     """
-    hosts = _hosts(pools, eligible)
-    if not any(hosts):
+    if not eligible.any():
         return None
-    lender = _Lender(pools, movable, hosts)
+    lender = _Lender(pools, movable, eligible)
     return (lender.loans, lender.peak()) if lender.serve(None, above) else None
-
-
-def _hosts(pools: Sequence[Pool], eligible: Eligibility) -> list[tuple[int, ...]]:
-    """For each buffer the pools that may host it, smallest capacity first. There are few different answers."""
-    smallest_first = sorted(range(len(pools)), key=lambda k: pools[k].capacity)
-    columns: list[list[bool]] = [eligible[:, k].tolist() for k in smallest_first]
-    rows = list(zip(*columns, strict=True))
-    known = {row: tuple(compress(smallest_first, row)) for row in set(rows)}
-    return [known[row] for row in rows]
 
 
 def _competing_orders(instance: Instance) -> Iterator[Sequence[int] | None]:
@@ -129,14 +119,17 @@ class _Lender:
     Each buffer is offered once: a pool that has no room for it will not have any later, when it holds more.
     """
 
-    __slots__ = ("_capacities", "_hosts", "_load", "_movable", "_shelves", "_untried", "loans")
+    __slots__ = ("_load", "_movable", "_pools", "_untried", "loans")
 
-    def __init__(self, pools: Sequence[Pool], movable: Movable, hosts: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, pools: Sequence[Pool], movable: Movable, eligible: Eligibility) -> None:
         self._movable = movable
-        self._capacities = [pool.capacity for pool in pools]
-        self._hosts = hosts
-        self._untried = list(map(bool, hosts))
-        self._shelves = [shelf(sum(self._untried)) for _ in pools]
+        self._untried: list[bool] = np.any(eligible, axis=1).tolist()
+        room = sum(self._untried)
+        smallest_first = sorted(range(len(pools)), key=lambda k: pools[k].capacity)
+        hosts: list[list[bool]] = [eligible[:, k].tolist() for k in smallest_first]
+        self._pools = [
+            (k, pools[k].capacity, may_host, shelf(room)) for k, may_host in zip(smallest_first, hosts, strict=True)
+        ]
         self._load: NDArray[np.int64] = np.array(movable.load)
         self.loans: dict[int, Loan] = {}
 
@@ -180,11 +173,10 @@ class _Lender:
         self._untried[i] = False
         movable = self._movable
         lower, upper, size, alignment = movable.lower[i], movable.upper[i], movable.footprints[i], movable.alignment[i]
-        for k in self._hosts[i]:
-            most = self._capacities[k] - movable.sizes[i]  # the padding of the last one needs no memory
-            offset = self._shelves[k].find(lower, upper, size, alignment, most)
-            if offset <= most:
-                self._shelves[k].insert(lower, upper, offset, offset + size)
+        for k, capacity, may_host, there in self._pools:
+            most = capacity - movable.sizes[i]  # the padding of the last one needs no memory
+            if may_host[i] and (offset := there.find(lower, upper, size, alignment, most)) <= most:
+                there.insert(lower, upper, offset, offset + size)
                 self._load[lower:upper] -= size
                 self.loans[i] = Loan(k, offset)
                 return True

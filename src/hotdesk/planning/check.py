@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 from hotdesk.planning.buffers import BufferId, Pool, Tie
 from hotdesk.planning.check_overlaps import check_overlaps
-from hotdesk.planning.check_places import Table, check_places
+from hotdesk.planning.check_places import Needs, Table, check_places
 from hotdesk.planning.plan import Placement, Plan
 from hotdesk.planning.problem import Problem
 from hotdesk.planning.violations import Violation
@@ -28,32 +28,39 @@ def check(problem: Problem, plan: Plan) -> tuple[Violation, ...]:
 
     Of many buffers that overlap in one memory, some pairs may be left out; never all.
     """
-    return check_sizes(problem, [buffer.size for buffer in problem.buffers], problem.pools, plan)
+    return Checker(problem).check([buffer.size for buffer in problem.buffers], problem.pools, plan)
 
 
-def check_sizes(problem: Problem, sizes: Sequence[int], pools: Sequence[Pool], plan: Plan) -> tuple[Violation, ...]:
-    """As `check`, where the buffers of a problem have other sizes, in bytes and in their order, and there are other pools.
+class Checker:
+    """Checks plans of problems that differ in their sizes and pools alone: what follows from live ranges is read once."""
 
-    Raises ValueError for another number of sizes than of buffers.
-    """
-    faults = _check_census(problem, plan)
-    if faults:
-        rows = {buffer.id: (buffer, size) for buffer, size in zip(problem.buffers, sizes, strict=True)}
-        first = {p.buffer_id: p for p in reversed(plan.placements) if p.buffer_id in rows}
-        chosen = [rows[name] for name in first]
-        table = Table.of([b for b, _ in chosen], [size for _, size in chosen], tuple(first.values()))
-    else:
-        table = Table.of(problem.buffers, sizes, plan.placements)
-    faults += check_places(table, pools, plan.arena)
-    if problem.ties:
-        faults += _check_ties(problem.ties, {p.buffer_id: p for p in table.placements})
-    faults += _check_cost(table, pools, plan.cost)
-    faults += check_overlaps(table, _groups(problem.ties))
-    return tuple(faults)
+    def __init__(self, problem: Problem) -> None:
+        """The sizes of the problem's buffers, and its pools, are of no meaning."""
+        self._needs = Needs.of(problem.buffers)
+        self._ties = problem.ties
+        self._groups = _groups(problem.ties)
+
+    def check(self, sizes: Sequence[int], pools: Sequence[Pool], plan: Plan) -> tuple[Violation, ...]:
+        """As the function, for sizes of the buffers, in bytes and in their order. Raises ValueError for too few or too many."""
+        needs = self._needs
+        faults = _check_census(needs.names, plan)
+        if faults:
+            rows = {b.id: (b, size) for b, size in zip(needs.buffers, sizes, strict=True)}
+            first = {p.buffer_id: p for p in reversed(plan.placements) if p.buffer_id in rows}
+            chosen = [rows[name] for name in first]
+            known = Needs.of([b for b, _ in chosen])
+            table = Table.of(known, [size for _, size in chosen], tuple(first.values()))
+        else:
+            table = Table.of(needs, sizes, plan.placements)
+        faults += check_places(table, pools, plan.arena)
+        if self._ties:
+            faults += _check_ties(self._ties, {p.buffer_id: p for p in table.placements})
+        faults += _check_cost(table, pools, plan.cost)
+        faults += check_overlaps(table, self._groups)
+        return tuple(faults)
 
 
-def _check_census(problem: Problem, plan: Plan) -> list[Violation]:
-    expected = [buffer.id for buffer in problem.buffers]
+def _check_census(expected: Sequence[BufferId], plan: Plan) -> list[Violation]:
     got = [placement.buffer_id for placement in plan.placements]
     if got == expected:
         return []  # no problem has an id twice

@@ -35,7 +35,7 @@ def check_overlaps(table: Table, groups: Mapping[BufferId, BufferId]) -> list[Vi
     later = np.searchsorted(pieces[0], pieces[1]) - np.arange(1, len(pieces[0]) + 1)
     pairs = _compared(pieces, later) if later.sum() <= FEW else _swept(pieces)
     for first, second, moment in pairs:
-        names = table.buffers[first].id, table.buffers[second].id
+        names = table.needs.names[first], table.needs.names[second]
         k = int(table.space[first])
         where = "the arena" if table.spaces[k] is None else f"pool {table.spaces[k]!r}"
         message = f"{names[0]!r} and {names[1]!r} overlap in {where} at step {moment - turns[k]}"
@@ -63,7 +63,7 @@ def _pieces(table: Table, groups: Mapping[BufferId, BufferId]) -> Sequence[Colum
     alone = table.size > 0
     if not groups:
         return _taken(table, alone)
-    names = [buffer.id for buffer in table.buffers]
+    names = table.needs.names
     tied = np.array([name in groups for name in names], dtype=np.bool_)
     together: dict[tuple[int, BufferId], list[_Piece]] = {}
     taken = (each.tolist() for each in _taken(table, alone & tied))
@@ -82,10 +82,11 @@ def _pieces(table: Table, groups: Mapping[BufferId, BufferId]) -> Sequence[Colum
 
 def _taken(table: Table, chosen: NDArray[np.bool_]) -> list[Column]:
     """The columns of `_Piece`, of the rows that are chosen, each by itself."""
-    mine = chosen[table.row].nonzero()[0]
-    row = table.row[mine]
+    needs = table.needs
+    mine = chosen[needs.row].nonzero()[0]
+    row = needs.row[mine]
     bottom = table.offset[row]
-    return [table.since[mine], table.until[mine], bottom, bottom + table.occupied[row], row]
+    return [needs.since[mine], needs.until[mine], bottom, bottom + table.occupied[row], row]
 
 
 def _united(needed: Sequence[_Piece]) -> Iterator[_Piece]:

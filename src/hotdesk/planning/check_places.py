@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hotdesk.planning.buffers import Buffer, Pool, PoolId
+from hotdesk.planning.buffers import Buffer, BufferId, Pool, PoolId
 from hotdesk.planning.plan import Placement
 from hotdesk.planning.violations import Violation
 
@@ -22,61 +22,85 @@ _SMALL = 1 << 61
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """What is placed, a row for each buffer, and the stretches in which it is needed, one or more for each.
+class Needs:
+    """What does not depend on sizes: the stretches in which buffers are needed, one or more for each.
 
-    `occupied` is the size with padding, in bytes. `row` tells the buffer of each stretch, which is needed from the step
-    `since` on, before the step `until`. `spaces` are the memories that something lies in, pools and, under None, the arena;
-    `space` is the number of each row's among them.
+    `row` tells the buffer of each stretch, which is needed from the step `since` on, before the step `until`; those of buffers
+    with gaps are last. `names` are the ids of the buffers, `pinned` the rows of those that are.
     """
 
     buffers: Sequence[Buffer]
-    placements: Sequence[Placement]
-    size: Column
-    occupied: Column
-    offset: Column
+    names: list[BufferId]
+    pinned: Sequence[int]
     alignment: Column
     row: NDArray[np.intp]
     since: Column
     until: Column
+
+    @classmethod
+    def of(cls, buffers: Sequence[Buffer]) -> Needs:
+        """Those of buffers."""
+        broken = [i for i, buffer in enumerate(buffers) if buffer.gaps]
+        stretches = [(i, *each) for i in broken for each in _stretches(buffers[i])]
+        whole = [i for i, buffer in enumerate(buffers) if not buffer.gaps] if broken else range(len(buffers))
+        return cls(
+            buffers=buffers,
+            names=[buffer.id for buffer in buffers],
+            pinned=[i for i, buffer in enumerate(buffers) if buffer.fixed_offset is not None],
+            alignment=column([buffer.alignment for buffer in buffers]),
+            row=np.array([*whole, *[i for i, _, _ in stretches]], dtype=np.intp),
+            since=column([buffers[i].lower for i in whole] + [since for _, since, _ in stretches]),
+            until=column([buffers[i].upper for i in whole] + [until for _, _, until in stretches]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is placed, a row for each buffer.
+
+    `needs` tells when they are needed. `occupied` is the size with padding, in bytes. `spaces` are the memories that something
+    lies in, pools and, under None, the arena; `space` is the number of each row's among them.
+    """
+
+    needs: Needs
+    placements: Sequence[Placement]
+    size: Column
+    occupied: Column
+    offset: Column
     space: NDArray[np.intp]
     spaces: tuple[PoolId | None, ...]
 
     @classmethod
-    def of(cls, buffers: Sequence[Buffer], sizes: Sequence[int], placements: Sequence[Placement]) -> Table:
+    def of(cls, needs: Needs, sizes: Sequence[int], placements: Sequence[Placement]) -> Table:
         """The columns of buffers, of their sizes in bytes, and of their placements, in the same order.
 
         Raises ValueError where these are not as many.
         """
-        if not len(buffers) == len(sizes) == len(placements):
-            raise ValueError(f"expected a size and a placement for each buffer, got {len(sizes)} for {len(buffers)}")
+        if not len(needs.buffers) == len(sizes) == len(placements):
+            raise ValueError(
+                f"expected {len(needs.buffers)} sizes and as many placements, got {len(sizes)} and {len(placements)}"
+            )
         size = column(sizes)
-        alignment = column([buffer.alignment for buffer in buffers])
         pools = [placement.pool for placement in placements]
         number = {name: k for k, name in enumerate(dict.fromkeys(pools))}
-        rows, since, until = _needed(buffers)
         return cls(
-            buffers=buffers,
+            needs=needs,
             placements=placements,
             size=size,
-            occupied=size + -size % alignment,
+            occupied=size + -size % needs.alignment,
             offset=column([placement.offset for placement in placements]),
-            alignment=alignment,
-            row=np.array(rows, dtype=np.intp),
-            since=column(since),
-            until=column(until),
             space=np.array([number[name] for name in pools], dtype=np.intp),
             spaces=tuple(number),
         )
 
+    @property
+    def buffers(self) -> Sequence[Buffer]:
+        """One for each row; their sizes are of no meaning."""
+        return self.needs.buffers
+
     def where(self, condition: Column) -> Iterator[tuple[Buffer, Placement]]:
         """The buffers of the rows that fulfil a condition, with their placements."""
         rows: list[int] = condition.nonzero()[0].tolist()
-        return ((self.buffers[i], self.placements[i]) for i in rows)
-
-    def pinned(self) -> Iterator[tuple[Buffer, Placement]]:
-        """The buffers that are pinned, with their placements."""
-        rows = [i for i, buffer in enumerate(self.buffers) if buffer.fixed_offset is not None]
         return ((self.buffers[i], self.placements[i]) for i in rows)
 
     def within(self, space: PoolId | None) -> NDArray[np.bool_]:
@@ -101,11 +125,11 @@ def check_places(table: Table, pools: Sequence[Pool], arena: int) -> list[Violat
     ]
     faults += [
         Violation("misaligned", (b.id,), f"{b.id!r} at {p.offset} is not aligned to {b.alignment}")
-        for b, p in table.where(table.offset % table.alignment != 0)
+        for b, p in table.where(table.offset % table.needs.alignment != 0)
     ]
     faults += [
         Violation("pinned", (b.id,), f"{b.id!r} is pinned at {b.fixed_offset}, got {p.offset}")
-        for b, p in table.pinned()
+        for b, p in ((table.buffers[i], table.placements[i]) for i in table.needs.pinned)
         if p.pool is not None or p.offset != b.fixed_offset
     ]
     top = table.offset + table.occupied
@@ -146,25 +170,15 @@ def _check_loans(table: Table, end: Column, space: PoolId, pool: Pool | None) ->
 def _outside(table: Table, here: Column, pool: Pool) -> list[int]:
     """Of the rows `here` those that have a stretch in none of the intervals in which a pool is free."""
     begins, ends = [start for start, _ in pool.free], [end for _, end in pool.free]
-    mine = here[table.row].nonzero()[0]
-    stretches = zip(table.row[mine].tolist(), table.since[mine].tolist(), table.until[mine].tolist(), strict=True)
+    needs = table.needs
+    mine = here[needs.row].nonzero()[0]
+    stretches = zip(needs.row[mine].tolist(), needs.since[mine].tolist(), needs.until[mine].tolist(), strict=True)
     found: list[int] = []
     for row, since, until in stretches:
         at = bisect_right(begins, since)
         if not at or until > ends[at - 1]:
             found.append(row)
     return sorted(found)
-
-
-def _needed(buffers: Sequence[Buffer]) -> tuple[Sequence[int], list[int], list[int]]:
-    """The stretches in which buffers are needed: whose it is, from when on and until when; those of buffers with gaps last."""
-    broken = [i for i, buffer in enumerate(buffers) if buffer.gaps]
-    if not broken:
-        return range(len(buffers)), [buffer.lower for buffer in buffers], [buffer.upper for buffer in buffers]
-    found = [(i, buffer.lower, buffer.upper) for i, buffer in enumerate(buffers) if not buffer.gaps]
-    found += [(i, *each) for i in broken for each in _stretches(buffers[i])]
-    rows, since, until = (list(each) for each in zip(*found, strict=True))
-    return rows, since, until
 
 
 def _stretches(buffer: Buffer) -> list[tuple[int, int]]:

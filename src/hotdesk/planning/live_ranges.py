@@ -96,7 +96,7 @@ class Sized:
         column: Column = np.array(sizes, dtype=np.int64)
         self._present = column > 0
         self.footprints: Column = np.array(footprints, dtype=np.int64)
-        self.hosts: Eligibility = np.empty((len(sizes), len(pools)), dtype=np.bool_)
+        self.hosts: Eligibility = np.empty((len(sizes), len(pools)), dtype=np.bool_, order="F")
         for k, pool in enumerate(pools):
             self.hosts[:, k] = live.hosts[pool.id] & self._present & (column <= pool.capacity)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hotdesk.errors import PlanError
-from hotdesk.planning import Plan, Problem, check
+from hotdesk.planning import Plan, Problem, Violation, check
 
 
 def checked(problem: Problem, made: Plan) -> Plan:
@@ -12,7 +14,15 @@ def checked(problem: Problem, made: Plan) -> Plan:
     Raises:
         PlanError: it found one.
     """
-    faults = check(problem, made)
+    return accepted(made, check(problem, made))
+
+
+def accepted(made: Plan, faults: Sequence[Violation]) -> Plan:
+    """The plan, if no fault was found in it.
+
+    Raises:
+        PlanError: one was.
+    """
     if faults:
         raise PlanError(
             f"the planner's `{made.strategy}` made an invalid plan",

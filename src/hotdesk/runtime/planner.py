@@ -19,16 +19,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from hotdesk.ir.polynomials import Polynomials
-from hotdesk.planning import Bound, Placement, Plan, PoolId, Problem, lower_bound, plan
+from hotdesk.planning import Bound, Checker, Placement, Plan, PoolId, Problem, lower_bound, plan
 from hotdesk.planning.all_sizes import Sized, good_for_all, sure_loans
 from hotdesk.planning.on_call import OnCall
 from hotdesk.planning.polynomials import Polynomial, greatest
 from hotdesk.planning.repacking import borrowing_less
 from hotdesk.planning.stacking import Stacking, arena_of, lay_out, read_stacking
-from hotdesk.runtime.checked import checked
+from hotdesk.runtime.checked import accepted, checked
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.layout import ALIGNMENT
-from hotdesk.runtime.problems import MOST_BYTES, Planned, problem_of
+from hotdesk.runtime.problems import MOST_BYTES, Planned, pools_of, problem_of
 
 SAMPLES = (512, 64, 8)
 """What each symbol is taken to be, beside its greatest value."""
@@ -61,7 +61,7 @@ class Planner:
         Raises:
             PlanError: the check found a fault in the one plan.
         """
-        return self._fixed if not self.symbols else self._for_all or self._on_call
+        return self._fixed if not self.symbols else self._for_all or self._on_call[0]
 
     def plan(self, sizes: Sequence[int]) -> Plan:
         """Places every allocation of the function if its buffers have these sizes, in bytes, by place in the pointer table.
@@ -78,12 +78,15 @@ class Planner:
         """The same plan, not counted."""
         if not self.symbols:
             return self._fixed
+        if self._for_all is None:
+            own, pools = [sizes[place] for place in self._places], pools_of(self._lowered, sizes)
+            planner, checker = self._on_call
+            made = planner.plan_sizes(own, pools)
+            return accepted(made, checker.check(own, pools, made))
         problem = problem_of(self._lowered, sizes)
-        if self._for_all is not None:
-            found = lay_out(self._for_all, problem)
-            made = None if found is None else _as_plan(problem, found, lower_bound(problem), "for-all-sizes")
-            return checked(problem, made or plan(problem))
-        return checked(problem, self._on_call.plan(problem))
+        found = lay_out(self._for_all, problem)
+        made = None if found is None else _as_plan(problem, found, lower_bound(problem), "for-all-sizes")
+        return checked(problem, made or plan(problem))
 
     @property
     def depends_on_sizes(self) -> bool:
@@ -195,10 +198,10 @@ class Planner:
         return None
 
     @cached_property
-    def _on_call(self) -> OnCall:
-        return OnCall(
-            problem_of(self._lowered, [0] * len(self._lowered.buffers)).buffers, self._lowered.windows, self._stackings
-        )
+    def _on_call(self) -> tuple[OnCall, Checker]:
+        """What plans for the sizes of a call, and what checks such plans."""
+        problem = self._structure
+        return OnCall(problem.buffers, self._lowered.windows, self._stackings), Checker(problem)
 
     @cached_property
     def _stackings(self) -> tuple[Stacking, ...]:

@@ -47,6 +47,21 @@ def problem_of(function: Planned, sizes: Sequence[int]) -> Problem:
     Raises:
         PlanError: they take `MOST_BYTES` or more together.
     """
+    pools = pools_of(function, sizes)
+    buffers = [
+        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT)
+        for i, use in enumerate(function.buffers)
+        if use.kind == "alloc" and use.lower < use.upper
+    ]
+    return Problem(tuple(buffers), pools)
+
+
+def pools_of(function: Planned, sizes: Sequence[int]) -> tuple[Pool, ...]:
+    """The memory of the caller's that is lent if the buffers of a function have these sizes.
+
+    Raises:
+        PlanError: they take `MOST_BYTES` or more together.
+    """
     if (total := sum(sizes)) >= MOST_BYTES:
         raise PlanError(
             "the buffers of a call",
@@ -54,11 +69,4 @@ def problem_of(function: Planned, sizes: Sequence[int]) -> Problem:
             got=f"{total:,}",
             hint="Use smaller sizes, or declare smaller ranges for those that vary.",
         )
-    uses = function.buffers
-    buffers = [
-        Buffer(i, use.lower, use.upper, sizes[i], ALIGNMENT)
-        for i, use in enumerate(uses)
-        if use.kind == "alloc" and use.lower < use.upper
-    ]
-    pools = [Pool(place, sizes[place], free) for place, free in function.windows.items() if sizes[place]]
-    return Problem(tuple(buffers), tuple(pools))
+    return tuple(Pool(place, sizes[place], free) for place, free in function.windows.items() if sizes[place])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from hotdesk.planning import Buffer, Placement, Plan, Pool, Problem, Tie, check, check_overlaps, check_sizes, plan
+from hotdesk.planning import Buffer, Checker, Placement, Plan, Pool, Problem, Tie, check, check_overlaps, plan
 
 PROBLEM = Problem(
     (
@@ -148,7 +148,7 @@ def test_sizes_beside_a_problem_are_checked_as_those_in_it(seed: int) -> None:
         rng.choice((places.pop, places.reverse, places.copy, places.copy))()
         made = replace(RIGHT, placements=tuple(places), arena=rng.choice((64, 1024)))
         faults = check(problem, made)
-        assert check_sizes(structure, sizes, pools, made) == faults
+        assert Checker(structure).check(sizes, pools, made) == faults
         found |= {fault.code for fault in faults}
     assert found >= {"arena", "capacity", "cost", "misaligned", "missing", "overlap", "pool", "window"}
 
@@ -156,8 +156,8 @@ def test_sizes_beside_a_problem_are_checked_as_those_in_it(seed: int) -> None:
 def test_a_size_is_needed_for_each_buffer() -> None:
     for sizes in ([64], [64] * (len(PROBLEM.buffers) + 1)):
         for made in (RIGHT, replace(RIGHT, placements=RIGHT.placements[:-1])):
-            with pytest.raises(ValueError, match=r"expected a size|argument 2 is"):
-                check_sizes(PROBLEM, sizes, PROBLEM.pools, made)
+            with pytest.raises(ValueError, match=r"expected 6 sizes|argument 2 is"):
+                Checker(PROBLEM).check(sizes, PROBLEM.pools, made)
 
 
 def test_numbers_of_any_size_are_checked() -> None:
