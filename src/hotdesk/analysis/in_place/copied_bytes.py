@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, loop_around, needs_contents
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
-
-_OFTEN = 8
-"""How often the body of a loop is taken to run."""
-_SYMBOLIC = 1 << 20
-"""The bytes that a tensor of symbolic size is taken to have."""
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 
 
 def copied_bytes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int, int]:
     """The bytes that would be copied, by the number of the innermost loop around, or -1."""
     found: dict[int, int] = {}
     for value, block in (*_overwritten(function, analysis), *_passed(function, analysis)):
-        loop = _loop(function, block)
+        loop = loop_around(function, block)
         found[loop] = found.get(loop, 0) + cost_of_copy(function, value, block)
     return found
 
@@ -47,42 +43,13 @@ def copied_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[
     return found
 
 
-def cost_of_copy(function: FunctionRecord, value: int, block: int) -> int:
-    """The bytes of a value that is copied in a block, as often as the block is taken to run."""
-    size = function.values[value].bytes
-    return (size if isinstance(size, int) else _SYMBOLIC) * _OFTEN ** _depth(function, _loop(function, block))
-
-
 def _overwritten(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int]]:
     """The operands that are copied because they are overwritten, each with the block in which they are."""
     copied = [(function.ops[d.op], d.operand) for d in analysis.decisions if not (d.in_place or d.fresh)]
-    return [
-        (op.operands[operand], op.block)
-        for op, operand in copied
-        if operand in op.facts.reads or operand not in op.facts.overwrites
-    ]
+    return [(op.operands[operand], op.block) for op, operand in copied if needs_contents(op, operand)]
 
 
 def _passed(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int]]:
     """What control flow copies, each with the block that it enters or comes back to."""
     flows = analysis.flows.values()
     return [(flow.edge.source, function.values[flow.edge.target].block) for flow in flows if flow.copied]
-
-
-def _loop(function: FunctionRecord, block: int) -> int:
-    """The innermost loop around a block, or -1."""
-    parent = function.blocks[block].parent
-    while parent >= 0 and not _repeats(function.ops[parent]):
-        parent = function.blocks[function.ops[parent].block].parent
-    return parent
-
-
-def _repeats(op: OpRecord) -> bool:
-    return op.flow is not None and (bool(op.flow.follows) or op.flow.parallel)
-
-
-def _depth(function: FunctionRecord, loop: int) -> int:
-    depth = 0
-    while loop >= 0:
-        depth, loop = depth + 1, _loop(function, function.ops[loop].block)
-    return depth

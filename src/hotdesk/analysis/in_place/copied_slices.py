@@ -16,7 +16,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hotdesk.analysis.in_place.conflicts import value_read
-from hotdesk.analysis.in_place.copied_bytes import copied_with_results, cost_of_copy
+from hotdesk.analysis.in_place.copied_bytes import copied_with_results
+from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.tensors.program import FunctionRecord

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
+from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, needs_contents
 from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 
 Tie = tuple[OpRecord, int, int]
@@ -22,13 +23,18 @@ def bottom_up(ties: Sequence[Tie]) -> list[Tie]:
 
 
 def largest_first(ties: Sequence[Tie], function: FunctionRecord) -> list[Tie]:
-    """Where copies would cost most bytes first; symbolic sizes after numbers, in the order of the text."""
+    """What would cost most to copy first, so that of two that exclude each other the cheaper one is copied.
 
-    def cost(tie: Tie) -> int:
-        size = function.values[tie[0].results[tie[2]]].bytes
-        return -size if isinstance(size, int) else 0
+    What is overwritten unread costs nothing, however large it is: it gets new memory without contents. So it comes behind all
+    that is read; of those alike, what has more bytes, and then what stands first in the text.
+    """
 
-    return sorted(ties, key=cost)
+    def rank(tie: Tie) -> tuple[int, int]:
+        op, operand, _ = tie
+        cost = cost_of_copy(function, op.operands[operand], op.block)
+        return (-cost if needs_contents(op, operand) else 0), -cost
+
+    return sorted(ties, key=rank)
 
 
 def shuffled(seed: int) -> Callable[[Sequence[Tie]], list[Tie]]:
