@@ -20,11 +20,7 @@ from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.ownership.handovers import Handovers
 from hotdesk.analysis.ownership.owners import Handover, Ownership
 from hotdesk.analysis.ownership.problem import Problem
-from hotdesk.errors import BufferizationError
-from hotdesk.ir.building import alloc, create, dynamic_dims
-from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_memref, memref_of
-from hotdesk.ir.walking import defining_op
+from hotdesk.passes.buffers.new_copies import copy_of
 
 
 def copy_critical_aliases(function: ir.Operation) -> None:
@@ -47,27 +43,3 @@ def copy_open_results(program: BufferProgram, ownership: Ownership) -> list[Hand
         end = program.ops[number].operation
         end.operands[operand] = copy_of(end.operands[operand], end)
     return found
-
-
-def copy_of(value: ir.Value, before: ir.Operation) -> ir.Value:
-    """New memory with the contents of a memref, as the same type; what is cast to a memref without a rank is copied with it.
-
-    Raises:
-        BufferizationError: the rank of the memref is not known.
-    """
-    if not is_memref(value.type):
-        cast = defining_op(value)
-        if cast is not None and cast.name == "memref.cast" and is_memref(cast.operands[0].type):
-            return create("memref.cast", [copy_of(cast.operands[0], before)], [value.type], before=before).results[0]
-        raise BufferizationError(
-            f"memory that `{before.name}` passes on",
-            expected="memory that this function owns, or a memref with a rank, which can be copied",
-            got=f"somebody else's in a {value.type}, on some way at least",
-            where=python_line(before.location) or None,
-            hint="give it a rank by memref.cast and pass that on, or do not pass it on; a private function may return what it "
-            "does not own with private-function-dynamic-ownership=true",
-        )
-    plain = memref_of(value.type)
-    new = alloc(plain, dynamic_dims(value, before), before)
-    create("memref.copy", [value, new], [], before=before)
-    return new if plain == value.type else create("memref.cast", [new], [value.type], before=before).results[0]

@@ -16,7 +16,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.passes.buffers.critical_aliases import copy_of
+from hotdesk.passes.buffers.new_copies import copy_of
 from hotdesk.passes.buffers.remaking import erase_unused, is_false
 
 

@@ -19,7 +19,8 @@ from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.analysis.ownership.solving import solve
 from hotdesk.explain import Reason
 from hotdesk.passes.buffers.branch_edges import split_edge
-from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_of, copy_open_results
+from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_open_results
+from hotdesk.passes.buffers.new_copies import copy_of
 from hotdesk.passes.buffers.ownership_flags import flagged_results
 from hotdesk.passes.buffers.ownership_paths import (
     asked_choices,
