@@ -253,6 +253,13 @@ class ExecutionError(RunError, RuntimeError):
     slug = "execution"
 
 
+class OutOfMemoryError(RunError, MemoryError):
+    """The system has no memory for a program's arena, or for its results."""
+
+    code = "HD402"
+    slug = "out-of-memory"
+
+
 # Planning
 
 
@@ -282,6 +289,7 @@ __all__ = [
     "LoweringError",
     "MissingExtraError",
     "OptionError",
+    "OutOfMemoryError",
     "OutputOverlapError",
     "PassError",
     "PlanError",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import sympy
 
-from hotdesk.errors import ShapeError
+from hotdesk.errors import OutOfMemoryError, ShapeError
 from hotdesk.explain import Decision
 from hotdesk.passes.lower.function import SizeCheck
 from hotdesk.report.records import Certificate, Memory, WorstCase
@@ -21,12 +21,19 @@ from hotdesk.runtime.interface import Binding, Details, TensorSpec
 from hotdesk.runtime.layout import ALIGNMENT, Layout, at_peak, buffer_lines, shared_decisions
 from hotdesk.runtime.worst import worst_case
 
+_SMALLER = "`program.report(…)` says where it goes; smaller sizes or `hotdesk.compile(budget=…)` make it less."
+
 Bytes = npt.NDArray[np.uint8]
 
 
 def aligned(size: int) -> tuple[Bytes, int]:
-    """Uninitialised memory and the address in it that is aligned to `ALIGNMENT`."""
-    memory = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    """Uninitialised memory and the address in it that is aligned to `ALIGNMENT`. Raises OutOfMemoryError."""
+    try:
+        memory = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    except (MemoryError, ValueError) as error:  # ValueError: more than an array can have
+        raise OutOfMemoryError(
+            "the arena", expected=f"{size:,} bytes", got="none from the system", hint=_SMALLER
+        ) from error
     return memory, -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
 
 
@@ -81,16 +88,12 @@ class CompiledProgram:
         return self._constraints
 
     def bind(self, symbols: Mapping[str, int]) -> Binding:
-        """Plans for one value of the symbols and makes sure that the arena is large enough.
+        """Plans for one value of the symbols; the arena is made when something runs in it.
 
         Raises ShapeError when a check of the program on its sizes does not hold.
         """
         self._check_sizes(symbols)
         layout = self._main.layout(symbols)
-        if layout.plan.arena > self._arena_size:
-            self._arena, self._arena_address = aligned(layout.plan.arena)
-            self._arena_size = layout.plan.arena
-            self._current = None
         memory = self._memory(layout)
         return PlannedBinding(dict(symbols), self._shapes(symbols), memory, layout.bytes, layout=layout)
 
@@ -119,6 +122,9 @@ class CompiledProgram:
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
         layout = cast(PlannedBinding, binding).layout
         if layout is not self._current:
+            if layout.plan.arena > self._arena_size:
+                self._arena, self._arena_address = aligned(layout.plan.arena)
+                self._arena_size = layout.plan.arena
             self._main.set_arena(layout, self._arena_address)
             self._current = layout
         self._main.set_pointers(self._input_places, inputs)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from hotdesk.errors import ArgumentTypeError, DeviceError, DtypeError, LayoutError
+from hotdesk.errors import ArgumentTypeError, DeviceError, DtypeError, LayoutError, OutOfMemoryError
+from hotdesk.runtime.interface import spell
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -134,15 +135,21 @@ def copied(view: TensorView) -> TensorView:
 
 
 def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
-    """A new contiguous tensor on the CPU with values not set. Raises DtypeError if `kind` has no such elements."""
-    if kind == "numpy":
-        return np.empty(tuple(shape), _numpy_dtype(dtype))
-    import torch
+    """A new contiguous tensor on the CPU with values not set.
 
-    found = getattr(torch, _TORCH_NAMES.get(dtype, ""), None)
-    if found is None:
-        raise DtypeError("a result", expected="an element type torch has", got=dtype)
-    return torch.empty(tuple(shape), dtype=found, device="cpu")
+    Raises DtypeError if `kind` has no such elements, OutOfMemoryError if the system has no memory for them.
+    """
+    try:
+        if kind == "numpy":
+            return np.empty(tuple(shape), _numpy_dtype(dtype))
+        import torch
+
+        found = getattr(torch, _TORCH_NAMES.get(dtype, ""), None)
+        if found is None:
+            raise DtypeError("a result", expected="an element type torch has", got=dtype)
+        return torch.empty(tuple(shape), dtype=found, device="cpu")
+    except (MemoryError, RuntimeError, ValueError) as error:  # what torch and NumPy raise where memory is short
+        raise OutOfMemoryError("a result", expected=spell(dtype, shape), got="no memory from the system") from error
 
 
 def seen_as(value: object, kind: Kind, dtype: str, shape: Sequence[int]) -> object:
