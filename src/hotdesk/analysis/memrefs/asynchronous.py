@@ -13,10 +13,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferProgram
+from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
 from hotdesk.analysis.memrefs.tasks import Waits, is_task, waits_inside
 from hotdesk.ir.types import is_buffer, shape_of
 
@@ -55,8 +56,8 @@ def started(program: BufferProgram) -> dict[int, Started]:
     """The asynchronous ops of a function, by number."""
     if not program.asynchronous:
         return {}
-    numbers, waits = {op.operation: op.number for op in program.ops}, Waits(program)
-    return {number: _Following(program, numbers, waits, number).run() for number in sorted(program.asynchronous)}
+    following = _Following(program)
+    return {number: following.started(program.ops[number]) for number in sorted(program.asynchronous, reverse=True)}
 
 
 def using(program: BufferProgram, buffer: int) -> dict[int, list[int]]:
@@ -96,52 +97,86 @@ def _around(program: BufferProgram, op: int, block: int) -> Iterator[int]:
         op = here.parent
 
 
+_State = tuple[ir.Value, int]
+"""A value that stands for ops beside the program, and the op since which it certainly does in that op's block, or -1."""
+
+
+class _Ends(NamedTuple):
+    """Where what a value stands for is done; `waits` and `passed` are those of `Started`, none if `done` tells."""
+
+    done: int = -1
+    waits: frozenset[int] = frozenset()
+    passed: frozenset[int] = frozenset()
+
+    def joined(self, other: _Ends) -> _Ends:
+        known = [done for done in (self.done, other.done) if done >= 0]
+        return _Ends(min(known)) if known else _Ends(-1, self.waits | other.waits, self.passed | other.passed)
+
+
 class _Following:
-    """Follows the tokens of one op to whatever waits for them."""
+    """Follows tokens to whatever waits for them; what follows from a value is found once."""
 
-    def __init__(self, program: BufferProgram, numbers: dict[ir.Operation, int], tasks: Waits, start: int) -> None:
-        self._program, self._numbers, self._tasks, self._start = program, numbers, tasks, program.ops[start]
-        self._waits: set[int] = set()
-        self._certain: set[int] = set()
-        self._passed: set[int] = set()
+    def __init__(self, program: BufferProgram) -> None:
+        self._program, self._tasks = program, Waits(program)
+        self._numbers = {op.operation: op.number for op in program.ops}
+        self._after: dict[_State, tuple[_State, ...]] = {}
+        self._ends: dict[_State, _Ends] = {}
 
-    def run(self) -> Started:
-        number, op = self._start.number, self._start.operation
+    def started(self, op: BufferOp) -> Started:
         if op.name in _TRANSFERS:
-            self._follow_tag(op)
-            return Started(number, max(self._certain, default=-1), tuple(sorted(self._waits)), frozenset())
-        if is_task(op):
-            return Started(number, self._tasks.behind(self._start), (), frozenset())
-        seen: set[tuple[ir.Value, int]] = set()
-        waiting = [(value, number) for value in _tokens(op.results)]
-        while waiting:
-            value, since = waiting.pop()
-            if (value, since) not in seen:
-                seen.add((value, since))
-                waiting += [pair for use in value.uses for pair in self._taken(cast(Any, use.owner).operation, since)]
-        return Started(number, min(self._certain, default=-1), tuple(sorted(self._waits)), frozenset(self._passed))
+            return self._transfer(op)
+        if is_task(op.operation):
+            return Started(op.number, self._tasks.behind(op), (), frozenset())
+        states = [(value, op.number) for value in _tokens(op.operation.results)]
+        self._follow(states)
+        ends = reduce(_Ends.joined, (self._ends[state] for state in states), _Ends())
+        return Started(op.number, ends.done, tuple(sorted(ends.waits)), ends.passed)
 
-    def _taken(self, user: ir.Operation, since: int) -> list[tuple[ir.Value, int]]:
-        """What stands for the op too, where an op takes its token; and since which op of the block for certain, or -1."""
+    def _follow(self, states: Sequence[_State]) -> None:
+        """Finds the ends of states: backwards from what they lead to, and again where that leads around a loop."""
+        order: list[_State] = []
+        waiting = [(state, False) for state in states]
+        while waiting:
+            state, is_left = waiting.pop()
+            if is_left:
+                order.append(state)
+            elif state not in self._after:
+                self._read(state)
+                waiting += [(state, True), *((other, False) for other in self._after[state])]
+        changed = bool(order)
+        while changed:
+            changed = False
+            for state in order:
+                found = reduce(_Ends.joined, (self._ends[other] for other in self._after[state]), self._ends[state])
+                changed |= found != self._ends[state]
+                self._ends[state] = found
+
+    def _read(self, state: _State) -> None:
+        """Notes what takes a value: where it ends there, and what stands for it from there on."""
+        value, since = state
+        ends, after = _Ends(), list[_State]()
+        for use in value.uses:
+            end, states = self._taken(cast(Any, use.owner).operation, since)
+            ends = ends.joined(end)
+            after += states
+        self._ends[state], self._after[state] = ends, tuple(dict.fromkeys(after))
+
+    def _taken(self, user: ir.Operation, since: int) -> tuple[_Ends, list[_State]]:
         op = self._program.ops[self._numbers[user]]
         block = self._program.blocks[op.block]
-        is_later = 0 <= since < op.number and op.block == self._start.block
+        is_later = 0 <= since < op.number and op.block == self._program.ops[since].block
         if user.name == _JOINS:
-            return [(user.operands[1], op.number if is_later else -1)]
+            return _Ends(), [(user.operands[1], op.number if is_later else -1)]
         if block.last == op.number and not self._waits_for(user):
-            self._passed.add(op.number)
-            return [(value, -1) for value in _tokens(self._reached(user, block.parent))]
+            passed = [(value, -1) for value in _tokens(self._reached(user, block.parent))]
+            return _Ends(passed=frozenset({op.number})), passed
         made = _tokens(user.results)
-        if not made:
-            self._waits.add(op.number)
-            if is_later and self._waits_for(user):
-                self._certain.add(op.number)
+        waits = frozenset[int]() if made else frozenset({op.number})
+        ends = _Ends(op.number) if waits and is_later and self._waits_for(user) else _Ends(waits=waits)
         is_queued = user.name.split(".")[0] in _QUEUED or user.name == "async.execute"
         inside = _tokens([a for region in user.regions for b in region.blocks for a in b.arguments])
-        return [
-            *((value, since if is_later and is_queued else -1) for value in made),
-            *((value, -1) for value in inside),
-        ]
+        known = op.number if is_later and is_queued else -1
+        return ends, [*((value, known) for value in made), *((value, -1) for value in inside)]
 
     def _reached(self, end: ir.Operation, parent: int) -> list[ir.Value]:
         """What a terminator may pass something on to."""
@@ -155,20 +190,24 @@ class _Following:
         queued = user.name.split(".")[0] in _QUEUED and not _tokens(user.results) and _PARTIAL not in user.attributes
         return user.name in _AWAITS or queued
 
-    def _follow_tag(self, op: ir.Operation) -> None:
+    def _transfer(self, start: BufferOp) -> Started:
+        op = start.operation
         memrefs = [i for i, value in enumerate(op.operands) if is_buffer(value.type)]
         tag = op.operands[memrefs[-1]]
         place = list(op.operands)[memrefs[-1] + 1 :][: len(shape_of(tag.type))] if op.name.startswith("memref.") else []
         is_single = all(size == 1 for size in shape_of(tag.type))
+        waits: set[int] = set()
+        done = -1
         for use in tag.uses:
             user = cast(Any, use.owner).operation
             if user.name != _TRANSFERS[op.name]:
                 continue
             wait = self._program.ops[self._numbers[user]]
-            self._waits.add(wait.number)
+            waits.add(wait.number)
             same = is_single or (bool(place) and list(user.operands)[1 : 1 + len(place)] == place)
-            if same and wait.block == self._start.block and wait.number > self._start.number:
-                self._certain.add(wait.number)
+            if same and wait.block == start.block and wait.number > start.number:
+                done = max(done, wait.number)
+        return Started(start.number, done, tuple(sorted(waits)), frozenset())
 
 
 def _tokens(values: Sequence[ir.Value] | Any) -> list[ir.Value]:

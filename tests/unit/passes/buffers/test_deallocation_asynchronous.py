@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
+from hotdesk.ir.context import entered, make_context
+from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.unit.passes.buffers.checking import FREE, through
+from tests.work import calls_made
 
 M = "memref<4xf32>"
 A = f"%a = memref.alloc() : {M}\n  memref.copy %x, %a : {M} to {M}"
@@ -239,3 +243,21 @@ def test_shared_with_nobody(name: str) -> None:
     copied = [line.split()[2] for line in lines if line.startswith("memref.copy %arg0, ")]
     assert len(copied) > 1
     assert copied.count(copied[0]) == 1
+
+
+def chain(count: int) -> str:
+    ops = "\n  ".join(
+        f"%a{i} = memref.alloc() : {M}\n  %t{i + 1} = gpu.memcpy async [%t{i}] %a{i}, %x : {M}, {M}"
+        for i in range(count)
+    )
+    return function(f"%t0 = gpu.wait async\n  {ops}\n  gpu.wait [%t{count}]\n  return")
+
+
+def test_work_grows_with_the_program_where_tokens_make_a_chain() -> None:
+    def calls(count: int) -> int:
+        module = ir.Module.parse(chain(count), make_context())
+        with entered(module.operation):
+            return calls_made(lambda: DeallocateAfterLastUse().run(module))
+
+    calls(4)  # models are looked up
+    assert calls(200) <= 4.4 * calls(50)
