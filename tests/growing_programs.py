@@ -78,6 +78,19 @@ def _used_in_blocks(count: int) -> str:
     return _function(*parts)
 
 
+def _shown(count: int) -> str:
+    """Views of what may be any one of them."""
+    ways = ", ".join(f"{i}: ^join(%a{i} : {M})" for i in range(1, count))
+    views = (
+        f"%v{i} = memref.subview %r[0] [4] [1] : {M} to memref<4xf32, strided<[1]>>\n"
+        f"%e{i} = memref.load %v{i}[%zero] : memref<4xf32, strided<[1]>>\nmemref.store %e{i}, %out[%zero] : {M}\n"
+        for i in range(count)
+    )
+    made = (_new(f"%a{i}", "%x") for i in range(count))
+    switch = f"%w = arith.index_cast %n : index to i32\ncf.switch %w : i32, [default: ^join(%a0 : {M}), {ways}]\n"
+    return _function(*made, switch, f"^join(%r: {M}):\n", *views)
+
+
 SHAPES: Mapping[str, Callable[[int], str]] = {
     "row": _row,
     "nested": _nested,
@@ -85,4 +98,5 @@ SHAPES: Mapping[str, Callable[[int], str]] = {
     "blocks": _blocks,
     "passed": _passed,
     "used in blocks": _used_in_blocks,
+    "shown": _shown,
 }

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from heapq import heappop, heappush
 
-from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, Buffer, BufferProgram, Kind
 from hotdesk.analysis.ownership.handovers import Handovers, Key
 
 EXTERNAL = -1
 _DERIVED = (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
+_NOBODY = frozenset[int]()
+ONLY_EXTERNAL = frozenset({EXTERNAL})
 
 
 class Candidates:
@@ -22,18 +24,22 @@ class Candidates:
 
     def __init__(self, program: BufferProgram, slots: Handovers, lent: frozenset[int]) -> None:
         self._program, self._slots, self._lent = program, slots, lent
-        self._made: list[frozenset[int]] = []
+        self._made = [self._own(buffer) for buffer in program.buffers]
         self._targets: dict[int, list[tuple[int, Key | None]]] = {}
         for buffer in program.buffers:
-            mine = {buffer.number} if buffer.kind is Kind.ALLOCATION or self._is_called(buffer.number) else set[int]()
-            if buffer.number in lent or (not mine and buffer.kind not in _DERIVED):
-                mine.add(EXTERNAL)
-            self._made.append(frozenset(mine))
-            for source in self._shown(buffer.number):
-                self._targets.setdefault(source, []).append((buffer.number, None))
+            if buffer.sources or buffer.kind is Kind.UNKNOWN:
+                for source in self._shown(buffer.number):
+                    self._targets.setdefault(source, []).append((buffer.number, None))
         for key, passings in slots.passings.items():
             for passing in passings:
                 self._targets.setdefault(passing.source, []).append((passing.target, key))
+
+    def _own(self, buffer: Buffer) -> frozenset[int]:
+        """The candidates that a memref has by its op."""
+        is_lent = buffer.number in self._lent
+        if buffer.kind is Kind.ALLOCATION or self._is_called(buffer.number):
+            return frozenset({buffer.number, EXTERNAL} if is_lent else {buffer.number})
+        return _NOBODY if buffer.kind in _DERIVED and not is_lent else ONLY_EXTERNAL
 
     def owns_itself(self, buffer: int) -> bool:
         """Whether a memref is an owner by its op: an allocation, or a call's result."""
@@ -61,12 +67,17 @@ class Candidates:
         while waiting:
             source = heappop(waiting)
             is_waiting.discard(source)
+            given = found[source]
             for target, key in self._targets[source]:
-                new = found[source] - found[target]
-                if new and key is not None and key in taken:
-                    new = frozenset(c for c in new if c == EXTERNAL or (key, c) in kept)
-                if new:
-                    found[target] |= new
+                before = found[target]
+                if key is not None and key in taken:
+                    if EXTERNAL not in given and not kept:
+                        continue
+                    after = before.union(c for c in given if c == EXTERNAL or (key, c) in kept)
+                else:
+                    after = before | given if before else given  # one set for all that show the same
+                if len(after) > len(before):
+                    found[target] = after
                     if target in self._targets and target not in is_waiting:
                         is_waiting.add(target)
                         heappush(waiting, target)

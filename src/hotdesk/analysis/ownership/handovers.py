@@ -31,24 +31,29 @@ class Handovers:
     def __init__(self, program: BufferProgram) -> None:
         self.passings: dict[Key, list[Passing]] = {}
         self.source: dict[Key, int] = {}
-        parent: dict[object, object] = {}
+        parent: dict[int, int] = {}
 
-        def root(node: object) -> object:
-            while parent.setdefault(node, node) != node:
-                parent[node] = parent[parent[node]]
-                node = parent[node]
-            return node
+        def root(target: int) -> int:
+            while parent[target] != target:
+                parent[target] = parent[parent[target]]
+                target = parent[target]
+            return target
 
         for passing in program.passings():
             key = passing.op, passing.operand
-            self.passings.setdefault(key, []).append(passing)
-            self.source[key] = passing.source
-            parent[root(key)] = root(passing.target)
-        groups: dict[object, tuple[list[Key], dict[int, None]]] = {}
+            parent.setdefault(passing.target, passing.target)
+            if key in self.passings:
+                parent[root(self.passings[key][0].target)] = root(passing.target)
+                self.passings[key].append(passing)
+            else:
+                self.passings[key], self.source[key] = [passing], passing.source
+        groups: dict[int, tuple[list[Key], dict[int, None]]] = {}
         for key in sorted(self.passings):
-            keys, targets = groups.setdefault(root(key), ([], {}))
+            passings = self.passings[key]
+            keys, targets = groups.setdefault(root(passings[0].target), ([], {}))
             keys.append(key)
-            targets.update((passing.target, None) for passing in self.passings[key])
+            for passing in passings:
+                targets[passing.target] = None
         slots = [Slot(i, tuple(targets), tuple(keys)) for i, (keys, targets) in enumerate(groups.values())]
         slots += self._returns(program, len(slots))
         self.slots = tuple(slots)
@@ -60,7 +65,7 @@ class Handovers:
 
     def edges(self, key: Key) -> frozenset[int]:
         """The edges along which an operand is passed; of a returned one, a single edge."""
-        return frozenset(passing.edge for passing in self.passings.get(key, ())) or frozenset({-1})
+        return frozenset([passing.edge for passing in self.passings.get(key, ())]) or frozenset({-1})
 
     def _returns(self, program: BufferProgram, first: int) -> list[Slot]:
         keys: dict[int, list[Key]] = {}

@@ -17,13 +17,14 @@ the uses and the last one before them in which control certainly arrives, once, 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.analysis.memrefs.buffer_program import BufferBlock, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
 
+_NOWHERE: frozenset[int] = frozenset()
 Moves = Mapping[int, frozenset[int]]
 """By op, the edges on which it hands a buffer over: successors of a branch, else numbers of the edges of the op with regions."""
 
@@ -97,39 +98,38 @@ class Releases:
             if all(self._dominance.dominates(certain, program.ops[op].block) for op in moves):
                 entry = certain
                 last = {block: op for block, op in last.items() if self._dominance.dominates(entry, block)}
-        used = set(ops)
         ways = self._ways_into(first.parent, first.region)
-
-        def is_handed(b: int, i: int) -> bool:
-            return i in moves.get(program.blocks[b].last, ())
-
-        def goes_on(s: int) -> bool:
-            return s in live and not (home and s == entry)
-
-        live = _backwards(
-            last, lambda s: [b for b, i in ways.get(s, ()) if not is_handed(b, i)], entry if home else None
-        )
-        for op in sorted(moves):
-            branch = program.blocks[program.ops[op].block]
-            if branch.last == op and any(i in moves[op] and goes_on(s) for i, (s, _) in enumerate(branch.branches)):
-                raise _RefusedError(op, op + 1)
+        start = entry if home else -1
+        handed = {program.ops[op].block: moves[op] for op in moves if program.blocks[program.ops[op].block].last == op}
+        live = set(last)
+        waiting = list(last)
+        while waiting:
+            s = waiting.pop()
+            for b, i in ways.get(s, ()) if s != start else ():
+                if b not in live and i not in handed.get(b, _NOWHERE):
+                    live.add(b)
+                    waiting.append(b)
+        for b, edges in sorted(handed.items(), key=lambda pair: program.blocks[pair[0]].last):
+            if any(i in edges and s in live and s != start for i, (s, _) in enumerate(program.blocks[b].branches)):
+                raise _RefusedError(program.blocks[b].last, program.blocks[b].last + 1)
         live.add(entry)
         wanted: set[int] = set()
         for b in live:
             block = program.blocks[b]
-            if any(is_handed(b, i) or goes_on(s) for i, (s, _) in enumerate(block.branches)):
-                wanted.add(b)
-            if block.branches and block.last in used:
-                wanted.add(b)
-            if not block.branches and (stays or block.last in moves):
+            if not block.branches:
+                leads_on = stays or b in handed
+            else:
+                edges = handed.get(b, _NOWHERE)
+                leads_on = any(i in edges or (s in live and s != start) for i, (s, _) in enumerate(block.branches))
+            if leads_on or (block.branches and _contains(ops, block.last)):
                 wanted.add(b)
         places: list[Place] = []
         for b in sorted(live):
             places += self._in_block(b, last.get(b, -1), ops, moves, b in wanted)
         for s in dict.fromkeys(s for b in sorted(wanted) for s, _ in program.blocks[b].branches):
-            if goes_on(s):
+            if s in live and s != start:
                 continue
-            ending = [(b, i) for b, i in ways[s] if b in wanted and not is_handed(b, i)]
+            ending = [(b, i) for b, i in ways[s] if b in wanted and i not in handed.get(b, _NOWHERE)]
             if ending and len(ending) == len(ways[s]):
                 places.append(Place(block=s))
             else:
@@ -180,15 +180,16 @@ class Releases:
         for i, (start, end, _) in enumerate(op.edges):
             if i not in handed:
                 before.setdefault(end, []).append(start)
-        live = _backwards([n for n, used in inside.items() if used], lambda n: before.get(n, []), None) - {ENTRY}
+        live = _backwards([n for n, used in inside.items() if used], before) - {ENTRY}
         refused = _RefusedError(op.number, op.end)
         if any(op.edges[i].end in live for i in handed):
             raise refused
         wanted = {e.start for i, e in enumerate(op.edges) if i in handed or e.end in live} | {ENTRY}
         arriving = [e for i, e in enumerate(op.edges) if e.start in wanted and i not in handed and e.end not in live]
         places: list[Place] = []
-        for end in dict.fromkeys(edge.end for edge in arriving):
-            if sum(e.end == end for e in arriving) < sum(e.end == end for e in op.edges):
+        arrived, ends = [edge.end for edge in arriving], [edge.end for edge in op.edges]
+        for end in dict.fromkeys(arrived):
+            if arrived.count(end) < ends.count(end):
                 raise refused
             places.append(Place(after=op.number) if end == EXIT else Place(block=op.regions[end][0]))
         for n in sorted(live - {EXIT}):
@@ -205,7 +206,9 @@ class Releases:
         """Whether the buffer is handed over on an edge of an op; refused if only by some of a region's terminators."""
         if start == ENTRY:
             return edge in moves.get(op.number, ())
-        handing = [edge in moves.get(t.number, ()) for t in self._program.terminators(op, start)]
+        if not moves:
+            return False
+        handing = [edge in moves.get(t.number, _NOWHERE) for t in self._program.terminators(op, start)]
         if any(handing) and not all(handing):
             raise _RefusedError(op.number, op.end)
         return bool(handing) and all(handing)
@@ -227,17 +230,21 @@ class Releases:
         return None
 
 
-def _backwards(starts: Iterable[int], before: Callable[[int], list[int]], stop: int | None) -> set[int]:
-    """All from which one of `starts` is reached; ways into `stop` are not followed."""
+def _backwards(starts: Iterable[int], before: Mapping[int, Sequence[int]]) -> set[int]:
+    """All from which one of `starts` is reached."""
     live = set(starts)
     waiting = list(live)
     while waiting:
-        node = waiting.pop()
-        for other in before(node) if node != stop else ():
+        for other in before.get(waiting.pop(), ()):
             if other not in live:
                 live.add(other)
                 waiting.append(other)
     return live
+
+
+def _contains(ops: Sequence[int], op: int) -> bool:
+    at = bisect_left(ops, op)
+    return at < len(ops) and ops[at] == op
 
 
 def _between(ops: Sequence[int], first: int, end: int) -> Sequence[int]:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
+from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import segment_sizes
 
@@ -54,8 +55,7 @@ def remade_branch(
     deciding = [] if old.name == "cf.br" else [old.operands[0]]
     operands = [*deciding, *(value for part in parts for value in part)]
     after = list(old.successors) if successors is None else list(successors)
-    with ir.InsertionPoint(old), old.location:
-        return ir.Operation.create(old.name, operands=operands, attributes=attributes, successors=after).operation
+    return create(old.name, operands, [], attributes, successors=after, before=old)
 
 
 def split_edge(branch: ir.Operation, successor: int) -> tuple[ir.Operation, ir.Operation]:
@@ -67,8 +67,8 @@ def split_edge(branch: ir.Operation, successor: int) -> tuple[ir.Operation, ir.O
     _, parts = operand_parts(branch)
     successors = list(branch.successors)
     new = cast(Any, branch.block).create_after()
-    with ir.InsertionPoint(new), branch.location:
-        forward = ir.Operation.create("cf.br", operands=parts[successor], successors=[successors[successor]]).operation
+    passed, at = parts[successor], ir.InsertionPoint(new)
+    forward = ir.Operation.create("cf.br", [], passed, None, [successors[successor]], 0, branch.location, at).operation
     parts[successor], successors[successor] = [], new
     remade = remade_branch(branch, parts, successors)
     branch.erase()

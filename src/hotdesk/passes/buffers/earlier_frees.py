@@ -23,7 +23,8 @@ def is_dropped(program: BufferProgram, op: BufferOp, ownership: Ownership) -> bo
     Raises:
         BufferizationError: it does, and cannot be dropped: others use what it makes.
     """
-    values = [op.operands[i] for i in sorted(ownership.freed(op)) if op.operands[i] != NOT_A_BUFFER]
+    freed = ownership.freed(op)
+    values = [op.operands[i] for i in sorted(freed) if op.operands[i] != NOT_A_BUFFER] if freed else []
     if not values or not all(_is_known(program, value, ownership) for value in values):
         return False
     if is_erasable(op.operation):

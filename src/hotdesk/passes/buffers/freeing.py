@@ -14,18 +14,17 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.new_memory import DEALLOC
 from hotdesk.ir.building import create
-from hotdesk.ir.types import layout_of
 from hotdesk.ir.walking import defining_op
 
 _DEVICE = "gpu.dealloc"
 _METADATA = "memref.extract_strided_metadata"
 
 
-def free(value: ir.Value, op: str = DEALLOC) -> None:
-    """Frees the memory behind a memref, at the insertion point that is set, by an op of that name; another one than
-    `memref.dealloc` gets the memref as it is."""
-    inside = op == DEALLOC and _may_begin_inside(value.type)
-    ir.Operation.create(op, operands=[_base(value) if inside else value])
+def free(value: ir.Value, at: ir.InsertionPoint, location: ir.Location, op: str = DEALLOC) -> None:
+    """Frees the memory behind a memref by an op of that name; another one than `memref.dealloc` gets the memref as it is."""
+    if op == DEALLOC and _may_begin_inside(value.type):
+        value = _base(value, at, location)
+    ir.Operation.create(op, [], [value], None, None, 0, location, at)
 
 
 def is_erasable(op: ir.Operation) -> bool:
@@ -52,14 +51,14 @@ def _may_begin_inside(memref: ir.Type) -> bool:
     if not isinstance(memref, ir.MemRefType):
         return False
     try:
-        return layout_of(memref)[1] != 0
+        return memref.get_strides_and_offset()[1] != 0
     except RuntimeError:
         return False
 
 
-def _base(value: ir.Value) -> ir.Value:
+def _base(value: ir.Value, at: ir.InsertionPoint, location: ir.Location) -> ir.Value:
     kind = ir.MemRefType(value.type)
     base = ir.MemRefType.get([], kind.element_type, memory_space=kind.memory_space)
     index = ir.IndexType.get()
     results = [base, index, *[index] * (2 * kind.rank)]
-    return ir.Operation.create(_METADATA, operands=[value], results=results).results[0]
+    return ir.Operation.create(_METADATA, operands=[value], results=results, loc=location, ip=at).results[0]

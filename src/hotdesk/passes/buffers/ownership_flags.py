@@ -81,8 +81,9 @@ class OwnershipFlags:
         """The dynamic slots among block arguments or results, in the order of their flags."""
         if not values:
             return []
-        slots = {slot.number: slot for v in values if (slot := self._slots.of_target.get(v)) is not None}
-        return [slots[n] for n in sorted(slots) if n in self._dynamic]
+        of_target, dynamic = self._slots.of_target, self._dynamic
+        slots = {slot.number: slot for v in values if v in of_target and (slot := of_target[v]).number in dynamic}
+        return [slots[number] for number in sorted(slots)]
 
     # Ops with flags
 
@@ -93,15 +94,16 @@ class OwnershipFlags:
         if block.branches and block.last == op.number:
             self.rewritten.replace(op, self._widened_branch(op, old, flags))
             return
-        targets = [value for edge in op.edges if edge.start == ENTRY for value in self._targets(op, edge.end)]
+        around, start = op, ENTRY
         if not op.edges and block.parent >= 0:
-            parent = self._program.ops[block.parent]
-            leaving = [e for e in parent.edges if e.start == block.region]
-            targets = [value for edge in leaving for value in self._targets(parent, edge.end)]
+            around, start = self._program.ops[block.parent], block.region
+        targets = [v for edge in around.edges if edge.start == start for v in self._targets(around, edge.end)]
         passed = [self._passed(op, slot, flags) for slot in self._landing(targets)]
         results = self._landing(op.results)
         new = self._with_flags(op, [*old.operands, *passed], len(results))
-        for slot, flag in zip(results, list(new.results)[len(op.results) :] if results else (), strict=True):
+        if not results:
+            return
+        for slot, flag in zip(results, list(new.results)[len(op.results) :], strict=True):
             (target,) = (value for value in op.results if value in slot.targets)
             self.rewritten.flags[target] = flag
 

@@ -12,7 +12,7 @@ from hotdesk.ir.building import create
 def remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
     """The same op in front of the old one, which stays, with other operands and results; the regions are moved over."""
     known, regions = old.attributes, len(old.regions)
-    attributes = {name: known[name] for name in known} if len(known) else {}
+    attributes = {name: known[name] for name in known} if len(known) else None
     new = create(old.name, operands, types, attributes, regions=regions, before=old)
     if regions:
         for old_region, new_region in zip(old.regions, new.regions, strict=True):

@@ -29,7 +29,7 @@ class Rewritten:
         old = self.op(op.number)
         if op.results:
             results = list(new.results)
-            for before, after in zip(old.results, results[: len(op.results)], strict=True):
+            for before, after in zip(old.results, results, strict=False):  # behind those there are flags
                 before.replace_all_uses_with(after)
             self._values.update((value, results[i]) for i, value in enumerate(op.results) if value >= 0)
         self._ops[op.number] = new
@@ -38,11 +38,10 @@ class Rewritten:
     def free(self, owner: int, at: ir.InsertionPoint, location: ir.Location, flag: ir.Value | None) -> None:
         """Frees what an owner has, by the op that its allocator wants; if the flag is true, where there is one."""
         name, value = self._ownership.freed_by(owner), self.value(owner)
-        with at, location:
-            if flag is None:
-                free(value, name)
-                return
-            choice = ir.Operation.create("scf.if", operands=[flag], regions=2)
-            with ir.InsertionPoint(choice.regions[0].blocks.append()):
-                free(value, name)
-                ir.Operation.create("scf.yield")
+        if flag is None:
+            free(value, at, location, name)
+            return
+        choice = ir.Operation.create("scf.if", [], [flag], None, None, 2, location, at)
+        inside = ir.InsertionPoint(choice.regions[0].blocks.append())
+        free(value, inside, location, name)
+        ir.Operation.create("scf.yield", [], [], None, None, 0, location, inside)
