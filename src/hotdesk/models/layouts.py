@@ -6,16 +6,38 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.types import DYNAMIC, static_entries
+from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, static_entries
+from hotdesk.ir.walking import int_array
 
 
 def strided_type(
     sizes: Sequence[int | None], strides: Sequence[int | None], offset: int | None, like: ir.Value
 ) -> ir.MemRefType:
     """A memref type with a layout; without one where the layout is the row-major default."""
+    return _strided(sizes, strides, offset, like.type)
+
+
+def _strided(
+    sizes: Sequence[int | None], strides: Sequence[int | None], offset: int | None, like: ir.Type
+) -> ir.MemRefType:
     layout = ir.StridedLayoutAttr.get(DYNAMIC if offset is None else offset, static_entries(strides))
-    kind = cast(Any, like.type)
+    kind = cast(Any, like)
     return ir.MemRefType.get(static_entries(sizes), kind.element_type, layout, kind.memory_space)
+
+
+def sliced_type(source: ir.Type, op: ir.Operation, result_shape: tuple[int | None, ...]) -> ir.MemRefType:
+    """The type of a slice of a memref, with the offsets, sizes and strides of an op on slices."""
+    offsets, sizes, steps = (
+        int_array(op.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")
+    )
+    strides, offset = layout_of(source)
+    total: int | None = offset
+    for start, stride in zip(offsets, strides, strict=True):
+        distance = times(None if start == DYNAMIC else start, stride)
+        total = None if total is None or distance is None else total + distance
+    kept = kept_dims(sizes, result_shape)
+    out_strides = [times(strides[i], None if steps[i] == DYNAMIC else steps[i]) for i in kept]
+    return _strided([None if sizes[i] == DYNAMIC else sizes[i] for i in kept], out_strides, total, source)
 
 
 def has_identity_layout(memref: ir.Value) -> bool:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
-from hotdesk.ir.types import DYNAMIC, kept_dims, layout_of, shape_of
+from hotdesk.ir.types import DYNAMIC, kept_dims, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models.facts import Facts, Slice
-from hotdesk.models.layouts import strided_type, times
+from hotdesk.models.layouts import sliced_type
 from hotdesk.models.model import Buffers, OpModel
 
 
@@ -23,17 +23,7 @@ def subview(
 ) -> ir.Value:
     """`memref.subview` of `source` with the offsets, sizes and strides of a tensor slice op, in front of it or of another op."""
     counts = segment_sizes(op)[-3:]
-    offsets, sizes, steps = (
-        int_array(op.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")
-    )
-    strides, offset = layout_of(source.type)
-    total: int | None = offset
-    for start, stride in zip(offsets, strides, strict=True):
-        distance = times(None if start == DYNAMIC else start, stride)
-        total = None if total is None or distance is None else total + distance
-    kept = kept_dims(sizes, result_shape)
-    out_strides = [times(strides[i], None if steps[i] == DYNAMIC else steps[i]) for i in kept]
-    result = strided_type([None if sizes[i] == DYNAMIC else sizes[i] for i in kept], out_strides, total, source)
+    result = sliced_type(source.type, op, result_shape)
     attributes = {
         **{name: op.attributes[name] for name in ("static_offsets", "static_sizes", "static_strides")},
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *counts]),

@@ -47,6 +47,7 @@ OTHERS = (
     "one-shot-control-flow",
     "one-shot-entering-loops",
     "one-shot-gathered",
+    "one-shot-handed-on-twice",
     "one-shot-largest-first",
     "one-shot-loop-sizes",
     "one-shot-memory-spaces",

@@ -50,6 +50,10 @@ class Memory:
         """Says which op on buffers stands for one."""
         self._fronts[op.number] = new
 
+    def replaced(self) -> list[ir.Operation]:
+        """The ops on buffers that stand for others."""
+        return list(self._fronts.values())
+
     def keep(
         self, place: int | None, memref: ir.Value, value: int, block: int, order: int, *, allocated: bool = False
     ) -> None:

@@ -18,6 +18,7 @@ from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_wit
 from hotdesk.ir.walking import defining_op
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
 from hotdesk.passes.bufferize.memory import Memory
+from hotdesk.passes.bufferize.passed_layouts import keep_layouts
 
 
 class Memrefs:
@@ -37,6 +38,9 @@ class Memrefs:
         self._readers = analysis.readers
         self._numbers = {value.value: value.number for value in record.values}
         self._buffers: dict[ir.Value, ir.Value] = {}
+        self._in_any_layout: set[ir.Value] = set()  # tensors that control flow passes on
+        self._passed_on: set[ir.Value] = set()  # their memrefs
+        self._choices: list[ir.Operation] = []
         self._strided: set[int] = set()  # places that may be in an argument of any layout
 
     def keep_arguments(self) -> None:
@@ -66,9 +70,19 @@ class Memrefs:
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
         """Says which memref holds a tensor."""
         self._buffers[value] = memref
+        if value in self._in_any_layout:
+            self._passed_on.add(memref)
+            made = defining_op(memref)
+            if made is not None and made.name == "arith.select":
+                self._choices.append(made)
         number = self._numbers.get(value)
         if number is not None and self._is_made(number):
             self.memory.holds(self._places.place_of(number), memref)
+
+    def keep_layouts(self) -> None:
+        """Says in the types of what control flow passes on which layout that has, where it is known; once all is rewritten."""
+        if self._passed_on:
+            keep_layouts([*self.memory.replaced(), *self._choices], self._passed_on)
 
     def _is_made(self, number: int) -> bool:
         """Whether a tensor is made by an op neither of operands nor from them: in memory of its place, or of the op's own."""
@@ -130,6 +144,7 @@ class Memrefs:
         locations = self._places.locations(self._numbers[value])
         if all(extent is WHOLE and place not in self._strided for place, extent in locations):
             return plain
+        self._in_any_layout.add(value)
         return dynamic_layout(plain)
 
 

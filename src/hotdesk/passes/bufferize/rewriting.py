@@ -81,6 +81,7 @@ class Rewriting:
         for block, first, count in self._replaced:
             for _ in range(count):
                 block.erase_argument(first)
+        self._memrefs.keep_layouts()
         for op in () if self._leaves_tensors() else nested_ops(self._function):
             self._refuse_tensors(op)
 
@@ -102,9 +103,8 @@ class Rewriting:
         return True
 
     def _captured(self, record: OpRecord) -> list[ir.Value]:
-        return (
-            [self._record.values[number].value for number in record.captured] if len(record.operation.regions) else []
-        )
+        has_regions = len(record.operation.regions) > 0
+        return [self._record.values[number].value for number in record.captured if has_regions]
 
     def _refuse_tensors(self, op: ir.Operation) -> None:
         if any(is_tensor(v.type) for v in (*op.operands, *op.results)):
