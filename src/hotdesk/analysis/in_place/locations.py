@@ -35,6 +35,11 @@ class JoinedPlaces:
             found.update(dict.fromkeys(self.resolved(target, within(outer, extent))))
         return tuple(found)
 
+    def add(self) -> int:
+        """One more place, by itself."""
+        self._parent.append(len(self._parent))
+        return self._parent[-1]
+
     def unite(self, a: int, b: int) -> None:
         """Joins two places that stand for others; `b` does for all of them."""
         self._parent[a] = b

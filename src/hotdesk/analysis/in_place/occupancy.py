@@ -177,6 +177,13 @@ class Occupancy:
             for root, extent in locations:
                 self._insert(root, moved(occupant, extent))
 
+    def _begin_at(self, place: int, locations: Locations) -> None:
+        """Lets what lies in a place that moves lie in all of these at first, and later in memory that is none of theirs."""
+        later = self._joined.add()
+        self._occupants[later] = []
+        self._moving.add(later)
+        self._spread(place, ((later, WHOLE), *locations))
+
     def _insert(self, place: int, occupant: Occupant) -> None:
         self._separation.occupy(place, occupant)
         self._interference.insert(self._occupants[place], occupant)

@@ -64,7 +64,8 @@ class Places(Occupancy):
         if place is not None:
             self._unite(mine, place)
         elif all(place != mine for place, _ in locations) and self._joined.resolved(mine, WHOLE) != locations:
-            self._spread(mine, locations)
+            spread = self._begin_at if self.is_moving(mine) else self._spread
+            spread(mine, locations)
         self._take_along(self._readers.root[target])
 
     def _take_along(self, group: int) -> None:
@@ -89,8 +90,8 @@ class Places(Occupancy):
         if own is None or any(place == own for place, _ in locations):
             return Conflict(Reason.DIFFERENT_LAYOUT)
         writes = any(occupant.written is not None for occupant in self._occupants[own])
-        moves = self.is_moving(own) and self.place_of(value) is None  # it would be in that part at first only
-        if moves or (writes and len(locations) > 1):
+        begins = self.is_moving(own) and self.place_of(value) is None  # it is in that part at first only
+        if writes and (begins or len(locations) > 1):
             return Conflict(Reason.PARTIAL_VIEW)
         reason = self.why_read_only(value)
         if writes and reason is not None:
