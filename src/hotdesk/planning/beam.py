@@ -44,15 +44,18 @@ def beam(
     buckets: int = 400,
     budget: int | None = None,
     deadline: Deadline = NO_DEADLINE,
+    in_arrays: bool = False,
 ) -> Answer:
     """Look for offsets below `capacity` bytes. Gives up after `budget` nodes, or at the deadline.
 
-    The instance must have no obstacles. O(width * (buffers + steps)) array work for each bucket and level passed over.
+    It runs in compiled code where `numba` is installed, and ranks states better there, unless it is to stay `in_arrays`.
+    O(width * (buffers + steps)) array work for each bucket and level passed over.
     """
-    assert not instance.obstacles
     if not len(instance):
         return Answer((), exhausted=False, nodes=0)
-    frontier: Any = (compiled.CompiledFrontier if compiled.available() else Frontier)(instance, capacity)
+    frontier: Any = (compiled.CompiledFrontier if compiled.available() and not in_arrays else Frontier)(
+        instance, capacity
+    )
     search = _Search(frontier, width, buckets)
     search.expand(search.frontier.root())
     while (states := search.next_states()) is not None:

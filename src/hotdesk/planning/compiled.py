@@ -15,16 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hotdesk.planning.frontier import earlier_twins, maximal_steps
+from hotdesk.planning.frontier import NARROW, SCALE, earlier_twins, maximal_steps
 from hotdesk.planning.instance import Instance, common_unit
 from hotdesk.planning.orders import by_area
 from hotdesk.planning.ranges import Integers
-
-_SCALE = 1 << 20
-"""Weights of waste are integers: reciprocals, times this."""
-
-_NARROW = 30
-"""Bits of a level as far as ranking looks at it."""
+from hotdesk.planning.taken import Taken
 
 
 def available() -> bool:
@@ -73,9 +68,9 @@ class CompiledFrontier:
     """
 
     def __init__(self, instance: Instance, capacity: int, softness: float = 8.0) -> None:
-        from hotdesk.planning import kernels
+        from hotdesk.planning import beam_kernels, kernels
 
-        self._kernels = kernels
+        self._kernels, self._settle = beam_kernels, kernels.settle
         self._order = np.array(by_area(instance), dtype=np.int64)
         self.unit = common_unit(instance)
         self.capacity = capacity // self.unit
@@ -90,8 +85,9 @@ class CompiledFrontier:
         self._most = int(covered.sum(1).max(initial=0)) + 1
         self._count = covered.sum(1, dtype=np.int32)
         self._load = covered @ size.astype(np.int64)
+        self._taken = Taken.of(instance, self._order.tolist(), steps, self.unit, self._far)
         self.facts = self._known(instance, lower, upper, size, len(steps))
-        self._shift = max(self.capacity.bit_length() - _NARROW, 0)
+        self._shift = max(self.capacity.bit_length() - NARROW, 0)
         self._ranks = self._weighed(instance, softness)
         self._spare = self._empty(1)
 
@@ -111,12 +107,13 @@ class CompiledFrontier:
         before, after = (np.empty(steps + 2, dtype=self._kind) for _ in range(2))
         columns = (lower, upper, size, (self.capacity - size.astype(np.int64)).astype(self._kind))
         masks = -meets.astype(self._kind)
-        capacity = self._kind(self.capacity)
-        return columns, masks, padded, slots, capacity, self._far, (table, passed, before, after)
+        room = (self.capacity - self._taken.total).astype(self._kind)
+        taken = (self._taken.bottoms, self._taken.tops, self._taken.step_bottoms, self._taken.step_tops)
+        return columns, masks, padded, slots, room, taken, self._far, (table, passed, before, after)
 
     def _weighed(self, instance: Instance, softness: float) -> tuple[Any, ...]:
-        room = np.maximum(self.capacity - self._load, 0) * (1024 / max(self.capacity, 1))
-        weight = (_SCALE / (room + softness)).astype(np.int64)
+        room = np.maximum(self.capacity - self._taken.total - self._load, 0) * (1024 / max(self.capacity, 1))
+        weight = (SCALE / (room + softness)).astype(np.int64)
         random = np.random.default_rng(1)
         tag = random.integers(1 << 62, size=len(instance), dtype=np.int64)
         step_tag = random.integers(1 << 62, size=len(self._load), dtype=np.int64)
@@ -133,12 +130,14 @@ class CompiledFrontier:
         return (self.capacity >> self._shift) * len(self._load)
 
     def root(self) -> States:
-        """The one state in which nothing is placed, or none where the load alone exceeds the capacity."""
-        fits = self._load.max(initial=0) <= self.capacity
+        """The one state in which nothing is placed, or none where it cannot lead to a placement."""
+        fits = bool(np.all(self._load + self._taken.total <= self.capacity)) and self._taken.highest <= self.capacity
         start = self._empty(int(fits))
         if fits:
             start[2][0] = self._load
             start[3][0] = self._count
+            if not self._settle(tuple(column[0] for column in start), self.facts):
+                start = self._empty(0)
         offset = np.zeros((len(start[0]), len(self._order)), dtype=self._kind)
         return States(start, offset, np.zeros(len(start[0]), dtype=np.int64))
 
@@ -168,7 +167,8 @@ class CompiledFrontier:
         """All children of the states but those that cannot lead to a placement."""
         room = len(states) * self._most
         found = tuple(np.empty(room, dtype=np.int64) for _ in range(5))
-        total, _ = self._kernels.look(states.arrays, states.key, self.facts, self._ranks, self._spare, found)
+        given = (states.arrays, states.offset, states.key)
+        total, _ = self._kernels.look(*given, self.facts, self._ranks, self._spare, found)
         row, buffer, wasted, filled, key = (column[:total] for column in found)
         return [Children(states, row, buffer, wasted, filled, key)]
 

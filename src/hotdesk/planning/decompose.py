@@ -7,8 +7,9 @@ can change places with it: some smallest placement has all such buffers stacked 
 larger of the two.
 
 Both are applied in turn until neither finds anything. Parts that read alike, such as the layers of a network between
-whose ends nothing is carried, have one answer, made once. Instances with pinned buffers are left whole. So are, for
-the ground alone, instances where a size is no multiple of the strictest alignment: what is moved would need padding.
+whose ends nothing is carried, have one answer, made once. A pinned buffer crosses cuts: its place is known, so it stands in
+each part that it meets. Nothing goes to the ground of such a part, nor where a size is no multiple of the strictest
+alignment: what is moved would need padding.
 """
 
 from __future__ import annotations
@@ -41,8 +42,6 @@ class Decomposition:
 def decompose(instance: Instance) -> Decomposition:
     """The parts of `instance`, in order of time. O(n log n) for each level of grounds within grounds."""
     everything = tuple(range(len(instance)))
-    if instance.obstacles:
-        return Decomposition({}, (Part(instance, everything, 0),))
     strictest = max(instance.alignment, default=1)
     plain = not any(size % strictest for size in instance.size)
     settled: dict[int, int] = {}
@@ -51,7 +50,8 @@ def decompose(instance: Instance) -> Decomposition:
     while waiting:
         group, ground = waiting.pop()
         start, end = min(instance.lower[i] for i in group), max(instance.upper[i] for i in group)
-        whole = [i for i in group if plain and instance.lower[i] == start and instance.upper[i] == end]
+        level = plain and not any(o.lower < end and start < o.upper for o in instance.obstacles)
+        whole = [i for i in group if level and instance.lower[i] == start and instance.upper[i] == end]
         for i in whole:
             settled[i] = ground
             ground += instance.size[i]
@@ -71,7 +71,7 @@ def solve_parts(instance: Instance, solve: Callable[[Instance], Layout]) -> Layo
     """
     found = decompose(instance)
     offsets = [0] * len(instance)
-    arena, strategy = 0, "ground"
+    arena, strategy = max((o.top for o in instance.obstacles), default=0), "ground"
     for i, offset in found.settled.items():
         offsets[i] = offset
         arena = max(arena, offset + instance.size[i])
@@ -114,11 +114,17 @@ def _cut(instance: Instance, group: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def _restrict(instance: Instance, members: tuple[int, ...]) -> Instance:
-    """The instance of `members` alone, over their own compressed steps."""
+    """The instance of `members` alone, and what is pinned meanwhile, over their own compressed steps."""
     if len(members) == len(instance):
         return instance
     lower = np.array([instance.lower[i] for i in members], dtype=np.int64)
-    starts = np.unique(lower)
+    start, end = int(lower.min()), max(instance.upper[i] for i in members)
+    pinned = [
+        replace(o, lower=max(o.lower, start), upper=min(o.upper, end))
+        for o in instance.obstacles
+        if o.lower < end and start < o.upper
+    ]
+    starts = np.unique([*lower.tolist(), *(o.lower for o in pinned)])
     return assemble(
         origin=tuple(instance.origin[i] for i in members),
         lower=starts.searchsorted(lower),
@@ -126,6 +132,8 @@ def _restrict(instance: Instance, members: tuple[int, ...]) -> Instance:
         lifetime=tuple(instance.lifetime[i] for i in members),
         size=tuple(instance.size[i] for i in members),
         alignment=tuple(instance.alignment[i] for i in members),
-        obstacles=(),
+        obstacles=tuple(
+            replace(o, lower=int(starts.searchsorted(o.lower)), upper=int(starts.searchsorted(o.upper))) for o in pinned
+        ),
         steps=len(starts),
     )

@@ -6,7 +6,9 @@ moves. The first prefer buffers as the offset-first heuristics do, those after b
 orders are the kind MiniMalloc takes turns at (Moffitt, ASPLOS 2024); restarts from randomised orders after Gomes, Selman and
 Kautz, "Boosting Combinatorial Search Through Randomization" (AAAI 1998).
 
-A walk that comes to an end without a placement has looked at all of them: there is none.
+A walk that comes to an end without a placement has looked at all of them: there is none. With up to `REMEMBERED` buffers states
+that lead nowhere are remembered, so that walks need not go there again, and walks become longer: to prove that there is none
+takes a long one.
 """
 
 from __future__ import annotations
@@ -34,6 +36,15 @@ _MOVES = 4
 _FEWEST = 1_000
 """Moves of one walk at least: a few milliseconds."""
 
+REMEMBERED = 96
+"""Buffers up to which states that lead nowhere are remembered: they are compared number by number."""
+
+_DEAD = 1 << 22
+"""Numbers in the table of these: 16 or 32 MB, if all of it is used."""
+
+_GROWTH = 1.2
+"""How much longer each walk is than the one before where that is done."""
+
 _SPREADS = (0.05, 0.1, 0.2)
 """How far ranks are shaken, as a share of their number, in turn."""
 
@@ -41,9 +52,8 @@ _SPREADS = (0.05, 0.1, 0.2)
 def dive(instance: Instance, capacity: int, moves: int, *, deadline: Deadline = NO_DEADLINE) -> Answer:
     """Look for offsets below `capacity` bytes in so many moves, or until the deadline.
 
-    The instance must have no obstacles, and `numba` must be installed.
+    `numba` must be installed.
     """
-    assert not instance.obstacles
     if not len(instance):
         return Answer((), exhausted=False, nodes=0)
     from hotdesk.planning import dive_kernels
@@ -53,19 +63,28 @@ def dive(instance: Instance, capacity: int, moves: int, *, deadline: Deadline = 
     if not len(root):
         return Answer(None, exhausted=True, nodes=0)
     each = max(_MOVES * len(instance), _FEWEST)
-    rows = _MOVES * len(instance) + 2
+    remembers = len(instance) <= REMEMBERED
+    rows = (2 * _FEWEST if remembers else each) + 2
     stack = tuple(np.empty((rows, *column.shape[1:]), dtype=column.dtype) for column in root.arrays)
     for column, first in zip(stack, root.arrays, strict=True):
         column[0] = first[0]
     offsets = np.zeros(len(instance), dtype=np.int64)
+    dead = np.zeros((_DEAD // len(instance) if remembers else 0, len(instance)), dtype=root.arrays[0].dtype)
     spent = 0
     for preferred in _orders(instance):
         if spent >= moves or deadline.passed():
             break
         outcome, taken = dive_kernels.dive(
-            stack, frontier.numbers(preferred), frontier.facts, frontier.twins, offsets, min(each, moves - spent)
+            stack,
+            frontier.numbers(preferred),
+            frontier.facts,
+            frontier.twins,
+            offsets,
+            dead,
+            min(int(each), moves - spent),
         )
         spent += int(taken)
+        each *= _GROWTH if remembers else 1
         if outcome:
             found = tuple(frontier.in_bytes(offsets)) if outcome > 0 else None
             return Answer(found, exhausted=outcome < 0, nodes=spent)

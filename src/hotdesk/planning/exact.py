@@ -24,12 +24,16 @@ DEFAULT_BUDGET = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A way to ask: walks of so many `moves`, a beam of `width` over `buckets`, or CP-SAT with deterministic time `effort`."""
+    """A way to ask: walks of so many `moves`, a beam of `width` over `buckets`, or CP-SAT with deterministic time `effort`.
+
+    A beam that stays `in_arrays` answers alike with and without `numba`.
+    """
 
     moves: int = 0
     width: int = 0
     buckets: int = 200
     effort: float = 0.0
+    in_arrays: bool = False
 
     @property
     def name(self) -> Prover:
@@ -39,12 +43,14 @@ class Rung:
 
     def suits(self, instance: Instance) -> bool:
         """Whether the instance is of a size and kind for it, and what it runs on is installed."""
+        buffers = len(instance) + len(instance.obstacles)
         if self.moves:
-            return len(instance) <= dive.LARGEST and not instance.obstacles and dive.available()
-        if self.width:
-            return len(instance) <= LARGEST and not instance.obstacles
-        return len(instance) <= LARGEST and cpsat.available()
+            return buffers <= dive.LARGEST and dive.available()
+        return buffers <= LARGEST and (bool(self.width) or cpsat.available())
 
+
+CLOSING = (Rung(width=20, buckets=100, in_arrays=True), Rung(width=100, buckets=100, in_arrays=True))
+"""Asked at the floor, then by bisection, where nothing must be compiled and nothing need be installed."""
 
 QUICK = (
     Rung(moves=400_000),
@@ -152,7 +158,15 @@ class _Ladder:
             self._budget -= answer.nodes
             return answer
         if rung.width:
-            answer = beam(instance, capacity, rung.width, buckets=rung.buckets, budget=self._budget, deadline=deadline)
+            answer = beam(
+                instance,
+                capacity,
+                rung.width,
+                buckets=rung.buckets,
+                budget=self._budget,
+                deadline=deadline,
+                in_arrays=rung.in_arrays,
+            )
             self._budget -= answer.nodes
             return answer
         answer = cpsat.feasible(instance, capacity, min(rung.effort, self._budget / NODES_PER_EFFORT), deadline)

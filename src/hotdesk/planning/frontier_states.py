@@ -59,7 +59,7 @@ class Children:
     at: Integers
     step: NDArray[np.intp]
     passed: Integers
-    wasted: NDArray[np.float32]
+    wasted: NDArray[np.int64]
     filled: NDArray[np.int64]
     key: NDArray[np.int64]
 

@@ -1,8 +1,11 @@
-"""The moves of `frontier.py`, one state after the other, in code that `numba` compiles.
+"""The moves of `frontier.py`, on one state, in code that `numba` compiles.
 
 Rows of the arrays are states. `floor` is the lowest offset left to a buffer, or `far` once it is placed, `offset` its
 place; `level`, `left` and `count` have an entry for each step: see `frontier.py`. Where a passed buffer comes to rest
 is told more closely than there: each on what it meets.
+
+Pinned buffers are told by `taken`: the tables of `taken.py`, without rows where nothing is pinned. `room` is what they leave of
+the capacity at each step.
 
 Integers all through, so that every machine ranks alike.
 """
@@ -104,12 +107,11 @@ def raise_levels(floor: Ints, level: Ints, count: Ints, table: Ints, slots: Any,
 
 
 @njit(cache=True, nogil=True)
-def move(
-    buffer: int, state: Any, columns: Any, meets: Ints, rounding: Ints, slots: Any, scratch: Any, far: int
-) -> bool:
+def move(buffer: int, state: Any, facts: Any) -> bool:
     """Places `buffer` at its floor, or where it is negative passes over the step in turn; False where that leads nowhere."""
     floor, level, left, count = state
-    lower, upper, size, limit = columns
+    columns, meets, _, _, _, _, far, scratch = facts
+    lower, upper, size, _ = columns
     if buffer >= 0:
         top = floor[buffer] + size[buffer]
         floor[buffer] = far
@@ -125,89 +127,73 @@ def move(
         step, lowest = find_step(level, left, count, far)
         if not pass_over(step, lowest, floor, columns, scratch, far):
             return False
+    return settle(state, facts)
+
+
+@njit(cache=True, nogil=True)
+def settle(state: Any, facts: Any) -> bool:
+    """Raises floors to the lowest aligned places that are clear, then levels to floors; False where that leads nowhere."""
+    floor, level, left, count = state
+    columns, _, rounding, slots, room, taken, far, scratch = facts
+    _, _, size, limit = columns
+    bottoms, tops, step_bottoms, step_tops = taken
     if len(rounding):
         for i in range(len(floor)):
             if floor[i] < far:
                 floor[i] += -floor[i] % rounding[i]
+    for k in range(len(bottoms)):
+        for i in range(len(floor)):
+            if floor[i] < tops[k, i] and bottoms[k, i] < floor[i] + size[i] and floor[i] < far:
+                floor[i] = tops[k, i]
     beyond = 0
     for i in range(len(floor)):
         beyond |= (floor[i] > limit[i]) & (floor[i] < far)
     if beyond:
         return False
     raise_levels(floor, level, count, scratch[0], slots, far)
-    return True
+    return not exceeds(level, left, room, step_bottoms, step_tops)
 
 
 @njit(cache=True, nogil=True)
-def exceeds(level: Ints, left: Ints, capacity: int) -> bool:
+def rests(buffer: int, floor: Ints, offset: Ints, facts: Any) -> bool:
+    """Whether the floor of a buffer is the lowest place that what is placed leaves to it.
+
+    It is higher where a step was passed over and what the buffer was to rest on then did not come.
+    """
+    columns, meets, rounding, _, _, taken, far, _ = facts
+    size = columns[2]
+    bottoms, tops = taken[0], taken[1]
+    place = floor[buffer]
+    ground = place - place
+    row = meets[buffer]
+    for j in range(len(floor)):
+        if row[j] and floor[j] == far and ground < offset[j] + size[j]:
+            ground = offset[j] + size[j]
+    if len(rounding):
+        ground += -ground % rounding[buffer]
+    for k in range(len(bottoms)):
+        if ground < tops[k, buffer] and bottoms[k, buffer] < ground + size[buffer]:
+            ground = tops[k, buffer]
+    return ground >= place
+
+
+@njit(cache=True, nogil=True)
+def below(level: int, step: int, bottoms: Ints, tops: Ints) -> int:
+    """What pinned buffers take below a level of a step."""
+    total = 0
+    for k in range(len(bottoms)):
+        total += max(min(level, tops[k, step]) - bottoms[k, step], 0)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def exceeds(level: Ints, left: Ints, room: Ints, bottoms: Ints, tops: Ints) -> bool:
     """Whether what is still to come does not fit above some level."""
     over = 0
+    if len(bottoms):
+        for s in range(len(level)):
+            over |= level[s] - below(level[s], s, bottoms, tops) > room[s] - left[s]
+        return over != 0
     for s in range(len(level)):
-        over |= level[s] > capacity - left[s]
+        over |= level[s] > room[s] - left[s]
     return over != 0
-
-
-@njit(cache=True, nogil=True)
-def copy_state(source: Any, row: int, target: Any, to: int) -> Any:
-    """A copy of a state, as the arrays of its row."""
-    floor, level, left, count = target[0][to], target[1][to], target[2][to], target[3][to]
-    floor[:] = source[0][row]
-    level[:] = source[1][row]
-    left[:] = source[2][row]
-    count[:] = source[3][row]
-    return floor, level, left, count
-
-
-@njit(cache=True, nogil=True)
-def look(states: Any, keys: Ints, facts: Any, ranks: Any, spare: Any, found: Any) -> tuple[int, int]:
-    """Looks at all children of all states.
-
-    Those that may lead on are told in the columns of `found`, from its first row on. Returns how many these are, and
-    how many were looked at.
-    """
-    columns, meets, rounding, slots, capacity, far, scratch = facts
-    weight, load, shift, twin, tag, step_tag = ranks
-    parent, buffer, wasted, filled, key = found
-    lower, upper, _, _ = columns
-    total = looked = 0
-    for r in range(len(keys)):
-        floors = states[0][r]
-        step, lowest = find_step(states[1][r], states[2][r], states[3][r], far)
-        for i in range(-1, len(floors)):
-            if i >= 0:
-                if floors[i] != lowest or lower[i] > step or step >= upper[i]:
-                    continue
-                if twin[i] >= 0 and floors[twin[i]] < far:
-                    continue
-            looked += 1
-            floor, level, left, count = copy_state(states, r, spare, 0)
-            if not move(i, (floor, level, left, count), columns, meets, rounding, slots, scratch, far):
-                continue
-            if exceeds(level, left, capacity):
-                continue
-            waste = area = np.int64(0)
-            for s in range(len(level)):
-                waste += weight[s] * (np.int64(level[s] + left[s] - load[s]) >> shift)
-                area += level[s]
-            parent[total] = r
-            buffer[total] = i
-            wasted[total] = waste
-            filled[total] = area
-            key[total] = keys[r] + (tag[i] if i >= 0 else step_tag[step] * (np.int64(level[step]) + 1))
-            total += 1
-    return total, looked
-
-
-@njit(cache=True, nogil=True)
-def make(
-    parents: Ints, buffers: Ints, states: Any, offsets: Ints, facts: Any, out: Any, placed: Ints, start: int
-) -> None:
-    """Writes children that `look` found into `out` and their offsets into `placed`, from row `start` on."""
-    columns, meets, rounding, slots, _, far, scratch = facts
-    for c in range(len(parents)):
-        r, i = parents[c], buffers[c]
-        placed[start + c] = offsets[r]
-        if i >= 0:
-            placed[start + c, i] = states[0][r, i]
-        state = copy_state(states, r, out, start + c)
-        move(i, state, columns, meets, rounding, slots, scratch, far)

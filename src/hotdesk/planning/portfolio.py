@@ -2,8 +2,9 @@
 
 No heuristic wins everywhere: offset-first packing leads on hard instances, greedy by size on very large ones. The
 portfolio runs them cheapest first and stops at the first that meets the lower bound, which most real programs allow.
-What remains is given to a seeded local search and, in the strategy "exact", to the searches of `exact.py`, which find
-what is hard to find or prove that it is not there. Parts that cuts in time leave independent are planned by themselves.
+What remains is given to a seeded local search, and a small beam then asks for the bound and closes what gap it can. In the
+strategy "exact" all the searches of `exact.py` find what is hard to find or prove that it is not there. Parts that cuts in
+time leave independent are planned by themselves.
 
 `STRATEGIES` maps a name to a function of an instance and a `Request`; `plan` accepts any of its names.
 """
@@ -16,7 +17,7 @@ from functools import cache
 
 from hotdesk.planning.deadline import Deadline
 from hotdesk.planning.decompose import solve_parts
-from hotdesk.planning.exact import QUICK, THOROUGH, WHOLE, Rung, improve
+from hotdesk.planning.exact import CLOSING, QUICK, THOROUGH, WHOLE, Rung, improve
 from hotdesk.planning.greedy import GREEDY_ORDERS, greedy_below
 from hotdesk.planning.instance import Instance, Layout, Prover
 from hotdesk.planning.layers import plan_layers
@@ -30,6 +31,12 @@ NO_REUSE = "no-reuse"
 
 DEFAULT_EFFORT = 100_000
 """Placements the search may make: a third of a second on hard problems, nothing where a heuristic meets the bound."""
+
+_CLOSING_NODES = 20_000
+"""Nodes of the searches that close what gap is left: some tenths of a second, where no heuristic meets the bound."""
+
+_CLOSING_LARGEST = 300
+"""Buffers, pinned ones too, up to which so few nodes may settle something."""
 
 _GREEDY_WORK = 1_600_000_000
 """Looks of one buffer at another that greedy placement may take, all orders together: some seconds, some 30 without `numba`."""
@@ -65,6 +72,15 @@ def _portfolio(instance: Instance, request: Request) -> Layout:
         if layout.arena <= instance.floor or request.deadline.passed():
             break
     return min(found, key=lambda layout: layout.arena) if found else _at_once(instance)
+
+
+def _closed(instance: Instance, request: Request) -> Layout:
+    """The portfolio's, or where its gap is open what so few nodes find below it; and what they prove."""
+    best = _portfolio(instance, request)
+    if best.arena <= instance.floor or len(instance) + len(instance.obstacles) > _CLOSING_LARGEST:
+        return best
+    nodes = min(_CLOSING_NODES, request.effort)
+    return improve(instance, best, rungs=CLOSING, bisect=True, budget=nodes, deadline=request.deadline)
 
 
 def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
@@ -189,7 +205,7 @@ def _in_parts(instance: Instance, request: Request, strategy: Strategy) -> Layou
 
 
 PROVERS: dict[str, Prover | None] = {"exact": None, "dive": "dive", "beam": "beam", "cp-sat": "cp-sat"}
-"""The strategies that end with exact searches, and which of these each uses."""
+"""The strategies that end with all exact searches, and which of these each uses."""
 
 _SINGLE: dict[str, Strategy] = {
     **{name: lambda instance, request, name=name: _skyline(instance, request, name) for name in SKYLINE_ORDERS},
@@ -198,7 +214,7 @@ _SINGLE: dict[str, Strategy] = {
 }
 
 STRATEGIES: dict[str, Strategy] = {
-    "portfolio": lambda instance, request: _in_parts(instance, request, _portfolio),
+    "portfolio": lambda instance, request: _in_parts(instance, request, _closed),
     **{name: lambda instance, request, by=by: _exact(instance, request, by) for name, by in PROVERS.items()},
     **{name: lambda instance, request, one=one: _in_parts(instance, request, one) for name, one in _SINGLE.items()},
 }

@@ -61,12 +61,25 @@ def test_parts_need_not_be_lower_than_the_highest() -> None:
     assert floors == [70, 70]
 
 
-def test_a_pinned_buffer_keeps_an_instance_whole() -> None:
-    problem = Problem((*layers(2).buffers, Buffer("pin", 0, 10, 5, 1, fixed_offset=3)))
-    found = decompose(build_instance(problem))
+def test_a_pinned_buffer_stands_in_each_part_that_it_meets() -> None:
+    problem = Problem((*layers(3, 8).buffers, Buffer("pin", 4, 9, 5, 1, fixed_offset=3)))
+    found = decompose(build_instance(Problem(tuple(b for b in problem.buffers if b.id != "weight0"))))
     assert found.settled == {}
-    assert len(found.parts) == 1
-    assert check(problem, plan(problem)) == ()
+    taken = [[(o.lower, o.upper, o.bottom, o.top) for o in part.instance.obstacles] for part in found.parts]
+    assert taken == [[(4, 5, 3, 8)], [(0, 4, 3, 8)], []]
+    assert decompose(build_instance(problem)).settled == {}
+    result = plan(problem, strategy="exact")
+    assert check(problem, result) == ()
+    assert result.arena == result.bound.bytes == 8 + 70 + 5 + 3  # below the pinned one there is no room for any
+
+
+def test_parts_around_what_is_pinned_reach_as_high_as_it_does() -> None:
+    """The pinned buffer is live with nothing; what is before it and behind has parts of its own."""
+    problem = Problem((Buffer("a", 0, 1, 4, 1), Buffer("pin", 1, 2, 6, 1, fixed_offset=10), Buffer("b", 2, 3, 9, 1)))
+    result = plan(problem)
+    assert (result.arena, result.bound.kind) == (16, "pinned")
+    assert check(problem, result) == ()
+    assert len(decompose(build_instance(problem)).parts) == 0
 
 
 def test_padding_keeps_buffers_off_the_ground() -> None:

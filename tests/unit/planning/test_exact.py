@@ -164,13 +164,22 @@ def test_a_load_out_of_reach_is_proven_to_be(strategy: str) -> None:
         if strategy == name:
             pytest.importorskip(package)
     problem = unreachable()
-    heuristic, result = plan(problem), plan(problem, strategy=strategy)
+    heuristic, result = plan(problem, effort=0), plan(problem, strategy=strategy)
     assert heuristic.bound.kind == "live"
     assert result.bound.bytes > heuristic.bound.bytes
     assert result.bound.kind in ("dive", "beam", "cp-sat")
     assert result.proven_optimal
     assert check(problem, result) == ()
     assert not fits(build_instance(problem), result.arena - 1)
+
+
+def test_the_default_closes_a_small_gap_whatever_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_all = plan(unreachable())
+    assert with_all.proven_optimal
+    assert with_all.bound.kind == "beam"
+    for module in (cpsat, compiled, exact.dive):
+        monkeypatch.setattr(module, "available", lambda: False)
+    assert plan(unreachable()) == with_all
 
 
 def test_what_a_solver_did_not_need_is_left_to_ask_with() -> None:
