@@ -6,7 +6,7 @@ import pytest
 from torch_mlir import ir
 
 from hotdesk.analysis.in_place.gathered import analyse_gathered
-from hotdesk.analysis.in_place.given_results import Tied, analyse_with_results_apart
+from hotdesk.analysis.in_place.given_results import Spared, analyse_with_results_apart
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.ir.context import make_context
@@ -28,13 +28,13 @@ def _analysed(made: str, returned: str) -> tuple[list[bool], int]:
       %z = linalg.abs ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
       return {returned} : tensor<8xf32>
     }}"""
-    asked: list[frozenset[Tied]] = []
+    asked: list[Spared] = []
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         (function,) = defined_functions(module)
         record = read_function(function)
 
-        def analyse(spared: frozenset[Tied]) -> InPlaceAnalysis:
+        def analyse(spared: Spared) -> InPlaceAnalysis:
             asked.append(spared)
             return analyse_gathered(record, spared=spared)
 

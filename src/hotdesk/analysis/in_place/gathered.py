@@ -13,14 +13,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from hotdesk.analysis.in_place.copied_bytes import copied_results
-from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
+from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.ways import has_ways
 
@@ -35,11 +36,11 @@ def analyse_gathered(
     order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
     *,
     anew: bool = False,
-    spared: Collection[tuple[int, int]] = (),
+    spared: Mapping[tuple[int, int], Reason] = NOTHING_SPARED,
 ) -> InPlaceAnalysis:
     """The in-place analysis of a function, where values are gathered if that saves copies (rules in the module docstring).
 
-    With `anew` loops may yield memory that an iteration made; `spared` are operands that are not written over.
+    With `anew` loops may yield memory that an iteration made; `spared` are operands that are not written over, and why.
     """
     plain = analyse_in_place(function, order, anew=anew, spared=spared)
     behind = _Behind(function, plain)

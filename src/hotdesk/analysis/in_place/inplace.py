@@ -18,7 +18,7 @@ Each decision costs a look at the neighbours of a value in its place, so the ana
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hotdesk.analysis.in_place.displacement import find_displacement
@@ -32,6 +32,8 @@ from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
+
+NOTHING_SPARED: Mapping[tuple[int, int], Reason] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def analyse_in_place(
     gathered: Mapping[int, bool] = NOTHING_GATHERED,
     readers: Readers | None = None,
     anew: bool = False,
-    spared: Collection[tuple[int, int]] = (),
+    spared: Mapping[tuple[int, int], Reason] = NOTHING_SPARED,
 ) -> InPlaceAnalysis:
     """Decides every tied operand and everything that control flow passes on.
 
@@ -86,7 +88,7 @@ def analyse_in_place(
         gathered: values that are one of several, in memory of their own (`gathering`).
         readers: who reads what in the function, if that is known already.
         anew: loops may yield memory that an iteration made (`passing`).
-        spared: operands that are not written over, as (op, operand), by ops that overwrite them unread (`given_results`).
+        spared: operands that ops overwrite unread and are not written over, as (op, operand), and why (`given_results`).
     """
     readers = Readers(function) if readers is None else readers
     places = Places(function, readers)
@@ -101,7 +103,7 @@ def analyse_in_place(
     else:
         found = [_overwrite(places, readers, op, operand) for op, operand in clobbers]
         found.extend(
-            OperandDecision(op.number, operand, False, Reason.RESULT_SLOT)
+            OperandDecision(op.number, operand, False, spared[op.number, operand])
             if (op.number, operand) in spared
             else _decide(function, places, readers, op, operand, result)
             for op, operand, result in order(ties)

@@ -19,7 +19,7 @@ change this: docs/one-shot-bufferize.md.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator
+from collections.abc import Generator
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -27,8 +27,8 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.copied_slices import copy_slices
 from hotdesk.analysis.in_place.gathered import analyse_gathered
-from hotdesk.analysis.in_place.given_results import analyse_with_results_apart
-from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.given_results import Spared, analyse_with_results_apart
+from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.in_place.orders import HEURISTICS, heuristic
 from hotdesk.analysis.in_place.recursion import agree, with_calls
 from hotdesk.analysis.tensors.call_graph import Callable, groups
@@ -196,7 +196,7 @@ class OneShotBufferize(Pass):
     def _copies_all(self, name: str) -> bool:
         return self.copy_before_write or name in self.no_analysis_func_filter
 
-    def _analyse(self, name: str, record: FunctionRecord, spared: Collection[tuple[int, int]] = ()) -> InPlaceAnalysis:
+    def _analyse(self, name: str, record: FunctionRecord, spared: Spared = NOTHING_SPARED) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
         copies = self._copies_all(name)
         anew = self.allow_return_allocs_from_loops
