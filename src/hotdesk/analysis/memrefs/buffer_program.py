@@ -109,8 +109,8 @@ class Passing(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class BufferProgram:
     """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order; `asynchronous` are
-    the ops that run on beside the program (`analysis.memrefs.asynchronous`); `tensors` are terminators that pass on a tensor,
-    each with a memref that the tensor shows."""
+    the ops that run on beside the program (`analysis.memrefs.asynchronous`); `handed_on` are terminators that pass on
+    what is not followed, each with a memref whose memory that leads to (`analysis.memrefs.hidden_memory`)."""
 
     function: ir.Operation
     ops: tuple[BufferOp, ...]
@@ -119,7 +119,7 @@ class BufferProgram:
     users: tuple[tuple[int, ...], ...]
     numbers: dict[ir.Value, int] = field(repr=False)
     asynchronous: frozenset[int] = frozenset()
-    tensors: tuple[tuple[int, int], ...] = ()
+    handed_on: tuple[tuple[int, int], ...] = ()
 
     def terminators(self, op: BufferOp, region: int) -> Iterator[BufferOp]:
         """The ops with which control leaves a region of an op."""

@@ -50,7 +50,7 @@ class _Reader:
         self._users: list[list[int]] = []
         self._numbers: dict[ir.Value, int] = {}
         self._asynchronous: list[int] = []
-        self._tensors: list[tuple[int, int]] = []
+        self._handed_on: list[tuple[int, int]] = []
         self._edges: dict[tuple[int, str, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
 
     def run(self) -> BufferProgram:
@@ -63,7 +63,7 @@ class _Reader:
             tuple(map(tuple, self._users)),
             self._numbers,
             frozenset(self._asynchronous),
-            tuple(self._tensors),
+            tuple(self._handed_on),
         )
 
     def _add(self, value: ir.Value, kind: Kind, producer: int, index: int, block: int, sources: tuple[int, ...]) -> int:
@@ -91,7 +91,7 @@ class _Reader:
                 last = self._operation(view.operation, place)
             if self.hidden and last >= 0:
                 end = cast(BufferOp, self._ops[last])
-                self._tensors += self.hidden.in_tensors(end)
+                self._handed_on += self.hidden.handed_on(end)
                 self.hidden.pass_on(end.operation)
             self._blocks[place] = BufferBlock(place, parent, number, first, len(self._ops), tuple(arguments), last)
         if len(found) > 1:

@@ -52,12 +52,20 @@ class HiddenMemory:
             found += (buffer for value in operation.operands for buffer in self._loaded.get(value, ()))
         return found
 
-    def in_tensors(self, end: BufferOp) -> list[tuple[int, int]]:
-        """The tensors that a terminator passes on: its number with each memref that one of them shows."""
+    def handed_on(self, end: BufferOp) -> list[tuple[int, int]]:
+        """What a terminator hands on where it is not followed: its number with each memref behind a value that may lead there.
+
+        Branches are followed by `pass_on`, but for tensors.
+        """
         if not self._behind:
             return []
-        shown = [self._behind.get(value, ()) for value in end.operation.operands if is_any_tensor(value.type)]
-        return [(end.number, buffer) for buffers in shown for buffer in buffers]
+        leading = [
+            value
+            for value in end.operation.operands
+            if is_any_tensor(value.type)
+            or (not (len(end.operation.successors) or is_buffer(value.type)) and _may_point(value.type, False, True))
+        ]
+        return [(end.number, buffer) for value in leading for buffer in self._behind.get(value, ())]
 
     def note(self, op: BufferOp, inside: Sequence[BufferOp | None], own: tuple[int, ...], before: int) -> None:
         """Notes what the results of an op hide, of the first `before` memrefs: of `own`, and of what ops `inside` of it use."""

@@ -1,17 +1,18 @@
-"""Why an owner finds no place to free its buffer: it is passed on, itself or in a tensor, where it is not followed."""
+"""Why an owner finds no place to free its buffer: it is passed on, itself or behind a tensor or handle, and not followed."""
 
 from __future__ import annotations
 
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import is_any_tensor, is_buffer
 
 
 def not_released(program: BufferProgram, op: BufferOp, passed: bool) -> BufferizationError:
     """Why nothing can be freed behind an op that ends its block; `passed` is whether the buffer is one of its operands."""
     where = python_line(op.operation.location) or None
-    if any(number == op.number for number, _ in program.tensors):
-        return tensor_refused(op)
+    if any(number == op.number for number, _ in program.handed_on):
+        return hidden_refused(op)
     if op.regions and not passed:
         return BufferizationError(
             f"memory that is used in a region of `{op.name}`",
@@ -29,8 +30,18 @@ def not_released(program: BufferProgram, op: BufferOp, passed: bool) -> Bufferiz
     )
 
 
-def tensor_refused(end: BufferOp) -> BufferizationError:
-    """Why a tensor cannot be passed on that shows memory which is freed."""
+def hidden_refused(end: BufferOp) -> BufferizationError:
+    """Why a tensor, a pointer or a handle cannot be passed on that leads to memory which is freed."""
+    operands = end.operation.operands
+    if not any(is_any_tensor(value.type) for value in operands):
+        kinds = ", ".join(dict.fromkeys(str(value.type) for value in operands if not is_buffer(value.type)))
+        return BufferizationError(
+            f"a pointer or handle that `{end.name}` passes on ({kinds})",
+            expected="one that leads to no memory which this function frees",
+            got="the memory of an allocation: deallocation does not follow handles to where they end",
+            where=python_line(end.operation.location) or None,
+            hint="pass the memref on and make the handle of it where it is used",
+        )
     return BufferizationError(
         f"a tensor that `{end.name}` passes on",
         expected="one that shows no memory which this function frees",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Ownership
-from hotdesk.analysis.ownership.unreleased import leaves, tensor_refused
+from hotdesk.analysis.ownership.unreleased import hidden_refused, leaves
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 
@@ -37,9 +37,9 @@ def refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
         )
 
 
-def refuse_tensors(program: BufferProgram, ownership: Ownership) -> None:
-    """Raises BufferizationError if a tensor leaves the region in which the memory is freed that it shows."""
-    for number, buffer in program.tensors:
+def refuse_hidden(program: BufferProgram, ownership: Ownership) -> None:
+    """Raises BufferizationError if a tensor or handle leaves the region in which the memory is freed that it leads to."""
+    for number, buffer in program.handed_on:
         owners = (owner for owner in ownership.candidates[buffer] if owner != EXTERNAL and ownership.places.get(owner))
         if any(leaves(program, program.ops[number], owner) for owner in owners):
-            raise tensor_refused(program.ops[number])
+            raise hidden_refused(program.ops[number])

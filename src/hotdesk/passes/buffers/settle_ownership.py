@@ -30,7 +30,7 @@ from hotdesk.passes.buffers.ownership_paths import (
     open_branch,
     opened,
 )
-from hotdesk.passes.buffers.ownership_refusals import refuse_conditional, refuse_tensors, refuse_unfinished
+from hotdesk.passes.buffers.ownership_refusals import refuse_conditional, refuse_hidden, refuse_unfinished
 from hotdesk.passes.buffers.ownership_tails import follow_paths
 from hotdesk.passes.buffers.reallocs import expand_reallocs
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, reason_of
@@ -112,7 +112,7 @@ class _Settling:
             unclear = _unclear_edges(program, ownership)
             if not unclear:
                 refuse_unfinished(program, ownership)
-                refuse_tensors(program, ownership)
+                refuse_hidden(program, ownership)
                 break
             for number, edges in unclear.items():
                 branch = program.ops[number].operation

@@ -43,6 +43,33 @@ def test_a_tensor_that_outlives_its_memory_is_refused(name: str, mode: str) -> N
         through(PASSED_ON[name], mode)
 
 
+HANDLE = f"{A}\n  %h = builtin.unrealized_conversion_cast %a : {M} to !llvm.ptr"
+HANDLES = {
+    "func.return": function(f"{HANDLE}\nreturn %h : !llvm.ptr", "!llvm.ptr"),
+    "scf.yield": function(f"""%n = llvm.mlir.zero : !llvm.ptr
+  %y = scf.if %p -> !llvm.ptr {{ {HANDLE}
+    scf.yield %h : !llvm.ptr }} else {{ scf.yield %n : !llvm.ptr }}
+  %f = llvm.load %y : !llvm.ptr -> f32
+  return %f : f32"""),
+}
+
+
+@pytest.mark.parametrize("mode", [FREE, f"{FREE}{{mode=copies}}", LENT])
+@pytest.mark.parametrize("name", HANDLES)
+def test_a_handle_that_outlives_its_memory_is_refused(name: str, mode: str) -> None:
+    with pytest.raises(
+        BufferizationError,
+        match=rf"a pointer or handle that `{name}` passes on \(!llvm.ptr\): expected one that leads to no",
+    ):
+        through(HANDLES[name], mode)
+
+
+def test_a_handle_of_an_argument_may_leave() -> None:
+    handle = f"{A}\n  %h = builtin.unrealized_conversion_cast %x : {M} to !llvm.ptr\n  return %h : !llvm.ptr"
+    lines = through(function(handle, "!llvm.ptr"), FREE).splitlines()
+    assert sum("memref.dealloc" in line for line in lines) == 1
+
+
 @pytest.mark.parametrize(
     "body",
     [
