@@ -39,7 +39,9 @@ DEFINITIONS = """\
 All sides start from one module on memrefs in which nothing is freed; what made it is part of a model's name. **MLIR's buffers**
 are those of `eliminate-empty-tensors` and `one-shot-bufferize` after elementwise fusion, **Hotdesk's buffers** those of the
 compiler, workspaces included, with its own ops as calls of declared functions, since MLIR refuses ops whose effects it does not
-know. Examples and random programs are bufferized by MLIR, or by Hotdesk where MLIR does not take them. Loops are memref IR.
+know. Examples and random programs are bufferized by MLIR, or by Hotdesk, which returns results as MLIR does, where MLIR does not
+take them. Loops are memref IR. Copies are those in the text, those too that are made only where memory that is returned belongs
+to the caller: Hotdesk's deallocation copies it then, MLIR's hands it out as it is where a loop may go round no time.
 
 """
 

@@ -1,6 +1,7 @@
 """The modules on memrefs that all sides start from: bufferized, nothing freed yet.
 
-mlir   MLIR's bufferization; of models after elementwise fusion. Programs that it does not take are bufferized by Hotdesk's.
+mlir   MLIR's bufferization; of models after elementwise fusion. Programs that it does not take are bufferized by Hotdesk's, which
+       returns results in new memory as well: nobody has to know their sizes before.
 own    Hotdesk's tensor passes, bufferization and workspaces, as the compiler runs them. Its ops become calls of declared
        functions on the same memrefs, since MLIR's deallocation refuses ops of which it knows no effects.
 given  programs that are on memrefs already
@@ -24,7 +25,7 @@ from hotdesk.pipeline import Log, optimize_tensors
 
 _TIDY = "canonicalize,cse"
 _MLIR = "one-shot-bufferize{bufferize-function-boundaries allow-return-allocs-from-loops}"
-_OURS = "hotdesk-one-shot-bufferize"
+_OURS = "hotdesk-one-shot-bufferize{results=returned}"
 _STAND_IN = "stand_in"
 
 
