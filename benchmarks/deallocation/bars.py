@@ -21,7 +21,7 @@ def bars(rows: Sequence[Row]) -> tuple[Bar, ...]:
         *(_activations(rows, name, limit) for name, limit in ACTIVATIONS),
         *(_never_more(rows, side, "checks in the text", lambda figures: figures.checks) for side in (ALONE, BEST)),
         *(_never_more(rows, side, "checks in a run", lambda figures: figures.executed) for side in (ALONE, BEST)),
-        _never_more(rows, BEST, "copies", lambda figures: figures.copies),
+        _never_more(rows, BEST, "copies in a run", lambda figures: figures.copied),
         _without_checks(rows),
         _swap(rows),
         _faultless(rows, "loops, 100,000 times round: no leak, no double free, no other fault", {"endurance"}),

@@ -1,4 +1,4 @@
-"""What freeing asks at run time, as it stands in a program and as often as a run comes by.
+"""What freeing asks and copies at run time, as it stands in a program and as often as a run comes by.
 
 An ownership check is
 
@@ -29,7 +29,7 @@ _MANAGING = frozenset(
     }
 )
 _OWNING = frozenset({"memref.dealloc", "bufferization.clone", "memref.copy"})
-_COUNTER = "executed_checks"
+_CHECKS, _COPIES = "executed_checks", "executed_copies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +75,20 @@ def copies(module: ir.Module) -> int:
 
 
 def count_executed(module: ir.Module) -> None:
-    """Lets the program count its checks: the number is one more result of `@main`, an `i64`, the last."""
+    """Lets the program count its checks and its copies: the numbers are two more results of `@main`, `i64`, the last ones."""
     with entered(module.operation):
         for function in defined_functions(module):
             helper = symbol_name(function) == _HELPER
             for op in list(nested_ops(function)):
                 if (op.name == "arith.cmpi") if helper else (_is_condition(op) or _compares(op)):
-                    _count(op)
-        _return_counter(main_function(module))
-        kind = "memref<i64>"
-        text = f'memref.global "private" @{_COUNTER} : {kind} = dense<0>'
-        module.body.append(ir.Operation.parse(text))
+                    _count(op, _CHECKS, 1)
+                copied = len(copied_into(op))
+                if copied:
+                    _count(op, _COPIES, copied)
+        _return_counters(main_function(module))
+        for name in (_CHECKS, _COPIES):
+            text = f'memref.global "private" @{name} : memref<i64> = dense<0>'
+            module.body.append(ir.Operation.parse(text))
 
 
 def _is_condition(op: ir.Operation) -> bool:
@@ -106,30 +109,30 @@ def _calls_helper(op: ir.Operation) -> bool:
     return op.name == "func.call" and cast(Any, op.attributes["callee"]).value == _HELPER
 
 
-def _count(op: ir.Operation) -> None:
+def _count(op: ir.Operation, name: str, number: int) -> None:
     with ir.InsertionPoint(op), op.location:
-        held, count = _read_counter()
-        one = _made("arith.constant", [], [count.type], value=ir.IntegerAttr.get(count.type, 1))
-        more = _made("arith.addi", [count, one], [count.type])
+        held, count = _read_counter(name)
+        added = _made("arith.constant", [], [count.type], value=ir.IntegerAttr.get(count.type, number))
+        more = _made("arith.addi", [count, added], [count.type])
         ir.Operation.create("memref.store", operands=[more, held])
 
 
-def _return_counter(main: ir.Operation) -> None:
+def _return_counters(main: ir.Operation) -> None:
     for end in returns_of(main):
         with ir.InsertionPoint(end), end.location:
-            _, count = _read_counter()
-            ir.Operation.create("func.return", operands=[*end.operands, count])
+            counts = [_read_counter(name)[1] for name in (_CHECKS, _COPIES)]
+            ir.Operation.create("func.return", operands=[*end.operands, *counts])
         end.erase()
     kind = cast(Any, main.attributes["function_type"]).value
-    results = [*kind.results, ir.IntegerType.get_signless(64)]
+    results = [*kind.results, *(2 * [ir.IntegerType.get_signless(64)])]
     main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(list(kind.inputs), results))
     if "res_attrs" in main.attributes:
         del main.attributes["res_attrs"]
 
 
-def _read_counter() -> tuple[ir.Value, ir.Value]:
+def _read_counter(name: str) -> tuple[ir.Value, ir.Value]:
     number = ir.IntegerType.get_signless(64)
-    held = _made("memref.get_global", [], [ir.MemRefType.get([], number)], name=ir.FlatSymbolRefAttr.get(_COUNTER))
+    held = _made("memref.get_global", [], [ir.MemRefType.get([], number)], name=ir.FlatSymbolRefAttr.get(name))
     return held, _made("memref.load", [held], [number])
 
 

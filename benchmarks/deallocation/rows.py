@@ -46,6 +46,7 @@ class Figures:
         activations: the peak without what is prepared of the weights.
         conditions, comparisons: checks in the text (`checks.asked`).
         executed: checks that a run comes by; those in the text for a program that is followed in order.
+        copied: copies that a run makes; those in the text for a program that is followed in order.
         allocations: buffers that the run allocated.
         faults: uses after free, double frees, leaks and the like, as the memory checker tells them.
         differs: whether it computes something else than before anything was freed.
@@ -58,6 +59,7 @@ class Figures:
     comparisons: int
     copies: int
     executed: int = 0
+    copied: int = 0
     allocations: int = 0
     faults: tuple[str, ...] = ()
     differs: bool = False

@@ -37,10 +37,11 @@ OWN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run took: bytes at once, checks, allocations without bookkeeping; its faults as text, and what it computed."""
+    """What a run took: bytes at once, checks, copies, allocations without bookkeeping; its faults as text, what it computed."""
 
     peak: int
     checks: int
+    copies: int
     allocations: int
     faults: tuple[str, ...]
     results: tuple[Any, ...]
@@ -80,9 +81,9 @@ def run_program(module: ir.Module, sizes: Sequence[int] = (), freed: bool = True
         report = run(machine, "main", given, slots)
     faults = tuple(str(fault) for fault in report.faults if fault.kind in OWN)
     if report.stopped:
-        return Ran(watched.peak, 0, watched.allocations, faults or ("the run ended at a fault",), ())
-    *results, checks = report.results
-    return Ran(watched.peak, int(checks.values), watched.allocations, faults, tuple(results))
+        return Ran(watched.peak, 0, 0, watched.allocations, faults or ("the run ended at a fault",), ())
+    *results, checks, copies = report.results
+    return Ran(watched.peak, int(checks.values), int(copies.values), watched.allocations, faults, tuple(results))
 
 
 def same_results(ours: Ran, before: Ran) -> bool:

@@ -51,6 +51,7 @@ def figures_by_order(module: ir.Module, symbols: dict[str, int]) -> Figures:
         comparisons=found.comparisons,
         copies=copies(module),
         executed=found.all,
+        copied=copies(module),
     )
 
 
@@ -66,6 +67,7 @@ def figures_by_running(module: ir.Module, sizes: Sequence[int], unfreed: str | N
         comparisons=found.comparisons,
         copies=copied,
         executed=ran.checks,
+        copied=ran.copies,
         allocations=ran.allocations,
         faults=ran.faults,
         differs=unfreed is not None and not ran.faults and not same_results(ran, _run_unfreed(unfreed, tuple(sizes))),

@@ -120,6 +120,29 @@ def test_loops_beside_mlir(name: str) -> None:
     assert tuple((each.peak, each.checks, each.executed) for each in found) == FACTS[name]
 
 
+COPYING = """func.func @main(%n: index) -> memref<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %a = memref.alloc() : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    memref.copy %a, %b : memref<4xf32> to memref<4xf32>
+  }
+  %c = arith.cmpi sgt, %n, %c9 : index
+  scf.if %c {
+    memref.copy %b, %a : memref<4xf32> to memref<4xf32>
+  }
+  return %b : memref<4xf32>
+}"""
+
+
+@pytest.mark.parametrize(("rounds", "copied"), [(0, 0), (7, 7), (10, 11)])
+def test_copies_are_counted_where_a_run_makes_them(rounds: int, copied: int) -> None:
+    found = figures(COPYING, ALONE, rounds)
+    assert (found.copies, found.copied) == (2, copied)
+
+
 @pytest.mark.parametrize("side", [BEST, *(pytest.param(side, marks=pytest.mark.slow) for side in OURS if side != BEST)])
 def test_loops_are_freed_on_every_path(side: str) -> None:
     for text in loops().values():
