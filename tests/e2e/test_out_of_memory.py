@@ -36,7 +36,7 @@ def test_what_a_call_would_take_is_known_without_taking_it() -> None:
     assert "TiB" in program.report(x) or "GiB" in program.report(x)
 
 
-@pytest.mark.parametrize(("whole", "what"), [(False, "the arena"), (True, "a result")])
+@pytest.mark.parametrize(("whole", "what"), [(False, "the arena"), (True, "a tensor")])
 def test_it_ends_in_an_error_and_smaller_calls_go_on(whole: bool, what: str) -> None:
     program = compiled(whole)
     with pytest.raises(OutOfMemoryError, match=rf"^{what}: expected .*HD402"):

@@ -78,3 +78,7 @@ class Facts:
     clobbers: frozenset[int] = frozenset()
     contiguous: frozenset[int] = frozenset()
     spaces: Spaces = Spaces()
+
+    def needs(self, operand: int) -> bool:
+        """Whether the op wants what a tied operand holds: it reads that, or leaves some of it as it is."""
+        return operand in self.reads or operand not in self.overwrites

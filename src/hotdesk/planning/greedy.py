@@ -9,7 +9,7 @@ size and area. Pinned buffers come first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 import numpy as np
@@ -36,13 +36,6 @@ _STRETCH = 500
 _NO_CEILING = 1 << 62
 
 
-def greedy(instance: Instance, order: Iterable[int], name: str) -> Layout:
-    """Place every buffer once, in `order`. O(n) array work a buffer; no list of overlapping pairs."""
-    layout = greedy_below(instance, list(order), name)
-    assert layout is not None, "without a ceiling every order leads somewhere"
-    return layout
-
-
 def greedy_below(
     instance: Instance,
     order: Sequence[int],
@@ -50,7 +43,10 @@ def greedy_below(
     ceiling: int | None = None,
     deadline: Deadline = NO_DEADLINE,
 ) -> Layout | None:
-    """As `greedy`, but None as soon as a top passes `ceiling` bytes, and at the deadline."""
+    """Place every buffer once, in `order`. O(n) array work a buffer; no list of overlapping pairs.
+
+    None as soon as a top passes `ceiling` bytes, and at the deadline.
+    """
     compiled = len(instance) >= WORTH_COMPILING and find_spec("numba") is not None
     placing = (_Compiled if compiled else _Placing)(instance)
     ceiling = _NO_CEILING if ceiling is None else ceiling

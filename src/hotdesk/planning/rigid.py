@@ -15,7 +15,6 @@ from random import Random
 import numpy as np
 
 from hotdesk.planning.bodies import Body
-from hotdesk.planning.borrow import Loan
 from hotdesk.planning.bounds import hosting_pools
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.greedy import GREEDY_ORDERS
@@ -88,11 +87,6 @@ class Rigid:
     def suffices(self, asked: RigidProblem) -> bool:
         """Whether no other one need be looked for."""
         return self.arena <= asked.floor and self.cost <= asked.least_cost
-
-    def loan(self, k: int, offset: int) -> Loan | None:
-        """Where a member of body `k` lies that has this offset in it, if that is in a pool."""
-        pool, at = self.places[k]
-        return None if pool is None else Loan(pool, at + offset)
 
 
 def hulls(bodies: Sequence[Body]) -> Instance:

@@ -79,14 +79,6 @@ def read_stacking(buffers: Sequence[Buffer], plan: Plan) -> Stacking:
     return Stacking(spaces, order, tuple(tuple(dict.fromkeys(each)) for each in below))
 
 
-def offsets_of(stacking: Stacking, footprints: Sequence[int]) -> list[int]:
-    """Where each buffer lies if they have these footprints, in bytes."""
-    offsets, tops = [0] * len(footprints), [*footprints, 0]
-    for pile in stacking.piles.values():
-        _pile_up(pile, offsets, tops)
-    return offsets
-
-
 def arena_of(stacking: Stacking, footprints: Sequence[int]) -> int:
     """The bytes that the arena has to have for buffers with these footprints. It is no less for greater ones."""
     return _pile_up(stacking.piles.get(None, ()), [0] * len(footprints), [*footprints, 0])
@@ -99,14 +91,9 @@ def lay_out(stacking: Stacking, problem: Problem) -> tuple[tuple[Placement, ...]
     """
     measures = Measures.of(problem)
     found = Fitting.of(stacking, measures)
-    return (
-        None
-        if found.outside
-        else (
-            found.placements([buffer.id for buffer in problem.buffers], stacking, measures),
-            found.arena,
-        )
-    )
+    if found.outside:
+        return None
+    return found.placements([buffer.id for buffer in problem.buffers], stacking, measures), found.arena
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +107,7 @@ class Measures:
     @classmethod
     def of(cls, problem: Problem) -> Measures:
         """The bytes of a problem."""
-        footprints = [buffer.size + -buffer.size % buffer.alignment for buffer in problem.buffers]
+        footprints = [buffer.footprint for buffer in problem.buffers]
         return cls([b.size for b in problem.buffers], footprints, {pool.id: pool.capacity for pool in problem.pools})
 
 

@@ -123,12 +123,18 @@ class CompiledProgram:
         layout = cast(PlannedBinding, binding).layout
         if layout is not self._current:
             if layout.plan.arena > self._arena_size:
-                self._arena, self._arena_address = aligned(layout.plan.arena)
-                self._arena_size = layout.plan.arena
+                self._make_arena(layout.plan.arena)
             self._main.set_arena(layout, self._arena_address)
             self._current = layout
         self._main.set_pointers(self._input_places, inputs)
         self._main.run(layout, results)
+
+    def _make_arena(self, size: int) -> None:
+        """A larger arena in the place of the one before, which goes first: both are never held at once."""
+        self._arena, self._arena_address = aligned(0)
+        self._arena_size, self._current = 0, None
+        self._arena, self._arena_address = aligned(size)
+        self._arena_size = size
 
     def _check_sizes(self, symbols: Mapping[str, int]) -> None:
         check = self._failed_check(symbols)

@@ -149,7 +149,7 @@ def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
             raise DtypeError("a result", expected="an element type torch has", got=dtype)
         return torch.empty(tuple(shape), dtype=found, device="cpu")
     except (MemoryError, RuntimeError, ValueError) as error:  # what torch and NumPy raise where memory is short
-        raise OutOfMemoryError("a result", expected=spell(dtype, shape), got="no memory from the system") from error
+        raise OutOfMemoryError("a tensor", expected=spell(dtype, shape), got="no memory from the system") from error
 
 
 def seen_as(value: object, kind: Kind, dtype: str, shape: Sequence[int]) -> object:

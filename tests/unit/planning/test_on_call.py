@@ -30,7 +30,7 @@ from hotdesk.planning.on_call import WORK, OnCall
 from hotdesk.planning.shelf import Shelf, SmallShelf
 from hotdesk.planning.skyline import find_neighbours, stack_up
 from hotdesk.planning.skyline_gaps import stack_in_gaps
-from hotdesk.planning.stacking import Stacking, lay_out, offsets_of, read_stacking
+from hotdesk.planning.stacking import Fitting, Measures, Stacking, lay_out, read_stacking
 
 
 def few_shapes(seed: int) -> Iterator[tuple[int, int]]:
@@ -212,7 +212,8 @@ def test_a_stacking_keeps_less_than_three_pairs_a_buffer() -> None:
         every = replace(stacking, below=_all_below(problem, made, stacking))
         for factor in (1, 3, 64):
             footprints = [(buffer.size * (1 + i % factor) + 63) // 64 * 64 for i, buffer in enumerate(problem.buffers)]
-            assert offsets_of(stacking, footprints) == offsets_of(every, footprints)
+            measures = Measures(footprints, footprints, dict.fromkeys(stacking.spaces, sum(footprints)))
+            assert Fitting.of(stacking, measures).offsets == Fitting.of(every, measures).offsets
 
 
 def _all_below(problem: Problem, made: Plan, stacking: Stacking) -> tuple[tuple[int, ...], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, loop_around, needs_contents
+from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, loop_around
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 
@@ -46,7 +46,7 @@ def copied_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[
 def _overwritten(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int]]:
     """The operands that are copied because they are overwritten, each with the block in which they are."""
     copied = [(function.ops[d.op], d.operand) for d in analysis.decisions if not (d.in_place or d.fresh)]
-    return [(op.operands[operand], op.block) for op, operand in copied if needs_contents(op, operand)]
+    return [(op.operands[operand], op.block) for op, operand in copied if op.facts.needs(operand)]
 
 
 def _passed(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int]]:

@@ -16,11 +16,6 @@ def cost_of_copy(function: FunctionRecord, value: int, block: int) -> int:
     return (size if isinstance(size, int) else _SYMBOLIC) * _OFTEN ** _depth(function, loop_around(function, block))
 
 
-def needs_contents(op: OpRecord, operand: int) -> bool:
-    """Whether an op that gets other memory than an operand's to write to needs what the operand holds in there."""
-    return operand in op.facts.reads or operand not in op.facts.overwrites
-
-
 def loop_around(function: FunctionRecord, block: int) -> int:
     """The innermost loop around a block, or -1."""
     parent = function.blocks[block].parent

@@ -85,7 +85,7 @@ def _overwritten_unread(function: FunctionRecord, analysis: InPlaceAnalysis, val
         operand = next((operand for operand, result in op.facts.ties if result == made.result), None)
         if operand is None or not analysis.by_operand[op.number, operand].in_place:
             return None
-        if operand not in op.facts.reads and operand in op.facts.overwrites:
+        if not op.facts.needs(operand):
             return op.number, operand
         value = op.operands[operand]
     return None

@@ -57,7 +57,7 @@ def needs_contents(readers: Readers, op: OpRecord, result: int) -> bool:
     operand = next((operand for operand, tied in op.facts.ties if tied == result), None)
     if operand is None or readers.root[op.operands[operand]] in readers.undefined:
         return False
-    return operand in op.facts.reads or operand not in op.facts.overwrites
+    return op.facts.needs(operand)
 
 
 def inserted(readers: Readers, op: OpRecord) -> Occupant:

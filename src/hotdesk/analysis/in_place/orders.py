@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, needs_contents
+from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy
 from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 
 Tie = tuple[OpRecord, int, int]
@@ -32,7 +32,7 @@ def largest_first(ties: Sequence[Tie], function: FunctionRecord) -> list[Tie]:
     def rank(tie: Tie) -> tuple[int, int]:
         op, operand, _ = tie
         cost = cost_of_copy(function, op.operands[operand], op.block)
-        return (-cost if needs_contents(op, operand) else 0), -cost
+        return (-cost if op.facts.needs(operand) else 0), -cost
 
     return sorted(ties, key=rank)
 

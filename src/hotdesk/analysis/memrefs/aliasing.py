@@ -40,7 +40,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
-from hotdesk.analysis.memrefs.memref_views import View, Views, row_major
+from hotdesk.analysis.memrefs.element_steps import row_major
+from hotdesk.analysis.memrefs.memref_views import View, Views
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line

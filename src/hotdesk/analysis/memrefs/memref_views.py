@@ -13,14 +13,13 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.errors import BufferizationError
+from hotdesk.analysis.memrefs.element_steps import in_elements, row_major, step_of
 from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_bytes, element_of, kept_dims, layout_of, shape_of
+from hotdesk.ir.types import element_of, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 
-_algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = ("memref.cast", "memref.memory_space_cast")
 _RESHAPE = "memref.reshape"
 _ARRANGED = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view", _RESHAPE)
@@ -113,7 +112,7 @@ class Views:
     def _base(self, value: ir.Value) -> View:
         sizes = self._sizes.shape(value)
         strides, offset = layout_of(value.type)
-        element, known_bytes = _step(element_of(value.type))
+        element, known_bytes = step_of(element_of(value.type))
         plain = cast(Any, value.type).affine_map == ir.AffineMap.get_identity(len(sizes), value.context)
         known = row_major(sizes) if plain else tuple(self._unknown() if s is None else s for s in strides)
         start = self._unknown() if offset is None else offset
@@ -164,7 +163,7 @@ class Views:
         """The memory of a view in other dimensions."""
         source, result = self.view(op.operands[0]), op.results[0]
         sizes = self._sizes.shape(result)
-        element, known_bytes = _step(element_of(result.type))
+        element, known_bytes = step_of(element_of(result.type))
         known = source.known and known_bytes
         offset, strides = source.offset, tuple(expand(s * element) for s in row_major(sizes))
         if op.name == "memref.view":
@@ -191,14 +190,6 @@ class Views:
         return sympy.Symbol(f"{OPAQUE}_layout{self._fresh}")
 
 
-def _step(element: str) -> tuple[int, bool]:
-    """The bytes from one element to the next; 1 if they are not known, and whether they are."""
-    try:
-        return element_bytes(element), True
-    except BufferizationError:
-        return 1, False
-
-
 def _whole(base: ir.Value, root: ir.Value, offset: Size, sizes: tuple[Size, ...], strides: tuple[Size, ...]) -> View:
     box = tuple((0, size, 1) for size in sizes)
     dims = tuple(range(len(sizes)))
@@ -219,20 +210,8 @@ def _is_shifted(value: ir.Value) -> bool:
     return False
 
 
-def in_elements(value: Size, element: str) -> Size | None:
-    """A number of bytes as one of elements; None if it is not known to be a whole number of them."""
-    found: Any = _algebra.expand(_algebra.sympify(value) / element_bytes(element))
-    parts = [part.as_coeff_Mul()[0] for part in _algebra.Add.make_args(found)]
-    return expand(found) if all(part.is_integer for part in parts) else None
-
-
-def row_major(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
-    """Strides of contiguous rows, in elements."""
-    return tuple(product(sizes[i + 1 :]) for i in range(len(sizes)))
-
-
 def _expanded(source: View, groups: list[tuple[int, ...]], sizes: tuple[Size, ...]) -> tuple[Size, ...]:
-    strides: list[Size] = [_step(source.element)[0]] * len(sizes)
+    strides: list[Size] = [step_of(source.element)[0]] * len(sizes)
     for group, stride in zip(groups, source.strides, strict=True):
         for position, dim in enumerate(group):
             strides[dim] = expand(product([sizes[i] for i in group[position + 1 :]]) * stride)

@@ -24,13 +24,13 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from hotdesk.analysis.memrefs.asynchronous import Started, using
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
-from hotdesk.analysis.ownership.candidates import EXTERNAL, ONLY_EXTERNAL
+from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.handovers import Key, Slot
 from hotdesk.analysis.ownership.problem import Problem
 from hotdesk.analysis.ownership.releases import Place
 from hotdesk.analysis.ownership.unreleased import not_released
+from hotdesk.analysis.ownership.uses import uses_of_owners
 
 
 class Handover(NamedTuple):
@@ -169,7 +169,7 @@ class Ownership:
 
     def _place(self) -> bool:
         """Finds where each owner frees its buffer, or takes handovers back."""
-        uses = self._uses()
+        uses, self._late = uses_of_owners(self._problem, self.candidates)
         moves: dict[int, dict[int, frozenset[int]]] = {}
         for handover in self.handovers.values():
             for c in handover.moved:
@@ -192,32 +192,6 @@ class Ownership:
                 self.last_uses[owner] = uses[owner][-1] if uses[owner] else -1
         self._kept |= refused
         return not refused
-
-    def _uses(self) -> dict[int, list[int]]:
-        """The ops that use the buffer of each owner, in order. Memrefs with the same candidates are looked at together, and where
-        these are several, only the last use in each block: no other one tells where the buffer is still wanted."""
-        program, problem = self._program, self._problem
-        found: dict[int, set[int]] = {}
-        together: dict[int, tuple[frozenset[int], set[int]]] = {}
-        self._late: dict[int, set[Started]] = {}
-        for buffer, candidates in enumerate(self.candidates):
-            if not candidates or candidates is ONLY_EXTERNAL:
-                continue
-            touching = [user for user in program.users[buffer] if problem.touches(user, buffer)]
-            if problem.started:
-                beside = [problem.started[op] for op in using(program, buffer)]
-                touching += (op.done for op in beside if op.done >= 0)
-                for owner in candidates - ONLY_EXTERNAL if any(op.done < 0 for op in beside) else ():
-                    self._late.setdefault(owner, set()).update(op for op in beside if op.done < 0)
-            together.setdefault(id(candidates), (candidates, set()))[1].update(touching)
-        for candidates, touching in together.values():
-            last = touching
-            if len(candidates) > 1:
-                last = {program.ops[user].block: user for user in sorted(touching)}.values()
-            for owner in candidates:
-                if owner != EXTERNAL:
-                    found.setdefault(owner, set()).update(last)
-        return {owner: sorted(ops) for owner, ops in found.items()}
 
     def _hold(self) -> tuple[int, ...]:
         """Has what asynchronous ops use freed where they are done; those of which that is not known."""

@@ -16,13 +16,13 @@ the uses and the last one before them in which control certainly arrives, once, 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.analysis.memrefs.buffer_program import BufferBlock, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
+from hotdesk.analysis.ownership.op_ranges import between, contains, span
 
 _NOWHERE: frozenset[int] = frozenset()
 Moves = Mapping[int, frozenset[int]]
@@ -121,7 +121,7 @@ class Releases:
             else:
                 edges = handed.get(b, _NOWHERE)
                 leads_on = any(i in edges or (s in live and s != start) for i, (s, _) in enumerate(block.branches))
-            if leads_on or (block.branches and _contains(ops, block.last)):
+            if leads_on or (block.branches and contains(ops, block.last)):
                 wanted.add(b)
         places: list[Place] = []
         for b in sorted(live):
@@ -158,12 +158,12 @@ class Releases:
         if last < 0:
             return [Place(after=self._defined) if block == self._home and self._defined >= 0 else Place(block=block)]
         top = self._program.ops[last]
-        inside = _between(ops, last + 1, top.end)
+        inside = between(ops, last + 1, top.end)
         if any(op in moves for op in (last, *inside)):
             return self._in_op(top, ops, moves)
         if last == end:
             raise _RefusedError(end, end + 1)
-        if inside and top.control and _between(self._allocating, top.number, top.end):
+        if inside and top.control and between(self._allocating, top.number, top.end):
             try:
                 return self._in_op(top, ops, moves)
             except _RefusedError:
@@ -173,8 +173,8 @@ class Releases:
     def _in_op(self, op: BufferOp, ops: Sequence[int], moves: Moves) -> list[Place]:
         """Places in the regions of an op, after which the buffer is no longer there."""
         program = self._program
-        spans = {n: _span(program, op, n) for n in range(len(op.regions)) if op.regions[n]}
-        inside = {n: _between(ops, span.start, span.stop) for n, span in spans.items()}
+        spans = {n: span(program, op, n) for n in range(len(op.regions)) if op.regions[n]}
+        inside = {n: between(ops, there.start, there.stop) for n, there in spans.items()}
         handed = {i for i, edge in enumerate(op.edges) if self._is_handed(op, i, edge.start, moves)}
         before: dict[int, list[int]] = {}
         for i, (start, end, _) in enumerate(op.edges):
@@ -197,7 +197,7 @@ class Releases:
             try:
                 places += self._in_region(op.regions[n][0], inside[n], within, n in wanted, False)
             except _RefusedError as inner:
-                if not _between(sorted(moves), inner.first, inner.end):
+                if not between(sorted(moves), inner.first, inner.end):
                     raise refused from None  # what is handed over in another region leaves no place in this one
                 raise
         return places
@@ -240,17 +240,3 @@ def _backwards(starts: Iterable[int], before: Mapping[int, Sequence[int]]) -> se
                 live.add(other)
                 waiting.append(other)
     return live
-
-
-def _contains(ops: Sequence[int], op: int) -> bool:
-    at = bisect_left(ops, op)
-    return at < len(ops) and ops[at] == op
-
-
-def _between(ops: Sequence[int], first: int, end: int) -> Sequence[int]:
-    return ops[bisect_left(ops, first) : bisect_left(ops, end)]
-
-
-def _span(program: BufferProgram, op: BufferOp, region: int) -> range:
-    blocks = op.regions[region]
-    return range(program.blocks[blocks[0]].first, program.blocks[blocks[-1]].end)

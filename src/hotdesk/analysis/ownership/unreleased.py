@@ -32,22 +32,22 @@ def not_released(program: BufferProgram, op: BufferOp, passed: bool) -> Bufferiz
 
 def hidden_refused(end: BufferOp) -> BufferizationError:
     """Why a tensor, a pointer or a handle cannot be passed on that leads to memory which is freed."""
-    operands = end.operation.operands
-    if not any(is_any_tensor(value.type) for value in operands):
-        kinds = ", ".join(dict.fromkeys(str(value.type) for value in operands if not is_buffer(value.type)))
-        return BufferizationError(
-            f"a pointer or handle that `{end.name}` passes on ({kinds})",
-            expected="one that leads to no memory which this function frees",
-            got="the memory of an allocation: deallocation does not follow handles to where they end",
-            where=python_line(end.operation.location) or None,
-            hint="pass the memref on and make the handle of it where it is used",
+    kinds = [value.type for value in end.operation.operands if not is_buffer(value.type)]
+    if any(map(is_any_tensor, kinds)):
+        what, source = (
+            "a tensor",
+            ", by `bufferization.to_tensor`: deallocation does not follow tensors to where they end",
         )
+        hint = "bufferize the function first, signatures included: --hotdesk-one-shot-bufferize"
+    else:
+        what, source = "a pointer or handle", ": deallocation does not follow handles to where they end"
+        hint = "pass the memref on and make the handle of it where it is used"
     return BufferizationError(
-        f"a tensor that `{end.name}` passes on",
-        expected="one that shows no memory which this function frees",
-        got="the memory of an allocation, by `bufferization.to_tensor`: deallocation does not follow tensors to where they end",
+        f"{what} that `{end.name}` passes on ({', '.join(dict.fromkeys(map(str, kinds)))})",
+        expected="one that leads to no memory which this function frees",
+        got=f"the memory of an allocation{source}",
         where=python_line(end.operation.location) or None,
-        hint="bufferize the function first, signatures included: one-shot-bufferize with bufferize-function-boundaries=true",
+        hint=hint,
     )
 
 

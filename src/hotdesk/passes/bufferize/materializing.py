@@ -67,12 +67,11 @@ class Materializing:
 
     def destination(self, op: ir.Operation, operand: int) -> ir.Value:
         value = op.operands[operand]
-        contents = operand in self.facts.reads or operand not in self.facts.overwrites
-        fresh = _is_undefined(value)
+        copies = self.facts.needs(operand) and not _is_undefined(value)
         new = alloc(memref_of(value.type), self._sizes(value), op)
-        if contents and not fresh:
+        if copies:
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
-        self._decide(Outcome.COPIED if contents and not fresh else Outcome.ALLOCATED, operand)
+        self._decide(Outcome.COPIED if copies else Outcome.ALLOCATED, operand)
         return new
 
     def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:

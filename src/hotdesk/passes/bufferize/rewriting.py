@@ -96,15 +96,12 @@ class Rewriting:
             self._refuse_tensors(op)
             return False
         if record.flow is None:  # the blocks of others have moved to the new op when tensors are looked for here
-            seen = (*op.operands, *op.results, *self._captured(record))
+            captured = record.captured if len(op.regions) else ()
+            seen = (*op.operands, *op.results, *(self._record.values[number].value for number in captured))
             if not self._crossing.passes_on(record) and not any(is_tensor(v.type) for v in seen):
                 return False
         model.bufferize(op, self)
         return True
-
-    def _captured(self, record: OpRecord) -> list[ir.Value]:
-        has_regions = len(record.operation.regions) > 0
-        return [self._record.values[number].value for number in record.captured if has_regions]
 
     def _refuse_tensors(self, op: ir.Operation) -> None:
         if any(is_tensor(v.type) for v in (*op.operands, *op.results)):
@@ -139,8 +136,7 @@ class Rewriting:
         result = dict(record.facts.ties).get(operand)
         kind = self.plain_type(value)
         new = alloc(kind, sizes, op) if result is None else self._memrefs.written(record.results[result], sizes, record)
-        contents = operand in record.facts.reads or operand not in record.facts.overwrites
-        if not decision.in_place and contents and not self._memrefs.is_undefined(value):
+        if not decision.in_place and record.facts.needs(operand) and not self._memrefs.is_undefined(value):
             elementwise_copy([self.buffer(value)], new, None, len(shape_of(new.type)), op)
             self.deciding.of_tie(record, operand, Outcome.COPIED)
         elif new in self.deciding.allocations:

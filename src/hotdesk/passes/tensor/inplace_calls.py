@@ -154,8 +154,7 @@ def _decision(record: FunctionRecord, taken: Takeover, variant: str = "") -> Dec
     one = len(op.results) == 1
     subject = f"result of {op.name}" if one else f"result {taken.result} of {op.name}"
     because = [op.source] if taken.conflict is None else [op.source, record.ops[taken.conflict].source]
-    needs_contents = taken.operand in op.facts.reads or taken.operand not in op.facts.overwrites
-    copied = op.name != CALL and not taken.fresh and needs_contents
+    copied = op.name != CALL and not taken.fresh and op.facts.needs(taken.operand)
     missed = Outcome.COPIED if copied else Outcome.ALLOCATED
     return Decision(
         f"{subject} in @{variant}" if variant else subject,

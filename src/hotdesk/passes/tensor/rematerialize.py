@@ -114,15 +114,12 @@ def _filled(op: ir.Operation) -> list[Decision]:
 def _is_overwritten(op: ir.Operation, operand: int) -> bool:
     """Whether an op writes into an operand, and wants what it holds."""
     facts = _destination_facts(op)
-    return any(operand == tied for tied, _ in facts.ties) and (
-        operand in facts.reads or operand not in facts.overwrites
-    )
+    return any(operand == tied for tied, _ in facts.ties) and facts.needs(operand)
 
 
 def _is_unread(op: ir.Operation, operand: int) -> bool:
     """Whether an op overwrites all of an operand, and does not want what it holds."""
-    facts = _destination_facts(op)
-    return operand in facts.overwrites and operand not in facts.reads
+    return not _destination_facts(op).needs(operand)
 
 
 def _destination_facts(op: ir.Operation) -> Facts:

@@ -112,12 +112,8 @@ def _execute(reading: Reading) -> Step:
 
 def _witness(reading: Reading) -> Step:
     """That an assumption holds. The region of one that does not has no meaning."""
-    machine, at, holds, (result,) = (
-        reading.machine,
-        reading.at,
-        bool(reading.attribute("passing").value),
-        reading.results,
-    )
+    machine, at, (result,) = reading.machine, reading.at, reading.results
+    holds = bool(reading.attribute("passing").value)
 
     def step(frame: Frame) -> None:
         if not holds:
