@@ -121,7 +121,7 @@ SIZES = st.one_of(
 LIVES = st.tuples(st.integers(0, 6), st.integers(1, 4)).map(lambda t: (t[0], t[0] + t[1]))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(
     st.lists(st.tuples(LIVES, SIZES), min_size=1, max_size=8), st.one_of(st.none(), st.tuples(SIZES, st.integers(1, 7)))
 )

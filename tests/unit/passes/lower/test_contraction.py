@@ -250,7 +250,7 @@ def problems(draw: st.DrawFn) -> tuple[str, dict[str, int], tuple[str, str, str]
     return f"{dims[0]},{dims[1]}->{dims[2]}", sizes, (orders[0], orders[1], orders[2])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(problems(), st.sampled_from(["f32", "f64", "bf16", "i32"]), st.booleans(), st.booleans(), st.integers(0, 2))
 def test_any_contraction(
     problem: tuple[str, dict[str, int], tuple[str, str, str]], element: str, accumulate: bool, dynamic: bool, gap: int

@@ -204,7 +204,7 @@ def cases(draw: st.DrawFn) -> Case:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(cases())
 def test_any_pooling(case: Case) -> None:
     run(case)
