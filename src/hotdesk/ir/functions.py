@@ -48,9 +48,10 @@ def _of_one_table(module: ir.Module) -> list[ir.Operation]:
 
 
 def is_private(function: ir.Operation) -> bool:
-    """Whether nobody outside the module can call a function."""
+    """Whether nobody outside the module can call a function; those that are `nested` can be named from around their module."""
     attributes = function.attributes
-    return "sym_visibility" in attributes and cast(Any, attributes["sym_visibility"]).value in ("private", "nested")
+    visibility = cast(Any, attributes["sym_visibility"]).value if "sym_visibility" in attributes else "public"
+    return visibility == "private" or (visibility == "nested" and cast(Any, function.parent).operation.parent is None)
 
 
 def returns_of(function: ir.Operation) -> list[ir.Operation]:

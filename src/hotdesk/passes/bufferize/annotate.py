@@ -21,7 +21,7 @@ from hotdesk.analysis.tensors.access import Access, argument_access
 from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 
 ATTRIBUTE = "__inplace_operands_attr__"
@@ -35,7 +35,7 @@ class AnnotateInPlace(Pass):
     name: ClassVar[str] = "hotdesk-annotate-in-place"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in defined_functions(module):
+        for function in all_functions(module):
             record, analysis = copy_slices(read_function(function), analyse_gathered)
             for op in record.ops:
                 if op.facts.ties:

@@ -33,7 +33,7 @@ from hotdesk.ir.functions import (
 )
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.ir.walking import defining_op, entry_block, modules
 from hotdesk.passes.base import Pass
 
 
@@ -45,6 +45,9 @@ class DropEquivalentBufferResults(Pass):
     modify_public_functions: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        return tuple(decision for each in modules(module) for decision in self._run(each))
+
+    def _run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: dict[str, Decision] = {}
         functions = named_functions(module)
         changed = True

@@ -19,7 +19,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_memref, layout_of, shape_of
-from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, symbol_name, users
+from hotdesk.ir.walking import all_functions, defining_op, nested_ops, symbol_name, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied
 from hotdesk.passes.bufferize.staying import refuse_elsewhere, still_has, tensor_at
@@ -36,11 +36,11 @@ class FinalizingBufferize(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             _erase_dead(function)
             _refuse_tensors(function)
         refuse_elsewhere(module)
-        for function in defined_functions(module):
+        for function in all_functions(module):
             for op in [op for op in nested_ops(function) if op.name == TO_BUFFER]:
                 decisions.extend(_fold(op, function))
             _erase_dead(function)

@@ -22,7 +22,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.functions import named_functions, signature
 from hotdesk.ir.locations import placed
 from hotdesk.ir.types import is_tensor, memref_of
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import modules, nested_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import copied, rebuild_arguments, to_buffer, to_tensor
 from hotdesk.passes.bufferize.signatures import require_calls_alone
@@ -35,11 +35,13 @@ class FuncBufferize(Pass):
     name: ClassVar[str] = "hotdesk-func-bufferize"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        changing = {name: f for name, f in named_functions(module).items() if _has_tensors(f)}
-        require_calls_alone(module, changing)
-        for function in named_functions(module).values():
-            with placed(function.location):
-                _bufferize(function, changing)
+        for each in modules(module):
+            functions = named_functions(each)
+            changing = {name: f for name, f in functions.items() if _has_tensors(f)}
+            require_calls_alone(each, changing)
+            for function in functions.values():
+                with placed(function.location):
+                    _bufferize(function, changing)
         return ()
 
 

@@ -40,7 +40,7 @@ from hotdesk.explain import Decision
 from hotdesk.ir.context import is_known_dialect
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.locations import placed
-from hotdesk.ir.walking import defined_functions, is_declaration, runs_every_call, symbol_name
+from hotdesk.ir.walking import all_functions, is_declaration, modules, runs_every_call, symbol_name
 from hotdesk.models.callee import assuming, retype_declaration
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing
@@ -113,11 +113,9 @@ class OneShotBufferize(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         self._check(module)
+        change = self._annotate if self.test_analysis_only else self._bufferize
         with choosing(self._choose):
-            if self.test_analysis_only:
-                self._annotate(module)
-                return ()
-            return self._bufferize(module)
+            return tuple(decision for each in modules(module) for decision in change(each))
 
     def _bufferize(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
@@ -144,10 +142,11 @@ class OneShotBufferize(Pass):
                 fit_calls(module)
         return tuple(decisions)
 
-    def _annotate(self, module: ir.Module) -> None:
+    def _annotate(self, module: ir.Module) -> tuple[Decision, ...]:
         for node, given in self._functions(module):
             record, analysis = self._decide(node, given)
             annotate(node.function, record, analysis, conflicts=self.print_conflicts, aliases=self.dump_alias_sets)
+        return ()
 
     def _functions(self, module: ir.Module) -> Generator[tuple[Callable, FunctionRecord]]:
         """The functions, callees first; each as it is read, and in force what those that it calls in a circle may assume."""
@@ -241,7 +240,7 @@ class OneShotBufferize(Pass):
         for dialect in self.dialect_filter:
             if not is_known_dialect(dialect, module.context):
                 raise self._refused("dialect-filter", "names of dialects", dialect)
-        names = {symbol_name(function) for function in defined_functions(module)}
+        names = {symbol_name(function) for function in all_functions(module)}
         for name in self.no_analysis_func_filter:
             if name not in names:
                 raise self._refused("no-analysis-func-filter", "names of functions with a body", name)

@@ -41,7 +41,7 @@ from hotdesk.ir.functions import (
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.recompute import are_known, computed
 from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
-from hotdesk.ir.walking import defining_op, entry_block, segment_sizes
+from hotdesk.ir.walking import defining_op, entry_block, modules, segment_sizes
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.one_shot import RESULT
 
@@ -66,6 +66,9 @@ class BufferResultsToOutParams(Pass):
     modify_public_functions: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        return tuple(decision for each in modules(module) for decision in self._run(each))
+
+    def _run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         uses = find_uses(module)
         for name, function in named_functions(module).items():

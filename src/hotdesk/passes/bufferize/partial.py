@@ -11,7 +11,7 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import alloc
 from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.types import is_tensor, memref_of
-from hotdesk.ir.walking import captured_operands, defined_functions, nested_ops, segment_sizes
+from hotdesk.ir.walking import all_functions, captured_operands, nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.expanding import expand_among
 from hotdesk.passes.bufferize.materializing import Materializing, copied, outside_payloads, to_buffer, to_tensor
@@ -23,7 +23,7 @@ _IN_PAYLOADS = ("tensor.extract", "tensor.dim")
 def bufferize_ops(module: ir.Module, wanted: Callable[[str], bool]) -> tuple[Decision, ...]:
     """Bufferizes every op whose name is wanted, that has a model and ranked tensors alone; other ops keep their tensors."""
     decisions: list[Decision] = []
-    for function in defined_functions(module):
+    for function in all_functions(module):
         for op in _payloads_first(_expanded(function, wanted)):
             if _has_tensors(op) and (op.name in _IN_PAYLOADS or outside_payloads(op) == op):
                 with placed(op.location):

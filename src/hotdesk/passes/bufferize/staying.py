@@ -25,17 +25,17 @@ def still_has(what: str, op: ir.Operation, found: ir.Type, hint: str | None) -> 
 
 
 def refuse_elsewhere(module: ir.Module) -> None:
-    """Raises BufferizationError if an op that is in no `func.func` of the module's own has a tensor, and names it.
+    """Raises BufferizationError if an op that is neither in a `func.func` of the module nor in a module in it has a tensor.
 
-    Functions of other dialects (`gpu.func`, `llvm.func`, …) and modules in the module are not bufferized.
+    Functions of other dialects (`gpu.func`, `llvm.func`, …) are not bufferized.
     """
     for view in module.body.operations:
         place = view.operation
-        if place.name == "func.func":
+        if place.name in ("func.func", "builtin.module"):
             continue
         for op in (place, *nested_ops(place)):
             found = tensor_at(op)
             if found is not None:
                 around = "the module" if op == place else f"`{place.name}`"
-                hint = "Only a `func.func` of the module itself is bufferized: move it into one, or run the pass there."
+                hint = "Only the `func.func`s of a `builtin.module` are bufferized: move it into one."
                 raise still_has(f"op `{op.name}` in {around}", op, found, hint)

@@ -14,7 +14,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, replace
-from hotdesk.ir.walking import defined_functions, nested_ops
+from hotdesk.ir.walking import all_functions, nested_ops
 from hotdesk.passes.base import Pass
 
 
@@ -25,7 +25,7 @@ class EmptyTensorToAllocTensor(Pass):
     name: ClassVar[str] = "hotdesk-empty-tensor-to-alloc-tensor"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in defined_functions(module):
+        for function in all_functions(module):
             for op in [op for op in nested_ops(function) if op.name == "tensor.empty"]:
                 sizes = list(op.operands)
                 attributes: dict[str, ir.Attribute] = {

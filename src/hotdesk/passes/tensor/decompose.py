@@ -20,7 +20,7 @@ from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, fill, index_constant, integers
 from hotdesk.ir.types import shape_of, static_entries
-from hotdesk.ir.walking import defined_functions, top_level_ops
+from hotdesk.ir.walking import all_functions, top_level_ops
 from hotdesk.models.tensor_parts import expand_concat, expand_pad, insert_at
 from hotdesk.passes.base import Pass
 
@@ -38,7 +38,7 @@ class DecomposeConcatAndPad(Pass):
     concat: bool = True
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in defined_functions(module):
+        for function in all_functions(module):
             if self.concat:
                 _grow(function)
             for op in top_level_ops(function):

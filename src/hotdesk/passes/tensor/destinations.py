@@ -18,7 +18,7 @@ from hotdesk.analysis.in_place.destinations import choose_destinations
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
-from hotdesk.ir.walking import defined_functions
+from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 
 
@@ -36,7 +36,7 @@ class ChooseDestinations(Pass):
     results_in_donated: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in defined_functions(module):
+        for function in all_functions(module):
             _choose(read_function(function, reload_scalars=self.reload_scalars), apart=not self.results_in_donated)
         return ()
 

@@ -23,7 +23,7 @@ from hotdesk.ir.building import create
 from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import defined_functions, defining_op, nested_ops, segment_sizes
+from hotdesk.ir.walking import all_functions, defining_op, nested_ops, segment_sizes
 from hotdesk.passes.base import Pass
 
 _SLICE = ("static_offsets", "static_sizes", "static_strides")
@@ -37,7 +37,7 @@ class EliminateEmptyTensors(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             held = HeldBytes(function)
             for op in [op for op in nested_ops(function) if op.name in INSERTIONS]:
                 found, size = find_chain(op, held), byte_size(op.operands[0], function)

@@ -17,7 +17,7 @@ from hotdesk.analysis.fusion.elementwise import Fusion, find_fusion
 from hotdesk.analysis.fusion.generics import read_generic
 from hotdesk.explain import Decision
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.walking import defined_functions, defining_op, nested_ops
+from hotdesk.ir.walking import all_functions, defining_op, nested_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.fusing import fuse
 
@@ -30,7 +30,7 @@ class FuseElementwise(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             for op in [op for op in nested_ops(function) if op.name == "linalg.generic"]:
                 decisions.extend(_fuse_producers(op, function))
         return tuple(decisions)

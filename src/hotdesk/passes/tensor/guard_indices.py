@@ -19,7 +19,7 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dim, empty_like
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import constant_of, defined_functions, defining_op, int_array, nested_ops, top_level_ops
+from hotdesk.ir.walking import all_functions, constant_of, defining_op, int_array, nested_ops, top_level_ops
 from hotdesk.passes.base import Pass
 
 MESSAGE = "index out of range"
@@ -33,7 +33,7 @@ class GuardIndices(Pass):
     name: ClassVar[str] = "hotdesk-guard-indices"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in defined_functions(module):
+        for function in all_functions(module):
             for op in top_level_ops(function):
                 if op.name == "linalg.generic":
                     _guard_reads(op)

@@ -33,7 +33,7 @@ from hotdesk.explain import Decision, Outcome
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import signature
-from hotdesk.ir.walking import defined_functions, runs_every_call, symbol_name
+from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 
 DONATED = "hotdesk.donated"
@@ -59,10 +59,10 @@ class UseInPlaceCalls(Pass):
         if self.cse:
             run_mlir_passes(module, "cse")
         if self.test_analysis_only:
-            for function in defined_functions(module):
+            for function in all_functions(module):
                 _annotate(function)
             return ()
-        return _Rewriting(module).run()
+        return tuple(decision for each in modules(module) for decision in _Rewriting(each).run())
 
 
 class _Rewriting:

@@ -26,7 +26,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.walking import defined_functions, top_level_ops
+from hotdesk.ir.walking import all_functions, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
 from hotdesk.passes.tensor.convolutions import convolution, grouped_convolution, pool
@@ -41,7 +41,7 @@ class NormalizeNamedOps(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             for op in top_level_ops(function):
                 rewrite = _REWRITES.get(op.name)
                 if rewrite is not None:

@@ -21,7 +21,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, empty_like, fill
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import captured_operands, defined_functions, defining_op, segment_sizes, top_level_ops
+from hotdesk.ir.walking import all_functions, captured_operands, defining_op, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
@@ -37,7 +37,7 @@ class RematerializeCheapOps(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             for op in reversed(top_level_ops(function)):
                 if is_cheap(op):
                     decisions.extend(_separate(op))

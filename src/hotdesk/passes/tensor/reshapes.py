@@ -19,7 +19,7 @@ from hotdesk.ir.reshaping import Dims, matching
 from hotdesk.ir.sizes import product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import DYNAMIC, shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import defined_functions, defining_op, top_level_ops
+from hotdesk.ir.walking import all_functions, defining_op, top_level_ops
 from hotdesk.passes.base import Pass
 
 
@@ -30,7 +30,7 @@ class ReshapesAsViews(Pass):
     name: ClassVar[str] = "hotdesk-reshapes-as-views"
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in defined_functions(module):
+        for function in all_functions(module):
             sizes = SymbolicSizes(function)
             for op in top_level_ops(function):
                 if op.name == "tensor.reshape":

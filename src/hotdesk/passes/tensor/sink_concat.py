@@ -22,7 +22,7 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dynamic_dims, integers, replace
 from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import defined_functions, defining_op, int_array, nested_ops, users
+from hotdesk.ir.walking import all_functions, defining_op, int_array, nested_ops, users
 from hotdesk.passes.base import Pass
 
 
@@ -40,7 +40,7 @@ class SinkConcat(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
-        for function in defined_functions(module):
+        for function in all_functions(module):
             waiting = [op for op in nested_ops(function) if op.name == "tensor.concat"]
             for concat in waiting:  # grows: what moves below a reader is looked at again
                 split = find_split(concat, self.max_operands)
