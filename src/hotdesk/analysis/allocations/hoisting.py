@@ -63,10 +63,10 @@ class Hoisting:
         self._program, self._dominance = self.allocations.program, self.allocations.dominance
 
     def above_uses(self, allocation: Allocation) -> Move | Decision | None:
-        """Where all uses are below; None if the allocation is there already."""
+        """Where all uses are below; None if the allocation is there already, or no path reaches it."""
         home = self.allocations.op(allocation).block
         wanted = self._above_all(allocation)
-        if wanted == home:
+        if wanted == home or not self._dominance.dominates(wanted, home):
             return None
         stop = self._definitions(allocation)
         place = home

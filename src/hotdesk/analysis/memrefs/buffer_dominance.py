@@ -60,11 +60,13 @@ class Dominance:
             block = self._above[block]
 
     def common(self, blocks: Iterable[int]) -> int:
-        """The lowest block that dominates all of these."""
+        """The lowest block that dominates all of these; the function's first one if none does, since no path reaches one."""
         rest = iter(blocks)
         found = next(rest)
         for other in rest:
             while found != other:
+                if found < 0 or other < 0:
+                    return 0
                 lower, upper = self._depth[found], self._depth[other]
                 if lower >= upper:
                     found = self._above[found]

@@ -110,7 +110,8 @@ class Passing(NamedTuple):
 class BufferProgram:
     """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order; `asynchronous` are
     the ops that run on beside the program (`analysis.memrefs.asynchronous`); `handed_on` are terminators that pass on
-    what is not followed, each with a memref whose memory that leads to (`analysis.memrefs.hidden_memory`)."""
+    what is not followed, each with a memref whose memory that leads to (`analysis.memrefs.hidden_memory`); `stored` are ops with
+    a memref that they put into other memory, from where it may be read."""
 
     function: ir.Operation
     ops: tuple[BufferOp, ...]
@@ -120,12 +121,14 @@ class BufferProgram:
     numbers: dict[ir.Value, int] = field(repr=False)
     asynchronous: frozenset[int] = frozenset()
     handed_on: tuple[tuple[int, int], ...] = ()
+    stored: tuple[tuple[int, int], ...] = ()
 
     def terminators(self, op: BufferOp, region: int) -> Iterator[BufferOp]:
-        """The ops with which control leaves a region of an op."""
+        """The ops with which control leaves a region of an op: not those that end in nowhere, such as `llvm.unreachable`."""
+        passes = any(edge.passed for edge in op.edges if edge.start == region)
         for number in op.regions[region]:
             block = self.blocks[number]
-            if block.last >= 0 and not block.branches:
+            if block.last >= 0 and not block.branches and (self.ops[block.last].operands or not passes):
                 yield self.ops[block.last]
 
     def root(self, buffer: int) -> int:

@@ -28,6 +28,9 @@ from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import in_order, nested_ops
 from hotdesk.models.flow import Flow
 
+_STORING = {"memref.store": 1, "affine.store": 1, "linalg.yield": None}
+"""Ops that write elements, which may be memrefs, and how many of their operands, from the first on, are such."""
+
 
 def read_buffers(function: ir.Operation, scalars: bool = False) -> BufferProgram:
     """Reads a function. With `scalars`, an op that uses a scalar uses the memrefs that the scalar is computed from."""
@@ -51,6 +54,7 @@ class _Reader:
         self._numbers: dict[ir.Value, int] = {}
         self._asynchronous: list[int] = []
         self._handed_on: list[tuple[int, int]] = []
+        self._stored: list[tuple[int, int]] = []
         self._edges: dict[tuple[int, str, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
 
     def run(self) -> BufferProgram:
@@ -64,6 +68,7 @@ class _Reader:
             self._numbers,
             frozenset(self._asynchronous),
             tuple(self._handed_on),
+            tuple(self._stored),
         )
 
     def _add(self, value: ir.Value, kind: Kind, producer: int, index: int, block: int, sources: tuple[int, ...]) -> int:
@@ -106,6 +111,8 @@ class _Reader:
         for buffer in (*operands, *self.hidden.of(operation), *(payload or ())) if payload or self.hidden else operands:
             if buffer != NOT_A_BUFFER and number not in users[buffer][-1:]:
                 users[buffer].append(number)
+        if name in _STORING:
+            self._stored += ((number, buffer) for buffer in operands[: _STORING[name]] if buffer != NOT_A_BUFFER)
         self._ops.append(None)
         before = len(self._buffers)
         regions: tuple[tuple[int, ...], ...] = ()
@@ -143,11 +150,16 @@ class _Reader:
     def _payload(self, operation: ir.Operation) -> list[int] | None:
         """The memrefs that the payload of a linalg op uses; None if it makes memrefs itself."""
         used: list[int] = []
+        stored: list[int] = []
         for op in nested_ops(operation):
             if any(is_buffer(value.type) for value in op.results):
                 return None
             used += (self._numbers[value] for value in op.operands if value in self._numbers)
             used += self.hidden.of(op)
+            if op.name in _STORING:
+                values = list(op.operands)[: _STORING[op.name]]
+                stored += (self._numbers[value] for value in values if value in self._numbers)
+        self._stored += ((len(self._ops), memref) for memref in stored)
         return used
 
     def _result(
@@ -180,16 +192,18 @@ class _Reader:
             successors = [places[s] for s in block.successors] if record.last >= 0 else []
             if not successors:
                 continue
-            passed = branched(cast(BufferOp, self._ops[record.last]).operation)
+            end = cast(BufferOp, self._ops[record.last]).operation
+            passed = branched(end)
             branches: list[tuple[int, tuple[tuple[int, int], ...]]] = []
             for position, successor in enumerate(successors):
                 if passed is None:
                     for argument in cast(BufferBlock, self._blocks[successor]).arguments:
-                        self._forget(argument)
+                        self._forget(argument, self.hidden.of(end))
                 handed = [(operand, argument) for operand, to, argument in passed or () if to == position]
                 branches.append((successor, tuple(handed)))
             self._blocks[number] = record._replace(branches=tuple(branches))
 
-    def _forget(self, buffer: int) -> None:
+    def _forget(self, buffer: int, hidden: Sequence[int]) -> None:
         if buffer != NOT_A_BUFFER:
-            self._buffers[buffer] = self._buffers[buffer]._replace(kind=Kind.UNKNOWN)
+            known = self._buffers[buffer]
+            self._buffers[buffer] = known._replace(kind=Kind.UNKNOWN, sources=(*known.sources, *hidden))

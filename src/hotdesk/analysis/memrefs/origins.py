@@ -30,6 +30,8 @@ class Origins:
     def __init__(self, program: BufferProgram) -> None:
         self.of = _origins(program)
         self.kept = {op.number: values for op in program.ops if (values := kept(program, op))}
+        for number, memref in program.stored:
+            self.kept[number] = (*self.kept.get(number, ()), memref)
         for number, values in used_later(program).items():
             self.kept[number] = tuple(dict.fromkeys((*self.kept.get(number, ()), *values)))
         self.escaped = frozenset[int]().union(*(self.of[v] for values in self.kept.values() for v in values))
@@ -60,12 +62,10 @@ def _origins(program: BufferProgram) -> list[frozenset[int]]:
 
 
 def kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:
-    """The memrefs of which an op may keep a pointer, or give one to whom it is not known."""
+    """The memrefs of which an op may keep a pointer, or give one to whom it is not known; not what it stores."""
     values = tuple(value for value in op.operands if value != NOT_A_BUFFER)
     if not values or op.name == "func.return":
         return ()
-    if op.name == "memref.store":
-        return tuple(value for value in op.operands[:1] if value != NOT_A_BUFFER)
     model = model_of(op.name)
     told = op.control or op.name.split(".")[0] in _DISCREET or (model is not None and model.effects is not None)
     keeps = op.name in _KEEPING or _is_opaque(program, op) or (not told and not _makes_numbers(op))
@@ -79,10 +79,12 @@ def _makes_numbers(op: BufferOp) -> bool:
 
 
 def _is_opaque(program: BufferProgram, op: BufferOp) -> bool:
-    """Whether an op makes memrefs of its operands that nothing is known of, or ends a region of such an op."""
-    made = [*op.results, *(a for region in op.regions for block in region for a in program.blocks[block].arguments)]
+    """Whether an op makes memrefs of its operands that nothing is known of, branches to such, or ends a region of such an op."""
+    block = program.blocks[op.block]
+    entered = [block for region in op.regions for block in region]
+    entered += [successor for successor, _ in block.branches] if block.last == op.number else []
+    made = [*op.results, *(argument for number in entered for argument in program.blocks[number].arguments)]
     if any(value != NOT_A_BUFFER and program.buffers[value].kind is Kind.UNKNOWN for value in made):
         return True
-    block = program.blocks[op.block]
     inside = block.parent != FUNCTION and not program.ops[block.parent].control
     return inside and block.last == op.number and not block.branches

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hotdesk._bindings import ir
+from hotdesk.ir.types import is_buffer
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.registry import model_of
 
 ENTRY, EXIT = -2, RESULTS
 _ONCE = ("scf.execute_region", "shape.assuming", "memref.alloca_scope")
 _PASSES_NOTHING = ("scf.forall", "scf.parallel")
+_REDUCING = ("scf.parallel", "scf.reduce")
 
 
 class RegionEdge(NamedTuple):
@@ -30,7 +32,9 @@ class RegionEdge(NamedTuple):
 
 
 def flow_of(op: ir.Operation) -> Flow | None:
-    """How values pass through the regions of an op, or None if that is not known."""
+    """How values pass through the regions of an op, or None if that is not known: memrefs that are reduced are not followed."""
+    if op.name in _REDUCING and any(is_buffer(value.type) for value in (*op.operands, *op.results)):
+        return None
     model = model_of(op.name)
     if model is not None and model.flow is not None:
         return model.flow(op)

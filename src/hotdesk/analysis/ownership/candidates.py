@@ -11,6 +11,7 @@ from collections.abc import Collection
 from heapq import heappop, heappush
 
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, Buffer, BufferProgram, Kind
+from hotdesk.analysis.memrefs.unknown_memory import UnknownMemory
 from hotdesk.analysis.ownership.handovers import Handovers, Key
 
 EXTERNAL = -1
@@ -24,6 +25,7 @@ class Candidates:
 
     def __init__(self, program: BufferProgram, slots: Handovers, lent: frozenset[int]) -> None:
         self._program, self._slots, self._lent = program, slots, lent
+        self.unknown = UnknownMemory(program)
         self._made = [self._own(buffer) for buffer in program.buffers]
         self._targets: dict[int, list[tuple[int, Key | None]]] = {}
         for buffer in program.buffers:
@@ -97,12 +99,10 @@ class Candidates:
         return producer >= 0 and self._program.ops[producer].name in ("func.call", "func.call_indirect")
 
     def _shown(self, buffer: int) -> tuple[int, ...]:
-        """The memrefs whose memory a memref may be by its op: a view's, a choice's, all that an unknown op has."""
+        """The memrefs whose memory a memref may be by its op: a view's, a choice's, all that an unknown op has or hands on."""
         record = self._program.buffers[buffer]
         shown = record.sources
-        if record.kind is Kind.UNKNOWN and record.producer >= 0:
+        if record.kind is Kind.UNKNOWN:
             is_new = self._is_called(buffer) and buffer not in self._lent
-            shown = () if is_new else (*shown, *self._program.ops[record.producer].operands)
-        elif record.kind is Kind.UNKNOWN and (parent := self._program.blocks[record.block].parent) >= 0:
-            shown = self._program.ops[parent].operands
+            shown = () if is_new else dict.fromkeys(value for _, value in self.unknown.handed(record))
         return tuple(source for source in shown if source != NOT_A_BUFFER)

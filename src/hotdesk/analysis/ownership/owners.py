@@ -111,6 +111,7 @@ class Ownership:
         self.candidates = self._candidates()
         if self._must_own() or self._keep_apart():
             return False
+        self._refuse_unknown()
         self.handovers = {h.key: h for op in sorted(self.slots.keys_at) for h in self._handed_at(op)}
         claims = {(h.key, first) for h in self.handovers.values() for _, first in h.claimed}
         if not claims <= self._claims:
@@ -120,6 +121,16 @@ class Ownership:
 
     def _candidates(self) -> list[frozenset[int]]:
         return self._found.find(self.owning, self._kept, self._claims)
+
+    def _refuse_unknown(self) -> None:
+        """Raises BufferizationError if memory leaves the scope of its owner by an op of which nothing is known."""
+        unknown = self._found.unknown
+        for buffer in unknown.all:
+            owners = self.candidates[buffer.number] - {EXTERNAL, buffer.number}
+            gone = {owner for owner in owners if not self._scopes.has(owner, buffer.number)}
+            for number, source in unknown.handed(buffer) if gone else ():
+                if not gone.isdisjoint(self.candidates[source]):
+                    raise not_released(self._program, self._program.ops[number], True)
 
     def _must_own(self) -> bool:
         """Makes slots own by rule 1; whether there were any."""
@@ -207,8 +218,7 @@ class Ownership:
 
     def _stored(self) -> set[int]:
         """Owners of memory that other memory points to, and whoever they hand over to: it may be read from there."""
-        stores = (op for op in self._program.ops if op.name == "memref.store" and op.operands[0] != NOT_A_BUFFER)
-        found = {c for op in stores for c in self.candidates[op.operands[0]]} - {EXTERNAL}
+        found = {c for _, memref in self._program.stored for c in self.candidates[memref]} - {EXTERNAL}
         before = -1
         while found and before != len(found):
             before = len(found)

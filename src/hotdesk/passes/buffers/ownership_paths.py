@@ -158,12 +158,13 @@ class _Paths:
         program = self._program
         between = range(program.ops[tail.branch].end, tail.user)
         passed = [program.root(operand) for operand in program.ops[tail.user].operands if operand != NOT_A_BUFFER]
+        storing = {op for op, _ in program.stored}
         if passed.count(value) != 1 or value not in program.ops[tail.user].operands:
             return False
         for number in between:
             op = program.ops[number]
             effects = effects_of(op.operation)
-            if effects is None or (op.name == "memref.store" and op.operands[0] != NOT_A_BUFFER):
+            if effects is None or number in storing:
                 return False
             written = [program.root(program.numbers[memref]) for memref in effects.writes]
             if any(memref not in passed or program.buffers[memref].producer not in between for memref in written):

@@ -101,7 +101,9 @@ def _passed(machine: Machine, parameter: Parameter, value: Any, at: Source) -> A
         data.fill(machine.settings.poison)
     kind = "argument" if parameter.result is None else "result"
     name = what if parameter.result is None else f"result {parameter.result}"
-    block = machine.memory.hold(data, kind, name, at, written=not unwritten, writable=parameter.writable)
+    block = machine.memory.hold(
+        data, kind, name, at, written=not unwritten, writable=parameter.writable, alignment=parameter.alignment
+    )
     return View.of(block, array.shape, dtype)
 
 

@@ -67,10 +67,12 @@ class Memory:
         return Traffic(self._allocations, self._bytes, self._peak)
 
     def hold(
-        self, data: Array, kind: str, name: str, at: Source, *, written: bool = True, writable: bool = True
-    ) -> Block:
+        self, data: Array, kind: str, name: str, at: Source,
+        written: bool = True, writable: bool = True, alignment: int = 0,
+    ) -> Block:  # fmt: skip
         """A block that is not the program's to free. `data` are its bytes, not copied; unless `written`, nobody wrote them."""
-        block = self._enter(data, None if written else np.zeros(len(data), np.uint8), kind, name, at, _ALIGNMENT)
+        shadow = None if written else np.zeros(len(data), np.uint8)
+        block = self._enter(data, shadow, kind, name, at, alignment or _ALIGNMENT)
         block.writable = writable
         return block
 

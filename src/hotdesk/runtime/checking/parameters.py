@@ -31,6 +31,7 @@ class Parameter:
         arena: whether it is memory that the function carves its buffers out of.
         sized_by: the function that tells the bytes of an arena of dynamic size, given the other arguments; "" if there is none.
         holds: the results that lie in its memory when the function is done.
+        alignment: the bytes that an arena is aligned to, as it states them; 0 if nothing is stated.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Parameter:
     arena: bool
     sized_by: str = ""
     holds: tuple[int, ...] = ()
+    alignment: int = 0
 
     @property
     def is_memref(self) -> bool:
@@ -73,6 +75,7 @@ def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
             ARENA in entry,
             str(entry[_ARENA_BYTES].value) if _ARENA_BYTES in entry else "",
             int_array(entry[HOLDS]) if HOLDS in entry else (),
+            int(entry[ARENA].value) if ARENA in entry and isinstance(entry[ARENA], ir.IntegerAttr) else 0,
         )
         for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
     ]
