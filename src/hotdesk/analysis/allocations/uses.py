@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.new_memory import dynamic_sizes, freed, is_free_of
 from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
@@ -57,7 +58,8 @@ class Allocations:
         self.views = Views(function, made_with=dynamic_sizes)
         self.sizes = self.views.sizes
         self._aliases = self._reached()
-        self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op))}
+        given = GivenFreed()
+        self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op, given))}
         self._body = tuple(b.number for b in self.program.blocks if b.parent == FUNCTION)
         self.touching: dict[int, bool] = {}
         """What `ranges` has found of ops, by number."""
@@ -159,7 +161,8 @@ def bytes_of_element(memref: ir.Type) -> int:
     return element_bytes(str(element)) if isinstance(element, numbers) else 0
 
 
-def _may_free(op: BufferOp) -> tuple[int, ...]:
+def _may_free(op: BufferOp, given: GivenFreed) -> tuple[int, ...]:
     """The memrefs that an op may free."""
-    values = op.operands if op.name in _FREEING else (op.operands[i] for i in freed(op.operation))
+    is_any = op.name in _FREEING or (max(op.operands, default=NOT_A_BUFFER) >= 0 and given.by(op.operation))
+    values = op.operands if is_any else (op.operands[i] for i in freed(op.operation))
     return tuple(value for value in values if value != NOT_A_BUFFER)
