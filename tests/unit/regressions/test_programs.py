@@ -354,3 +354,36 @@ def test_an_op_that_reads_its_init_is_fused(init: str) -> None:
         }}""",
         np.array([[2, 4]]),
     )
+
+
+@pytest.mark.parametrize("source", ["%whole", "%other"])
+def test_a_part_of_memory_without_contents_is_written_where_it_is(source: str) -> None:
+    """An insertion into a slice of what has no contents went to new memory, and what inserted it took it to be in place."""
+    _check(
+        f"""func.func @main(%x: tensor<3xf32>) -> tensor<5xf32> {{
+          %other = tensor.empty() : tensor<5xf32>
+          %whole = tensor.empty() : tensor<5xf32>
+          %s = tensor.extract_slice {source}[1] [4] [1] : tensor<5xf32> to tensor<4xf32>
+          %i = tensor.insert_slice %x into %s[0] [3] [1] : tensor<3xf32> into tensor<4xf32>
+          %j = tensor.insert_slice %i into %whole[1] [4] [1] : tensor<4xf32> into tensor<5xf32>
+          return %j : tensor<5xf32>
+        }}""",
+        _numbers(3),
+    )
+
+
+def test_insertions_of_insertions_into_memory_without_contents() -> None:
+    _check(
+        """func.func @main(%x: tensor<3xf32> {hotdesk.donated}) -> tensor<?xf32> {
+          %zero = arith.constant 0 : index
+          %four = arith.constant 4 : index
+          %five = arith.constant 5 : index
+          %e = tensor.empty(%four) : tensor<?xf32>
+          %i = tensor.insert_slice %x into %e[%zero] [3] [1] : tensor<3xf32> into tensor<?xf32>
+          %j = tensor.insert_slice %i into %e[%zero] [%four] [1] : tensor<?xf32> into tensor<?xf32>
+          %whole = tensor.empty(%five) : tensor<?xf32>
+          %k = tensor.insert_slice %j into %whole[%zero] [%four] [1] : tensor<?xf32> into tensor<?xf32>
+          return %k : tensor<?xf32>
+        }""",
+        _numbers(3),
+    )

@@ -152,12 +152,11 @@ def _decide(
         reason = Reason.OVERWRITTEN_UNREAD if missed.value is not None else missed.reason
         candidate = missed.value if missed.value is not None else missed.candidate
         inserted = op.facts.part is not None and op.facts.part.source is not None
-        joined = (inserted or readers.extent[value] is not WHOLE) and places.conflict(
-            op, operand, value, result
-        ) is None
+        into_part = readers.extent[value] is not WHOLE
+        joined = (inserted or into_part) and places.conflict(op, operand, value, result) is None
         if joined:
             places.join(value, op.results[result])
-        if joined and not inserted:
+        if joined and into_part:
             return OperandDecision(op.number, operand, True, Reason.WRITTEN_IN_DESTINATION)
         return OperandDecision(op.number, operand, True, reason, missed.conflict, True, candidate, missed.clash)
     conflict = places.conflict(op, operand, value, result)

@@ -187,7 +187,9 @@ class Rewriting:
         )
         if len(here) != 1 or self._places.locations(source) != here:
             return False
-        return not self._memrefs.memory.moves(here[0][0]) or self._sees_destination(op, part.source, part.container)
+        memory, place = self._memrefs.memory, here[0][0]
+        in_one = not (memory.moves(place) or memory.parted(place))
+        return in_one or self._sees_destination(op, part.source, part.container)
 
     def _sees_destination(self, op: ir.Operation, source: int, container: int) -> bool:
         """Whether what an op inserts is a view of the memref in which it is inserted."""
