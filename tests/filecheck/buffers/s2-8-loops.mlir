@@ -145,3 +145,60 @@ func.func @while_swap(%n: index, %x: memref<2xf32>, %out: memref<2xf32>) {
   memref.copy %r#1, %out : memref<2xf32> to memref<2xf32>
   return
 }
+
+// -----
+
+// The loop certainly runs: what it ends with is new, and freed unasked, though in its first iteration it has an argument.
+// CHECK-LABEL: func.func @loop_that_runs(
+// CHECK-SAME:    [[X:%[a-z0-9]+]]: memref<2xf32>
+// CHECK:         [[R:%.*]]:2 = scf.for {{.*}} iter_args([[M:%.*]] = [[X]], [[OWNED:%.*]] = %{{.*}})
+// CHECK:           scf.if [[OWNED]] {
+// CHECK-NEXT:        memref.dealloc [[M]]
+// CHECK:         memref.copy [[R]]#0
+// CHECK-NEXT:    memref.dealloc [[R]]#0
+// CHECK-NEXT:    return
+func.func @loop_that_runs(%x: memref<2xf32>, %out: memref<2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%m = %x) -> memref<2xf32> {
+    %v = memref.alloc() : memref<2xf32>
+    memref.copy %m, %v : memref<2xf32> to memref<2xf32>
+    scf.yield %v : memref<2xf32>
+  }
+  memref.copy %r, %out : memref<2xf32> to memref<2xf32>
+  return
+}
+
+// -----
+
+// What it returns is its own for certain. From 3 to 0 a loop does not run: then the argument is copied.
+// CHECK-LABEL: func.func @returned_by_a_loop_that_runs(
+// CHECK:         [[R:%.*]]:2 = scf.for
+// CHECK:         return [[R]]#0
+// CHECK-LABEL: func.func @returned_by_a_loop_that_does_not_run(
+// CHECK:         [[R:%.*]]:2 = scf.for
+// CHECK:         [[C:%.*]] = scf.if [[R]]#1
+// CHECK:         return [[C]]
+func.func @returned_by_a_loop_that_runs(%x: memref<2xf32>) -> memref<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%m = %x) -> memref<2xf32> {
+    %v = memref.alloc() : memref<2xf32>
+    memref.copy %m, %v : memref<2xf32> to memref<2xf32>
+    scf.yield %v : memref<2xf32>
+  }
+  return %r : memref<2xf32>
+}
+func.func @returned_by_a_loop_that_does_not_run(%x: memref<2xf32>) -> memref<2xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = scf.for %i = %c3 to %c0 step %c1 iter_args(%m = %x) -> memref<2xf32> {
+    %v = memref.alloc() : memref<2xf32>
+    memref.copy %m, %v : memref<2xf32> to memref<2xf32>
+    scf.yield %v : memref<2xf32>
+  }
+  return %r : memref<2xf32>
+}

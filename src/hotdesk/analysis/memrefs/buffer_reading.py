@@ -20,6 +20,7 @@ from hotdesk.analysis.memrefs.buffer_program import (
     BufferProgram,
     Kind,
 )
+from hotdesk.analysis.memrefs.first_iterations import has_first_iteration
 from hotdesk.analysis.memrefs.hidden_memory import HiddenMemory
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.memrefs.region_graph import RegionEdge, flow_of, region_edges
@@ -55,7 +56,7 @@ class _Reader:
         self._asynchronous: list[int] = []
         self._handed_on: list[tuple[int, int]] = []
         self._stored: list[tuple[int, int]] = []
-        self._edges: dict[tuple[int, str, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
+        self._edges: dict[tuple[int, str, tuple[bool, ...], bool], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
 
     def run(self) -> BufferProgram:
         self._region(self._function.regions[0], FUNCTION, 0, Kind.ARGUMENT)
@@ -122,7 +123,7 @@ class _Reader:
             flow = flow_of(operation)
             kind = Kind.UNKNOWN if flow is None else Kind.PASSED
             regions = tuple([self._region(r, number, i, kind) for i, r in enumerate(operation.regions)])
-            edges = self._graph(name, flow, regions)
+            edges = self._graph(operation, flow, regions)
         results = tuple(
             [
                 self._result(operation, name, v, i, (number, block), operands, flow is not None)
@@ -140,11 +141,13 @@ class _Reader:
             self.hidden.note(op, self._ops[number + 1 :], (*operands, *(payload or ())), before)
         return number
 
-    def _graph(self, name: str, flow: Flow | None, regions: tuple[tuple[int, ...], ...]) -> tuple[RegionEdge, ...]:
+    def _graph(
+        self, op: ir.Operation, flow: Flow | None, regions: tuple[tuple[int, ...], ...]
+    ) -> tuple[RegionEdge, ...]:
         """The graph of an op with regions; that of ops with one flow is made once."""
-        key = id(flow), name, tuple([bool(blocks) for blocks in regions])
+        key = id(flow), op.name, tuple([bool(blocks) for blocks in regions]), has_first_iteration(op)
         if key not in self._edges:
-            self._edges[key] = flow, region_edges(name, flow, key[2])
+            self._edges[key] = flow, region_edges(op.name, flow, *key[2:])
         return self._edges[key][1]
 
     def _payload(self, operation: ir.Operation) -> list[int] | None:

@@ -3,8 +3,9 @@
     scf.yield %a : memref<8xf32>      ->      scf.yield %a, %true : memref<8xf32>, i1
 
 Block arguments and results of a dynamic slot get a flag after their others; branches and terminators pass one on. A flag that is
-known on all paths is not made: static owners need none. A function that *lends* returns a flag beside each result that it may not
-own, instead of a copy.
+known on all paths is not made: static owners need none. Nor is one asked that comes beside what is owned on all ways into a
+result: that of a loop that certainly runs, though what went into it was not owned. A function that *lends* returns a flag beside
+each result that it may not own, instead of a copy.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class OwnershipFlags:
         self.rewritten = Rewritten(program, ownership)
         self._handed = HandedFlags(program, ownership, self._dynamic, self.rewritten)
         self.copied: list[ReturnedCopy] = []
+        passings, handed = ownership.slots.passings, ownership.handovers.values()
+        self._uncertain = {p.target for h in handed if not h.certain for p in passings.get(h.key, ())}
         told = (h.slot.returned for h in ownership.handovers.values() if _may_be_lent(h))
         self.lent = tuple(sorted(set(told))) if lends else ()
 
@@ -75,7 +78,12 @@ class OwnershipFlags:
             buffer = self._program.buffers[target]
             if buffer.producer < 0:
                 block = cast(Any, buffer.value).owner
-                self.rewritten.flags[target] = block.add_argument(bit_type(), ir.Location.unknown())
+                self._tell(target, block.add_argument(bit_type(), ir.Location.unknown()))
+
+    def _tell(self, target: int, flag: ir.Value) -> None:
+        """Notes the flag beside an argument or a result, unless it is always true."""
+        if target in self._uncertain:
+            self.rewritten.flags[target] = flag
 
     def _landing(self, values: Sequence[int]) -> list[Slot]:
         """The dynamic slots among block arguments or results, in the order of their flags."""
@@ -105,7 +113,7 @@ class OwnershipFlags:
             return
         for slot, flag in zip(results, list(new.results)[len(op.results) :], strict=True):
             (target,) = (value for value in op.results if value in slot.targets)
-            self.rewritten.flags[target] = flag
+            self._tell(target, flag)
 
     def _with_flags(self, op: BufferOp, operands: Sequence[ir.Value], count: int) -> ir.Operation:
         """An op made again with other operands, and with so many flags as results more."""

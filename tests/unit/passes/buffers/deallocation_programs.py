@@ -8,6 +8,7 @@ HEAD = """
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
 """
 
 
@@ -20,11 +21,14 @@ def main(body: str, functions: str = "") -> str:
     return f"{functions}\nfunc.func @main({arguments}) {{\n{HEAD}{body}\nreturn\n}}"
 
 
-def loop(yielded: str, inits: str, body: str = "", names: str = "%u %v") -> str:
+def loop(
+    yielded: str, inits: str, body: str = "", names: str = "%u %v", bounds: str = "%i = %c0 to %n step %c1"
+) -> str:
     carried = ", ".join(f"{a} = {b}" for a, b in zip(names.split(), inits.split(), strict=False))
     count = len(inits.split())
     types = ", ".join([M] * count)
-    return f"""%r:{count} = scf.for %i = %c0 to %n step %c1 iter_args({carried}) -> ({types}) {{
+    head, _, kind = bounds.partition(" :")
+    return f"""%r:{count} = scf.for {head} iter_args({carried}) -> ({types}) {": " * bool(kind)}{kind} {{
     {body}
     scf.yield {yielded} : {types}
   }}
@@ -55,12 +59,30 @@ def picked(body: str) -> str:
     )
 
 
+THRICE, NEVER = "%i = %c0 to %c3 step %c1", "%i = %c2 to %c2 step %c1"
+BYTES = "%c200 = arith.constant 200 : i8\n%s0 = arith.constant 0 : i8\n%s100 = arith.constant 100 : i8\n"
+UNSIGNED, SIGNED = "unsigned %i = %s0 to %c200 step %s100 : i8", "%i = %s0 to %c200 step %s100 : i8"
+
 PROGRAMS = {
     "s2_8 loop, new sometimes": main(f"{loop('%w', '%x', SOMETIMES)}{copy('%r#0', '%out')}"),
     "loop, new sometimes, from an allocation": main(f"{A}{loop('%w', '%a', SOMETIMES)}{copy('%r#0', '%out')}"),
     "loop, new each time": main(f"{loop('%w', '%x', FRESH)}{copy('%r#0', '%out')}"),
     "loop, new each time, first one used later": main(
         f"{A}{loop('%w', '%a', FRESH)}{copy('%r#0', '%out')}\n{copy('%a', '%out')}"
+    ),
+    "loop that runs, new each time": main(f"{loop('%w', '%x', FRESH, bounds=THRICE)}{copy('%r#0', '%out')}"),
+    "loop that never runs, new each time": main(f"{loop('%w', '%x', FRESH, bounds=NEVER)}{copy('%r#0', '%out')}"),
+    "loop that runs, unsigned, new each time": main(
+        f"{BYTES}{loop('%w', '%x', FRESH, bounds=UNSIGNED)}{copy('%r#0', '%out')}"
+    ),
+    "loop that never runs, signed, new each time": main(
+        f"{BYTES}{loop('%w', '%x', FRESH, bounds=SIGNED)}{copy('%r#0', '%out')}"
+    ),
+    "loop that runs, swap with an argument and a new one": main(
+        f"{loop('%v, %w', '%x %y', FRESH, bounds=THRICE)}{copy('%r#0', '%out')}\n{copy('%r#1', '%out')}"
+    ),
+    "returned from a loop that runs": picked(
+        loop("%w", "%u", f"{D}{copy('%d', '%v')}{FRESH}".replace("%u", "%z"), "%z", THRICE)
     ),
     "swap": main(f"{A}{B}{loop('%v, %u', '%a %b')}{copy('%r#0', '%out')}"),
     "swap with an argument": main(f"{A}{loop('%v, %u', '%a %x')}{copy('%r#0', '%out')}"),

@@ -95,6 +95,12 @@ def asked(text: str, one: DeallocateAfterLastUse = OWNERSHIP) -> int:
     [
         ("swap", 0),
         ("loop, new each time", 2),
+        ("loop that runs, new each time", 1),
+        ("loop that never runs, new each time", 2),
+        ("loop that runs, unsigned, new each time", 1),
+        ("loop that never runs, signed, new each time", 2),
+        ("loop that runs, swap with an argument and a new one", 2),
+        ("returned from a loop that runs", 1),
         ("loop, new sometimes", 2),
         ("loop, new sometimes, from an allocation", 0),
         ("one twice", 2),
