@@ -55,8 +55,6 @@ MEANINGS = """\
   `@dealloc_helper` is one. **run**: how often a run comes by them; each comparison in the helper is one. Models
   and chains, which have no loops, come by each once.
 - **copies**: as in BUFFERIZE.md, in the text, those under a condition too. **run**: how many a run makes, which the bar is about.
-  Where a function returns one of two buffers and the other is used behind the choice, Hotdesk's deallocation copies it; MLIR's
-  asks at run time.
 - **s**: processor time of all passes of a side, median of three runs, or of fewer when they take 5 s, sides
   interleaved, without parsing; **wall** by the clock.
 """

@@ -360,3 +360,68 @@ func.func @loop_before_a_branch(%n: index, %p: i1, %x: memref<2xf32>, %out: memr
 ^end:
   return
 }
+
+// -----
+
+// A choice is put off until both have been used, also in a branch: then each way frees the other one.
+// CHECK-LABEL: func.func @choice_put_off(
+// CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<2xf32>, [[OUT:%[a-z0-9]+]]: memref<2xf32>)
+// CHECK:         [[A:%.*]] = memref.alloc()
+// CHECK:         [[B:%.*]] = memref.alloc()
+// CHECK-NEXT:    memref.copy [[X]], [[B]]
+// CHECK-NEXT:    scf.if [[P]] {
+// CHECK-NEXT:      memref.copy [[A]], [[OUT]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    [[R:%.*]] = scf.if [[P]] -> (memref<2xf32>) {
+// CHECK-NEXT:      memref.dealloc [[B]]
+// CHECK-NEXT:      scf.yield [[A]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      memref.dealloc [[A]]
+// CHECK-NEXT:      scf.yield [[B]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    memref.copy [[X]], [[OUT]]
+// CHECK-NEXT:    return [[R]]
+func.func @choice_put_off(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) -> memref<2xf32> {
+  %a = memref.alloc() : memref<2xf32>
+  memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+  %b = memref.alloc() : memref<2xf32>
+  memref.copy %x, %b : memref<2xf32> to memref<2xf32>
+  %r = arith.select %p, %a, %b : memref<2xf32>
+  scf.if %p {
+    memref.copy %a, %out : memref<2xf32> to memref<2xf32>
+  }
+  memref.copy %x, %out : memref<2xf32> to memref<2xf32>
+  return %r : memref<2xf32>
+}
+
+// -----
+
+// The first result is new for certain; a flag tells whether the second one is the same memory, and it is copied only then.
+// CHECK-LABEL: func.func @one_result_may_be_the_other(
+// CHECK:         [[R:%.*]]:3 = scf.for
+// CHECK-NOT:     memref.extract_aligned_pointer_as_index
+// CHECK:         [[C:%.*]] = scf.if [[R]]#2 -> (memref<2xf32>) {
+// CHECK-NEXT:      scf.yield [[R]]#1
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      [[N:%.*]] = memref.alloc()
+// CHECK-NEXT:      memref.copy [[R]]#1, [[N]]
+// CHECK-NEXT:      scf.yield [[N]]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return [[R]]#0, [[C]]
+func.func @one_result_may_be_the_other(%n: index, %p: i1, %x: memref<2xf32>) -> (memref<2xf32>, memref<2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<2xf32>
+  memref.copy %x, %a : memref<2xf32> to memref<2xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%u = %a, %v = %a) -> (memref<2xf32>, memref<2xf32>) {
+    %w = memref.alloc() : memref<2xf32>
+    memref.copy %v, %w : memref<2xf32> to memref<2xf32>
+    %k = scf.if %p -> memref<2xf32> {
+      scf.yield %w : memref<2xf32>
+    } else {
+      scf.yield %u : memref<2xf32>
+    }
+    scf.yield %w, %k : memref<2xf32>, memref<2xf32>
+  }
+  return %r#0, %r#1 : memref<2xf32>, memref<2xf32>
+}

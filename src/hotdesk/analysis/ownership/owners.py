@@ -58,7 +58,8 @@ class Ownership:
         owning: the slots that own, by number.
         handovers: what is passed into them, by key.
         places: for each owner that frees its buffer somewhere, where.
-        last_uses: for each owner, the last op that uses its buffer.
+        uses: for each owner, the ops that use its buffer, in order.
+        last_uses: for each owner that frees its buffer, the last of them.
         unfinished: asynchronous ops that may still use memory which is freed or handed over, by number.
     """
 
@@ -96,10 +97,11 @@ class Ownership:
         return len(self.dynamic) + 3 * sum(self.compared(handover) for handover in self.handovers.values())
 
     def compared(self, handover: Handover) -> int:
-        """How many owners an operand is compared with by address."""
+        """How many owners an operand is compared with by address: not with one that another operand certainly takes."""
         if len(handover.candidates) < 2:
             return 0
-        owners = (*handover.moved, *(owner for owner, _ in handover.claimed))
+        open_claims = (owner for owner, first in handover.claimed if len(self.handovers[first].candidates) > 1)
+        owners = (*handover.moved, *open_claims)
         return sum(owner != self._program.root(handover.source) for owner in owners)
 
     def owner_slot(self, buffer: int) -> Slot | None:
@@ -180,7 +182,7 @@ class Ownership:
 
     def _place(self) -> bool:
         """Finds where each owner frees its buffer, or takes handovers back."""
-        uses, self._late = uses_of_owners(self._problem, self.candidates)
+        self.uses, self._late = uses_of_owners(self._problem, self.candidates)
         moves: dict[int, dict[int, frozenset[int]]] = {}
         for handover in self.handovers.values():
             for c in handover.moved:
@@ -191,16 +193,16 @@ class Ownership:
         self._moves = moves
         self.last_uses: dict[int, int] = {}
         refused: set[tuple[Key, int]] = set()
-        for owner in sorted(uses):
+        for owner, uses in sorted(self.uses.items()):
             mine = moves.get(owner, {})
-            found = self._releases.find(owner, uses[owner], mine)
+            found = self._releases.find(owner, uses, mine)
             if isinstance(found, range):
                 back = {(h.key, owner) for op in mine if op in found for h in self._handed_at(op) if owner in h.moved}
                 self._require(owner, found, back)
                 refused |= back
             else:
                 self.places[owner] = found
-                self.last_uses[owner] = uses[owner][-1] if uses[owner] else -1
+                self.last_uses[owner] = uses[-1] if uses else -1
         self._kept |= refused
         return not refused
 

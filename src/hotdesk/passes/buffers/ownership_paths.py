@@ -1,6 +1,7 @@
 """Where control decides who owns a buffer, the program says so on each path, and nothing is asked at run time.
 
-1. A choice of which it would be asked what was chosen becomes a branch: each way frees what it does not pass on.
+1. A choice of which it would be asked what was chosen becomes a branch: each way frees what it does not pass on. It is put off
+   until both have been used (`late_choices`).
 
     %s = arith.select %p, %a, %b      ->      %s = scf.if %p { scf.yield %a } else { scf.yield %b }
 
@@ -24,7 +25,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Set
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, Kind
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
 from hotdesk.analysis.ownership.candidates import EXTERNAL
@@ -38,14 +39,14 @@ Point = tuple[int, int]
 """An op and one of its operands."""
 
 
-def asked_choices(program: BufferProgram, ownership: Ownership) -> list[ir.Operation]:
+def asked_choices(program: BufferProgram, ownership: Ownership) -> list[BufferOp]:
     """The selects of which addresses would tell what was chosen (1)."""
-    found: dict[int, ir.Operation] = {}
+    found: dict[int, BufferOp] = {}
     for handover in ownership.handovers.values():
         root = program.buffers[program.root(handover.source)]
         if root.kind is Kind.CHOICE and len(handover.candidates) > 1 and (handover.moved or handover.claimed):
-            op = program.ops[root.producer].operation
-            if str(op.operands[0].type) == "i1":
+            op = program.ops[root.producer]
+            if str(op.operation.operands[0].type) == "i1":
                 found[root.producer] = op
     return [found[number] for number in sorted(found)]
 

@@ -20,6 +20,7 @@ from hotdesk.analysis.ownership.solving import solve
 from hotdesk.explain import Reason
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_open_results
+from hotdesk.passes.buffers.late_choices import put_off
 from hotdesk.passes.buffers.new_copies import copy_of
 from hotdesk.passes.buffers.ownership_flags import flagged_results
 from hotdesk.passes.buffers.ownership_paths import (
@@ -125,7 +126,9 @@ class _Settling:
         """Makes choices branches where that leaves less to be asked."""
         while self._ownership.asked and (choices := asked_choices(self._program, self._ownership)):
             asked = self._ownership.asked
-            branches = [branch_of(select) for select in choices]
+            for choice in choices:
+                put_off(self._program, self._ownership, choice)
+            branches = [branch_of(choice.operation) for choice in choices]
             self._read()
             if self._ownership.asked >= asked:
                 for branch in branches:

@@ -170,6 +170,24 @@ PROGRAMS = {
     "returned choice of an argument": picked(f"{D}%r = arith.select %p, %d, %u : {M}"),
     "returned choice of two": picked(f"{D}{FRESH}%r = arith.select %p, %d, %w : {M}"),
     "returned choice, also read": picked(f"{D}{FRESH}%r = arith.select %p, %d, %w : {M}\n{copy('%d', '%u')}"),
+    "returned choice, one is written behind": picked(
+        f"{D}{FRESH}%r = arith.select %p, %d, %w : {M}\nscf.if %p {{\n{copy('%w', '%d')}\n}}"
+    ),
+    "returned choice, each is used behind, it too": picked(
+        f"""{D}{FRESH}%r = arith.select %p, %d, %w : {M}
+  {copy("%d", "%v")}
+  {copy("%r", "%u")}
+  {copy("%v", "%w")}
+  {copy("%w", "%u")}"""
+    ),
+    "returned from a loop, one may be the other": main(
+        f"{A}%k:2 = func.call @both(%n, %p, %a) : (index, i1, {M}) -> ({M}, {M})\n"
+        f"{copy('%k#0', '%out')}\n{copy('%a', '%k#0')}\n{copy('%k#1', '%out')}",
+        f"""func.func private @both(%n: index, %p: i1, %x: {M}) -> ({M}, {M}) {{
+  {HEAD}{A}{loop("%w, %k", "%a %a", f"{FRESH}%k = scf.if %p -> {M} {{ scf.yield %w : {M} }} else {{ scf.yield %v : {M} }}")}
+  return %r#0, %r#1 : {M}, {M}
+}}""",
+    ),
     "returned from blocks": picked(
         f"""{D}cf.cond_br %p, ^one, ^two
 ^one:

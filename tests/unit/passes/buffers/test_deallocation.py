@@ -112,6 +112,8 @@ def asked(text: str, one: DeallocateAfterLastUse = OWNERSHIP) -> int:
         ("returned from nested ways", 0),
         ("returned choice of an argument", 0),
         ("returned choice of two", 0),
+        ("returned choice, one is written behind", 0),
+        ("returned from a loop, one may be the other", 3),
         ("returned from blocks", 0),
     ],
 )
