@@ -48,6 +48,7 @@ OTHERS = (
     "one-shot-entering-loops",
     "one-shot-gathered",
     "one-shot-handed-on-twice",
+    "one-shot-handed-together",
     "one-shot-largest-first",
     "one-shot-loop-sizes",
     "one-shot-memory-spaces",

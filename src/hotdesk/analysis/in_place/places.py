@@ -68,6 +68,14 @@ class Places(Occupancy):
             spread(mine, locations)
         self._take_along(self._readers.root[target])
 
+    def begin_in(self, values: Sequence[int], target: int) -> None:
+        """Lets `target`, which moves and is not written, lie where `values` lie at first; it may do so for each alone."""
+        locations = dict.fromkeys(location for value in values for location in self.locations(value))
+        if len(locations) == 1:
+            self.join(values[0], target)
+        else:
+            self._begin_at(self.find(self._readers.root[target]), tuple(locations))
+
     def _take_along(self, group: int) -> None:
         """What was merged with a group may lie where its op's operand does since the group does: then it is in place."""
         merged = self._merged.get(group, [])
@@ -119,7 +127,13 @@ class Places(Occupancy):
         self._spread(mine, tuple(found))
 
     def _merge(self, a: int, b: int) -> None:
-        """Makes one place of those of two values, if nothing is lost and it is known where the memory of both comes from."""
+        """Makes one place of those of two values, if nothing is lost and it is known where the memory of both comes from.
+
+        What is made in another shape than the other one, and not of sizes that are numbers, has memory of its own all the same.
+        """
+        shapes = [self._function.values[self._readers.root[value]].shape for value in (a, b)]
+        if shapes[0] != shapes[1] and not all(isinstance(size, int) for shape in shapes for size in shape):
+            return
         first, second = self.place_of(a), self.place_of(b)
         if first is None or second is None or first == second or {first, second} & self.read_only.keys():
             return

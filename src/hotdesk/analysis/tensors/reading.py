@@ -187,7 +187,7 @@ class _Reader:
         for operand, region, argument in flow.shows:
             target = regions[region][0].arguments[argument]
             self._shown.append(FlowEdge(op.number, operand, op.operands[operand], target))
-        for operand, result in flow.skips:
+        for operand, result in () if flow.runs else flow.skips:
             self._flows.append(FlowEdge(op.number, operand, op.operands[operand], op.results[result]))
         for region, operand, target_region, argument in flow.exits:
             targets = op.results if target_region == RESULTS else regions[target_region][0].arguments

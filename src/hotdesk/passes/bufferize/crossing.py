@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.in_place.passing import FlowDecision
 from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import is_tensor, memref_with, shape_of

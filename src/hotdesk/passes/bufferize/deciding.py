@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.conflicts import Aliases, reads_to_move, value_read
+from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
-from hotdesk.analysis.in_place.passing import FlowDecision
 from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line

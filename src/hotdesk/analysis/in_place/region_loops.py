@@ -1,0 +1,215 @@
+"""What comes round a structured loop, and what enters it (rules 3 and 4 of `inplace`).
+
+A tensor that may come round larger or smaller than it went in has memory of its own each time. So has one that would be copied,
+where loops may yield new memory and an iteration makes some for it alone, or for several arguments that may share it
+(`handed_together`). Its place stands for one buffer now and another one later, as do the places of arguments that change places
+among themselves; all that is made there anew has memory of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from hotdesk.analysis.in_place.block_loops import givers, traded
+from hotdesk.analysis.in_place.circles import broken
+from hotdesk.analysis.in_place.flow_decision import FlowDecision
+from hotdesk.analysis.in_place.handed_together import handed_together
+from hotdesk.analysis.in_place.interference import Conflict
+from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.tensors.extents import WHOLE
+from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.explain import Reason
+
+
+class RegionLoop:
+    """One loop over regions: decides what they yield to one another, and what enters them.
+
+    Args:
+        needed: the values that somebody reads, if only after they were passed on.
+        anew: whether it may yield memory that an iteration made, where it would copy it back otherwise.
+
+    Attributes:
+        decisions: about each edge.
+    """
+
+    def __init__(
+        self,
+        function: FunctionRecord,
+        places: Places,
+        needed: Collection[int],
+        loop: OpRecord,
+        edges: Sequence[FlowEdge],
+        *,
+        anew: bool,
+    ) -> None:
+        self._function = function
+        self._places = places
+        self._needed = needed
+        self._loop = loop
+        self._anew = anew
+        to_arguments = [edge for edge in edges if function.values[edge.target].producer is None]
+        self._entering = [edge for edge in to_arguments if edge.op == loop.number]
+        self._yielded = [edge for edge in to_arguments if edge.op != loop.number]
+        self._ends = [edge for edge in edges if function.values[edge.target].producer is not None]
+        self.decisions: dict[FlowEdge, FlowDecision] = {}
+
+    def decide(self) -> None:
+        results = self._results()
+        rotating = self._rotation()
+        for edge in self._yielded:
+            if edge.target in rotating:
+                self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+        wanted = [e for e in self._yielded if e.target in self._needed or results.get(e.target) in self._needed]
+        self._hand_on_together(wanted, results)
+        for edge in dict.fromkeys([*wanted, *self._yielded]):
+            if edge not in self.decisions:
+                self._lead_back(edge)
+        if self._anew:
+            copied = [edge for edge in self._yielded if self.decisions[edge].copied]
+            fresh = broken(self._places, self._needed, copied, self._entering, results)
+            self._places.move(edge.target for edge in fresh)
+        for edge in self._yielded:
+            if self.decisions[edge].copied and not self._places.moves(edge.target):
+                self._places.copy_into(edge.target, self._function.ops[edge.op])
+        for argument, result in results.items():
+            self._places.choose([argument], result)
+        for edge in self._ends:
+            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+        self._enter_all()
+
+    def _results(self) -> dict[int, int]:
+        """The result of the loop that each of its arguments becomes."""
+        arguments = {(edge.op, edge.operand): edge.target for edge in self._yielded}
+        ends = [edge for edge in self._ends if edge.op != self._loop.number]
+        return {arguments[edge.op, edge.operand]: edge.target for edge in ends}
+
+    def _rotation(self) -> frozenset[int]:
+        """Arguments that lie, when an iteration ends, each where another one of them lies.
+
+        They change buffers, and each place goes with its argument: what a result of the loop comes from lies in its place.
+        """
+        home = {self._places.place_of(edge.target): edge.target for edge in self._yielded}
+        if None in home:
+            return frozenset()
+        leads = {edge.target: home.get(self._places.place_of(edge.source)) for edge in self._yielded}
+        found: set[int] = set()
+        for target in leads:
+            cycle: list[int] = []
+            step: int | None = target
+            while step is not None and step not in cycle:
+                cycle.append(step)
+                step = leads.get(step)
+            if step == target and len(cycle) > 1:
+                found.update(cycle)
+        for target in found:
+            giver = leads[target]
+            if giver is not None:
+                self._places.trades.add(giver, target)
+        self._places.move(found)
+        return frozenset(found)
+
+    def _lead_back(self, edge: FlowEdge) -> None:
+        """An edge to the next iteration: in place, or copied."""
+        places, target = self._places, edge.target
+        if places.locations(edge.source) == places.locations(target):
+            self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
+            return
+        taken = self._taken(edge) or self._handed_on(edge)
+        if self._changes_size(edge):
+            places.move((target,))
+            self._lead_on(edge, taken)
+            return
+        conflict = taken or places.may_join(edge.source, target)
+        if conflict is not None and taken is None and self._anew:
+            places.move((target,))
+            self._lead_on(edge, None)
+            return
+        self._settle(edge, conflict)
+
+    def _changes_size(self, edge: FlowEdge) -> bool:
+        return self._function.values[edge.source].shape != self._function.values[edge.target].shape
+
+    def _hand_on_together(self, yielded: list[FlowEdge], results: dict[int, int]) -> None:
+        """Hands on what an iteration made for several arguments, if they may have one buffer."""
+        free = [
+            edge
+            for edge in yielded
+            if edge not in self.decisions and (self._anew or self._changes_size(edge)) and self._taken(edge) is None
+        ]
+        for edges in handed_together(self._places, free, results):
+            self._places.move(edge.target for edge in edges)
+            for edge in edges:
+                self._lead_on(edge, None)
+
+    def _handed_on(self, edge: FlowEdge) -> Conflict | None:
+        """Whether the memory of what is yielded is handed on already, to another argument."""
+        made = self._places.place_of(edge.source)
+        given = [other.source for other, decision in self.decisions.items() if not decision.copied]
+        if any(place == made for other in given for place, _ in self._places.locations(other)):
+            return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
+        return None
+
+    def _lead_on(self, edge: FlowEdge, conflict: Conflict | None) -> None:
+        """An edge to the next iteration in memory of the tensor's own: what was made for it alone, or a copy."""
+        if conflict is None:
+            self._places.hand_on(edge.source, self._loop)
+            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+        else:
+            self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op)
+
+    def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
+        if conflict is None:
+            self._places.join(edge.source, edge.target)
+        self.decisions[edge] = FlowDecision.of(edge, conflict)
+
+    def _taken(self, edge: FlowEdge) -> Conflict | None:
+        """Whether what is yielded is only a part, may not be written, was there before the loop, or is another argument's."""
+        values, place = self._function.values, self._places.place_of(edge.source)
+        if place is None:
+            return Conflict(Reason.PARTIAL_VIEW)
+        if place in self._places.read_only:
+            return Conflict(self._places.read_only[place])
+        for occupant in self._places.occupants(place):
+            if occupant.order <= 2 * self._loop.number:
+                return Conflict(Reason.READ_LATER, self._loop.number)
+            if occupant.group >= 0 and occupant.group != edge.target:
+                value = values[occupant.group]
+                if value.producer is None and self._function.blocks[value.block].parent == self._loop.number:
+                    return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
+        return None
+
+    def _enter_all(self) -> None:
+        giving = givers(self._places, self._entering)
+        together: dict[int, list[FlowEdge]] = {}
+        for edge in sorted(
+            self._entering, key=lambda edge: edge.target not in self._needed
+        ):  # what nobody reads is not copied
+            together.setdefault(self._places.find(edge.target), []).append(edge)
+        for edges in together.values():
+            self._enter(edges, giving)
+
+    def _enter(self, edges: list[FlowEdge], giving: frozenset[int]) -> None:
+        """Edges into the first iteration, to one place: in place, or copied in front of the loop."""
+        places = self._places
+        begins: list[int] = []
+        for edge in edges:
+            if self._is_idle(edge):
+                self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+                continue
+            conflict = places.may_join(edge.source, edge.target) or traded(self._function, places, edge, giving)
+            if conflict is None and len(edges) > 1 and not places.is_written(edge.target):
+                begins.append(edge.source)
+                self.decisions[edge] = FlowDecision.of(edge, None)
+            else:
+                self._settle(edge, conflict)
+        if begins:
+            places.begin_in(begins, edges[0].target)
+
+    def _is_idle(self, edge: FlowEdge) -> bool:
+        """Whether what enters is no result, and neither read nor written: what is handed on takes its place."""
+        ends = [end.target for end in self._ends if (end.op, end.operand) == (self._loop.number, edge.operand)]
+        if any(value in self._needed for value in (edge.target, *ends)):
+            return False
+        if any(extent is not WHOLE for _, extent in self._places.locations(edge.source)):  # of another layout
+            return False
+        return self._places.moves(edge.target) and not self._places.is_written(edge.target)
