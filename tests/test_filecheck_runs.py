@@ -19,7 +19,7 @@ from tests.harness import assert_same
 from tests.running.filecheck import DIRECTORY, Piece, draws, functions, meant, outcome, parsed, pieces, runnable
 
 FILES = {path.stem: path for path in sorted((DIRECTORY / "buffers").glob("*.mlir"))}
-NOT_RUN = ("buffer-deallocation-refused", "buffer-deallocation-asynchronous", "buffer-deallocation-pointers")
+NOT_RUN = tuple(f"buffer-deallocation-{of}" for of in ("refused", "asynchronous", "pointers", "transfers"))
 """Programs that the pass does not take; the checker does not take pointers, and no ops that run on beside the program."""
 FREES = "hotdesk-buffer-deallocation"
 TENSORS = {path.stem: path for path in sorted((DIRECTORY / "tensor").glob("s[45]-*.mlir"))}

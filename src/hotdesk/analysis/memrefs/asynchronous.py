@@ -1,11 +1,11 @@
 """Ops that run on beside the program when control has left them, what they use, and where they are done for certain.
 
 1. An op is *asynchronous* if it makes a token (`!async.token`, `!async.value<…>`, `!gpu.async.token`, any type whose name says
-   so), or starts a transfer that a tag tells the end of (`memref.dma_start`, `affine.dma_start`).
+   so; `!mpi.request`), or starts a transfer (`analysis.memrefs.transfers`).
 2. Until it is done it uses the memory of its operands and of the memrefs it makes, and all that is used inside of it.
-3. It is *done* at an op of its own block that waits for its token: an `async.await`, an op of `gpu` or `nvgpu` that takes tokens
-   and makes none. So it is if that op waits for one that starts only when this one is done, or for a group with its token. A
-   transfer is done at the last `dma_wait` of its block for the same tag.
+3. It is *done* at an op of its own block that waits for its token: an `async.await`, a `mpi.wait`, an op of `gpu` or `nvgpu` that
+   takes tokens and makes none. So it is if that op waits for one that starts only when this one is done, or for a group with its
+   token.
 4. Whatever else takes the token may wait for it: then it is done by the end of a block around both at the earliest.
 5. Tasks and what goes on without waiting in OpenMP (`analysis.memrefs.tasks`) are asynchronous too.
 """
@@ -14,24 +14,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from itertools import takewhile
 from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
 from hotdesk.analysis.memrefs.tasks import Waits, is_task, waits_inside
-from hotdesk.ir.types import is_buffer, shape_of
+from hotdesk.analysis.memrefs.transfers import Transfers, starts_transfer
+from hotdesk.ir.types import is_buffer
+from hotdesk.ir.walking import defining_op
 
-_TRANSFERS = {"memref.dma_start": "memref.dma_wait", "affine.dma_start": "affine.dma_wait"}
 _NUMBERS = (ir.IndexType, ir.IntegerType, ir.FloatType, ir.ComplexType, ir.ShapedType)
-_QUEUED, _AWAITS = ("gpu", "nvgpu"), ("async.await", "async.await_all")
+_QUEUED, _AWAITS = ("gpu", "nvgpu"), ("async.await", "async.await_all", "async.runtime.await", "mpi.wait")
+_KERNEL, _ON_DEVICE = "gpu.launch", ("nvgpu", "nvvm", "amdgpu", "rocdl")
+"""A kernel is over when all that its threads started on the device is."""
 _JOINS = "async.add_to_group"
+_OF_GROUPS = {"nvgpu.device_async_wait": "nvgpu.device_async_create_group"}
+"""An op that waits for groups, and what makes them: what is in no group yet may run on."""
 _PARTIAL = "numGroups"
 """With that attribute `nvgpu.device_async_wait` lets some transfers run on."""
 
 
 class Started(NamedTuple):
-    """An asynchronous op: the op of its block at which it is `done` for certain, or -1; all that may wait for it; and the
-    terminators that pass its token on."""
+    """An asynchronous op: the op of its block at which it is `done` for certain, or -1; in order, all that may wait for it; and
+    the terminators that pass its token on."""
 
     op: int
     done: int
@@ -44,12 +50,12 @@ def is_token(kind: ir.Type) -> bool:
     if is_buffer(kind) or isinstance(kind, _NUMBERS):
         return False
     name = str(kind)
-    return "token" in name or name.startswith("!async.value<")
+    return "token" in name or name.startswith(("!async.value<", "!mpi.request"))
 
 
 def is_asynchronous(op: ir.Operation) -> bool:
     """Whether an op runs on beside the program."""
-    return op.name in _TRANSFERS or any(is_token(result.type) for result in op.results) or is_task(op)
+    return starts_transfer(op) or any(is_token(result.type) for result in op.results) or is_task(op)
 
 
 def started(program: BufferProgram) -> dict[int, Started]:
@@ -70,7 +76,8 @@ def using(program: BufferProgram, buffer: int) -> dict[int, list[int]]:
     for user in program.users[buffer]:
         here: list[int] = []
         for op in _around(program, user, record.block):
-            here = [] if op != user and waits_inside(program.ops[op].operation) else here
+            around = program.ops[op].operation
+            here = [each for each in here if not _is_over(around, program.ops[each].operation)]
             here += [op] if op in known else []
         for op in here:
             found.setdefault(op, []).append(user)
@@ -84,6 +91,13 @@ def used_later(program: BufferProgram) -> dict[int, list[int]]:
         for user in {user for users in using(program, buffer.number).values() for user in users}:
             found.setdefault(user, []).append(buffer.number)
     return found
+
+
+def _is_over(around: ir.Operation, started: ir.Operation) -> bool:
+    """Whether what runs on beside the program inside of an op is done when control leaves that op."""
+    if is_task(started):
+        return waits_inside(around)
+    return around.name == _KERNEL and started.name.split(".")[0] in _ON_DEVICE
 
 
 def _around(program: BufferProgram, op: int, block: int) -> Iterator[int]:
@@ -119,12 +133,13 @@ class _Following:
     def __init__(self, program: BufferProgram) -> None:
         self._program, self._tasks = program, Waits(program)
         self._numbers = {op.operation: op.number for op in program.ops}
+        self._transfers = Transfers(program, self._numbers)
         self._after: dict[_State, tuple[_State, ...]] = {}
         self._ends: dict[_State, _Ends] = {}
 
     def started(self, op: BufferOp) -> Started:
-        if op.name in _TRANSFERS:
-            return self._transfer(op)
+        if starts_transfer(op.operation):
+            return Started(op.number, *self._transfers.behind(op), frozenset())
         if is_task(op.operation):
             return Started(op.number, self._tasks.behind(op), (), frozenset())
         states = [(value, op.number) for value in _tokens(op.operation.results)]
@@ -156,23 +171,23 @@ class _Following:
         value, since = state
         ends, after = _Ends(), list[_State]()
         for use in value.uses:
-            end, states = self._taken(cast(Any, use.owner).operation, since)
+            end, states = self._taken(cast(Any, use.owner).operation, value, since)
             ends = ends.joined(end)
             after += states
         self._ends[state], self._after[state] = ends, tuple(dict.fromkeys(after))
 
-    def _taken(self, user: ir.Operation, since: int) -> tuple[_Ends, list[_State]]:
+    def _taken(self, user: ir.Operation, value: ir.Value, since: int) -> tuple[_Ends, list[_State]]:
         op = self._program.ops[self._numbers[user]]
         block = self._program.blocks[op.block]
         is_later = 0 <= since < op.number and op.block == self._program.ops[since].block
         if user.name == _JOINS:
             return _Ends(), [(user.operands[1], op.number if is_later else -1)]
-        if block.last == op.number and not self._waits_for(user):
+        if block.last == op.number and not self._waits_for(user, value):
             passed = [(value, -1) for value in _tokens(self._reached(user, block.parent))]
             return _Ends(passed=frozenset({op.number})), passed
         made = _tokens(user.results)
         waits = frozenset[int]() if made else frozenset({op.number})
-        ends = _Ends(op.number) if waits and is_later and self._waits_for(user) else _Ends(waits=waits)
+        ends = _Ends(op.number) if waits and is_later and self._waits_for(user, value) else _Ends(waits=waits)
         is_queued = user.name.split(".")[0] in _QUEUED or user.name == "async.execute"
         inside = _tokens([a for region in user.regions for b in region.blocks for a in b.arguments])
         known = op.number if is_later and is_queued else -1
@@ -185,29 +200,13 @@ class _Following:
         around = self._program.ops[parent].operation
         return [*around.results, *(a for region in around.regions for b in region.blocks for a in b.arguments)]
 
-    def _waits_for(self, user: ir.Operation) -> bool:
-        """Whether an op goes on only when all whose tokens it takes are done."""
+    def _waits_for(self, user: ir.Operation, token: ir.Value) -> bool:
+        """Whether an op goes on only when all is done that a token stands for."""
+        made_by = defining_op(token)
+        if user.name in _OF_GROUPS and (made_by is None or made_by.name != _OF_GROUPS[user.name]):
+            return False
         queued = user.name.split(".")[0] in _QUEUED and not _tokens(user.results) and _PARTIAL not in user.attributes
         return user.name in _AWAITS or queued
-
-    def _transfer(self, start: BufferOp) -> Started:
-        op = start.operation
-        memrefs = [i for i, value in enumerate(op.operands) if is_buffer(value.type)]
-        tag = op.operands[memrefs[-1]]
-        place = list(op.operands)[memrefs[-1] + 1 :][: len(shape_of(tag.type))] if op.name.startswith("memref.") else []
-        is_single = all(size == 1 for size in shape_of(tag.type))
-        waits: set[int] = set()
-        done = -1
-        for use in tag.uses:
-            user = cast(Any, use.owner).operation
-            if user.name != _TRANSFERS[op.name]:
-                continue
-            wait = self._program.ops[self._numbers[user]]
-            waits.add(wait.number)
-            same = is_single or (bool(place) and list(user.operands)[1 : 1 + len(place)] == place)
-            if same and wait.block == start.block and wait.number > start.number:
-                done = max(done, wait.number)
-        return Started(start.number, done, tuple(sorted(waits)), frozenset())
 
 
 def _tokens(values: Sequence[ir.Value] | Any) -> list[ir.Value]:
@@ -216,7 +215,8 @@ def _tokens(values: Sequence[ir.Value] | Any) -> list[ir.Value]:
 
 def awaited_by(program: BufferProgram, op: Started, block: int) -> bool:
     """Whether something inside a block may wait for an op, behind it."""
-    return any(wait > op.op and _top(program, wait, block) >= 0 for wait in op.waits)
+    later = takewhile(lambda wait: wait > op.op, reversed(op.waits))
+    return any(_top(program, wait, block) >= 0 for wait in later)
 
 
 def _top(program: BufferProgram, op: int, block: int) -> int:

@@ -24,7 +24,7 @@ _POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor
 _NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
 _NUMBERS = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType, ir.VectorType)
 _TAKING = ("func.return", "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
-_IN_REGISTERS = ("!gpu.mma_matrix<", "!nvgpu.warpgroup.accumulator<", "!amx.tile<")
+_IN_REGISTERS = ("!gpu.mma_matrix<", "!nvgpu.warpgroup.accumulator<", "!x86.amx.tile<")
 
 
 class HiddenMemory:

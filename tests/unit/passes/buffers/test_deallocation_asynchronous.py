@@ -22,6 +22,20 @@ QUEUED = """%c0 = arith.constant 0 : index
   %t = scf.for %i = %c0 to %n step %c1 iter_args(%u = %t0) -> !gpu.async.token"""
 
 
+def taskloop(how: str) -> str:
+    return f"""%z = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  omp.taskloop.context {how} {{
+    omp.taskloop.wrapper {{
+      omp.loop_nest (%i) : index = (%z) to (%n) step (%one) {{
+        memref.copy %a, %o : {M} to {M}
+        omp.yield
+      }}
+    }}
+    omp.terminator
+  }} {{omp.combined}}"""
+
+
 TASK = f"omp.task {{ memref.copy %a, %o : {M} to {M}\n omp.terminator }}"
 
 
@@ -86,6 +100,10 @@ func.func private @last() {{ return""",
   {B.replace("%b", "%d")}
   return""",
         "memref.dma_wait",
+    ),
+    "tasks of a loop": (
+        f"{A}\n{taskloop('nogroup')}\n{B}\nomp.taskwait\n{B.replace('%b', '%d')}\nreturn",
+        "omp.taskwait",
     ),
     "a group": (
         f"""{A}
@@ -180,6 +198,18 @@ REFUSED = {
     "a task that nobody waits for": function(f"""{A}
   {TASK}
   return"""),
+    "tasks of a loop that nobody waits for": function(f"{A}\n{taskloop('nogroup')}\nreturn"),
+    "a wait that says nowait": function(f"""{A}
+  {TASK}
+  omp.taskwait nowait
+  return"""),
+    "the end of a scope is none for others": function(f"""{A}
+  omp.scope nowait {{
+    memref.copy %a, %o : {M} to {M}
+    omp.terminator
+  }}
+  omp.taskwait
+  return"""),
     "a task of a task": function(f"""{A}
   omp.task {{
     {TASK}
@@ -205,6 +235,12 @@ REFUSED = {
   memref.dma_wait %other[%c0], %n : memref<1xi32>
   return"""),
 }
+
+
+def test_a_loop_of_tasks_with_a_group_waits_for_them() -> None:
+    lines = through(function(f"{A}\n{taskloop('')}\n{B}\nreturn"), FREE).splitlines()
+    at = next(i for i, line in enumerate(lines) if "omp.terminator" in line)
+    assert "memref.dealloc %alloc" in lines[at + 2]
 
 
 @pytest.mark.parametrize("mode", [FREE, f"{FREE}{{mode=copies}}"])
