@@ -68,7 +68,7 @@ def _dma_start(op: ir.Operation) -> tuple[Step, ...]:
 
 def _dma_wait(op: ir.Operation) -> tuple[Step, ...]:
     tag, place = _tag(op, is_start=False)
-    return (Wait(_DMA, tag, place or (), certain=place is not None),)
+    return (Wait(_DMA, tag, place, certain=place is not None),)
 
 
 def _barrier(op: ir.Operation, barrier: int, number: int | None) -> tuple[ir.Value, Place]:

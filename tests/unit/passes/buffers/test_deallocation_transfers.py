@@ -173,10 +173,11 @@ def last(lines: list[str], ops: str) -> int:
     return max(i for i, line in enumerate(lines) if name in line)
 
 
+@pytest.mark.parametrize("mode", [FREE, f"{FREE}{{mode=copies}}"])
 @pytest.mark.parametrize("name", DONE)
-def test_freed_behind_the_wait(name: str) -> None:
+def test_freed_behind_the_wait(name: str, mode: str) -> None:
     case = DONE[name]
-    lines = lines_of(program(case), FREE)
+    lines = lines_of(program(case), mode)
     at = last(lines, case.wait)
     assert lines[at + 1] == f"memref.dealloc %alloc : {case.kind}"
     assert sum(line.startswith("memref.dealloc") for line in lines) == 3
@@ -192,6 +193,9 @@ LATE = {
     ),
     "perhaps the same barrier": (LOAD, tried("%n")),
     "another of the barriers": (LOAD, tried("%c1")),
+    "perhaps again in a branch": (LOAD, f"{tried('%c0')}\n  scf.if %p {{\n    {tried('%c0')}\n  }}"),
+    "perhaps again by a callee": (LOAD, f"{tried('%c0')}\n  func.call @wait(%bar) : ({GROUP}) -> ()"),
+    "perhaps again for the same barrier": (LOAD, f"{tried('%c0')}\n  {tried('%n')}"),
     "in a branch": (LOAD, f"scf.if %p {{\n    {tried('%c0')}\n  }}"),
     "by a callee": (LOAD, f"func.call @wait(%bar) : ({GROUP}) -> ()"),
     "not committed": (STORED, DRAINED),
@@ -271,6 +275,12 @@ def test_refused_where_another_barrier_tells() -> None:
 def test_the_last_wait_for_a_barrier_counts() -> None:
     lines = lines_of(program(LOAD, f"{tried('%c0')}\n  {use('e', TILE)}\n  {tried('%c0')}"), FREE)
     at = max(i for i, line in enumerate(lines) if "try_wait" in line)
+    assert lines[at + 1] == f"memref.dealloc %alloc : {TILE}"
+
+
+def test_waits_for_other_barriers_do_not_count() -> None:
+    lines = lines_of(program(LOAD, f"{tried('%c0')}\n  {use('e', TILE)}\n  {tried('%c1')}"), FREE)
+    at = next(i for i, line in enumerate(lines) if "try_wait" in line)
     assert lines[at + 1] == f"memref.dealloc %alloc : {TILE}"
 
 
