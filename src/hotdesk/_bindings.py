@@ -32,6 +32,26 @@ __all__ = [
 ]
 
 
+def _dense(attribute: Any) -> Any:
+    """The class of dense elements that an attribute has; complex numbers have none of their own."""
+    for kind in (ir.DenseIntElementsAttr, ir.DenseFPElementsAttr):
+        try:
+            return kind(attribute)
+        except ValueError:
+            pass
+    return ir.DenseElementsAttr(attribute)
+
+
+def _show_dense_complex() -> None:
+    """Dense complex numbers can be read: the bindings' own caster raises on them, and aborts the process at times."""
+    with ir.Context():
+        kind = cast(Any, ir.Attribute.parse("dense<0> : tensor<1xi32>")).typeid
+    cast(Any, ir).register_type_caster(kind, replace=True)(_dense)
+
+
+_show_dense_complex()
+
+
 def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
     """The indexing map of each operand of a structured op, `linalg.generic` or a named one; None for ops that have none."""
     maps = _mlirDialectsLinalg.get_indexing_maps(op)

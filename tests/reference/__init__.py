@@ -61,11 +61,11 @@ def _compared(first: list[Array], others: list[list[Array]]) -> list[Expected]:
 
 def _lowest(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """NaN, which no arithmetic gets rid of, or the least integer."""
-    return np.full(shape, np.nan if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min, dtype)
+    return np.full(shape, np.nan if dtype.kind in "fc" else False if dtype.kind == "b" else np.iinfo(dtype).min, dtype)
 
 
 def _highest(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
-    return np.full(shape, 1e30 if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max, dtype)
+    return np.full(shape, 1e30 if dtype.kind in "fc" else True if dtype.kind == "b" else np.iinfo(dtype).max, dtype)
 
 
 class _Drawn:
@@ -91,4 +91,4 @@ def run(function: Operation, inputs: Sequence[Any], undefined: Fill = _lowest) -
 
 def _same(a: Array, b: Array) -> Array:
     same = a == b
-    return same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind == "f" else same
+    return same | (np.isnan(a) & np.isnan(b)) if a.dtype.kind in "fc" else same

@@ -1,9 +1,10 @@
-"""`arith` and `math`, on scalars and, element by element, on tensors and vectors."""
+"""`arith` and `math`, on scalars and, element by element, on tensors and vectors; `complex` on scalars."""
 
 from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -174,10 +175,29 @@ def _constant(machine: Interpreter, op: Operation, operands: list[Any], values: 
     if not hasattr(result, "element_type"):
         value = attribute.value
         return [wrapped(int(value), dtype) if dtype.kind in "bi" else dtype.type(value)]
+    if dtype.kind == "c":
+        numbers = [
+            complex(*(float(n) for n in pair)) for pair in re.findall(r"\(([^,()]+),([^,()]+)\)", str(attribute))
+        ]
+        shape = list(result.shape)
+        return [np.full(shape, numbers[0], dtype) if attribute.is_splat else np.array(numbers, dtype).reshape(shape)]
     if attribute.is_splat:
         return [np.full(list(result.shape), attribute.get_splat_value().value, dtype)]
     elements: Any = np.array([attribute[i] for i in range(len(attribute))], dtype)
     return [elements.reshape(list(result.shape))]
+
+
+def _complex(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    real, imaginary = operands
+    return [np.complex64(complex(real, imaginary))]
+
+
+def _real(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [np.float32(operands[0].real)]
+
+
+def _imaginary(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    return [np.float32(operands[0].imag)]
 
 
 _MATH = (
@@ -221,5 +241,8 @@ MEANINGS: dict[str, Meaning] = {
     **{f"{'math' if n in _MATH else 'arith'}.{n}": _meaning for n in (*_FLOATS, *_SIGNED, *_UNSIGNED, "cmpi", "cmpf")},
     "arith.select": _select,
     "arith.constant": _constant,
+    "complex.create": _complex,
+    "complex.re": _real,
+    "complex.im": _imaginary,
     "shape.const_witness": _witness,
 }

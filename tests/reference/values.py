@@ -25,6 +25,7 @@ Fill: TypeAlias = "Callable[[Sequence[int], np.dtype[Any]], Array]"
 DTYPES: dict[str, np.dtype[Any]] = {
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),
+    "complex<f32>": np.dtype(np.complex64),
     "i1": np.dtype(np.bool_),
     "i8": np.dtype(np.int8),
     "i16": np.dtype(np.int16),

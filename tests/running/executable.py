@@ -35,6 +35,7 @@ _LOWER = (
     "convert-scf-to-cf",
     "func.func(math-expand-ops{ops=rsqrt})",
     "convert-math-to-libm",
+    "convert-complex-to-llvm",
     "convert-vector-to-llvm",
     "arith-expand",
     "convert-arith-to-llvm",

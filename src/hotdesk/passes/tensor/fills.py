@@ -28,7 +28,7 @@ def fill_value(value: ir.Value) -> float | None:
         attribute = op.attributes["value"]
         if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
             splat = cast(Any, attribute.get_splat_value())
-            return splat.value
+            return None if isinstance(splat, ir.ArrayAttr) else splat.value  # a complex number is an array of two
         return None
     if op.name == "linalg.generic" and segment_sizes(op)[0] == 0:
         body = [o.operation for o in op.regions[0].blocks[0].operations]

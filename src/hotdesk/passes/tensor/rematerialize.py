@@ -105,7 +105,8 @@ def _filled(op: ir.Operation) -> list[Decision]:
             continue
         before = _around(user, op)
         element = value.get_splat_value()
-        scalar = create("arith.constant", [], [cast(Any, element).type], {"value": element}, before=before).results[0]
+        name = "complex.constant" if isinstance(element, ir.ArrayAttr) else "arith.constant"
+        scalar = create(name, [], [cast(Any, value.type).element_type], {"value": element}, before=before).results[0]
         user.operands[operand] = fill(scalar, empty_like(op.results[0], before), before)
         decisions.append(_recomputed(op))
     return decisions

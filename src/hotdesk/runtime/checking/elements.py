@@ -65,7 +65,7 @@ def dtype_named(element: str) -> np.dtype[Any]:
 
 def dtype_of(value_type: Any) -> np.dtype[Any]:
     """The type of a scalar, or of the elements of a memref or vector."""
-    return dtype_named(str(getattr(value_type, "element_type", value_type)))
+    return dtype_named(str(value_type.element_type if hasattr(value_type, "shape") else value_type))
 
 
 @dataclass(frozen=True, slots=True)

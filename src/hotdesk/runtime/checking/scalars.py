@@ -1,4 +1,4 @@
-"""`arith` and `math`: functions of NumPy scalars, and of arrays element by element.
+"""`arith`, `math`, and the parts of `complex` numbers: functions of NumPy scalars, and of arrays element by element.
 
 A computation on a value that nobody has written is told, and goes on with what happens to be there (`undefined="carry"` keeps the
 mark instead). Choosing between values and handing one on is no computation.
@@ -170,10 +170,23 @@ def _mixed(condition: Value, a: Value, b: Value) -> Value:
     return Unwritten(values, np.broadcast_to(where, values.shape)[()], mark.reader, mark.buffer)
 
 
+def _complex(reading: Reading) -> Function:
+    dtype = dtype_of(reading.result_type())
+
+    def made(*parts: Any) -> Any:
+        return xp.ascontiguousarray(xp.stack(xp.broadcast_arrays(*parts), -1)).view(dtype)[..., 0]
+
+    return made
+
+
+def _part(reading: Reading) -> Function:
+    return xp.real if reading.name == "complex.re" else xp.imag
+
+
 def _constant(reading: Reading) -> Step:
     kind, attribute, (result,) = reading.result_type(), reading.attribute("value"), reading.results
     dtype = dtype_of(kind)
-    shaped = hasattr(kind, "element_type")
+    shaped = hasattr(kind, "shape")  # a complex number has an element type too
     value: Any = dense(attribute, dtype, list(kind.shape), reading.at) if shaped else number(attribute, dtype)
 
     def step(frame: Frame) -> None:
@@ -215,6 +228,10 @@ MEANINGS: dict[str, Meaning] = {
     "arith.cmpf": computing(compared),
     "arith.select": _select,
     "arith.constant": _constant,
+    "complex.constant": _constant,
+    "complex.create": computing(_complex),
+    "complex.re": computing(_part),
+    "complex.im": computing(_part),
     "ub.poison": _poison,
 }
 VECTORISED = frozenset(MEANINGS)
