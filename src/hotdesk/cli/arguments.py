@@ -65,6 +65,7 @@ _BARE = {
     "verify-diagnostics": "all",
     "list-passes": "hotdesk",
 }
+_MOST = 2**63 - 1
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -183,7 +184,7 @@ def _boolean(text: str) -> bool:
 
 
 def _count(text: str) -> int:
-    if not text.isdigit():
+    if not (text.isascii() and text.isdigit()) or int(text) > _MOST:
         raise argparse.ArgumentTypeError(f"expected a number, got '{text}'")
     return int(text)
 

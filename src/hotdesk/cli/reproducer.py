@@ -63,11 +63,18 @@ def read_reproducer(text: str) -> Reproducer:
     pipeline = _PIPELINE.search(code, section.end()) if section is not None else None
     if pipeline is not None:
         verify = _VERIFY.search(code, pipeline.end())
-        return Reproducer(json.loads(pipeline[1]), verify is None or verify[1] == "true")
+        return Reproducer(_string(pipeline[1]), verify is None or verify[1] == "true")
     comment = _COMMENT.search(text)
     if comment is not None:
         return Reproducer(comment[1])
     raise OptionError("option 'run-reproducer'", expected="an input with a section 'mlir_reproducer'", got="none")
+
+
+def _string(quoted: str) -> str:
+    try:
+        return json.loads(quoted, strict=False)
+    except json.JSONDecodeError as error:
+        raise OptionError("option 'run-reproducer'", expected="a pipeline in quotes", got=quoted) from error
 
 
 @contextmanager

@@ -88,7 +88,7 @@ class Runner:
                 taken = one.run(top.module)
                 if self.verify_each:
                     verify(top.module, one.name)
-        except (HotdeskError, ir.MLIRError):
+        except (HotdeskError, ir.MLIRError, OSError):  # what lies between passes may be written to files
             raise
         except Exception as error:
             raise InternalError.of(one.name, error) from error

@@ -41,7 +41,7 @@ def shape_made(op: ir.Operation, value: ir.Value, known: Sizes) -> tuple[Size, .
         case "tensor.splat":
             return _filled(value, operands[1:], known)
         case "tensor.cast" | "memref.cast" | "bufferization.to_tensor" | "bufferization.to_buffer":
-            return known.shape(operands[0])
+            return known.shape(operands[0]) if cast(Any, operands[0].type).has_rank else None
         case "tensor.expand_shape" | "memref.expand_shape":
             return known.mixed(op.attributes["static_output_shape"], operands[1:])
         case "tensor.collapse_shape" | "memref.collapse_shape":

@@ -24,9 +24,20 @@ from hotdesk.passes.registry import load, pass_names
 
 MODULE = "builtin.module"
 NEST = re.compile(r"\s*([\w.-]+)\s*\((.*)\)\s*", re.DOTALL)
-_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_BOOLEANS = {
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "1": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+    "0": False,
+}
+_INTEGER = re.compile(r"-?([0-9]{1,40}|0[xX][0-9a-fA-F]{1,40})")
+_AROUND = (("'", "'"), ('"', '"'), ("{", "}"))
 _STEP = re.compile(r"([\w.-]+)\s*(?:\{(.*)\})?\s*", re.DOTALL)
-_OPTION = re.compile(r"\s*([\w-]+)(?:=(\S+))?\s*")
+_OPTION = re.compile(r"""\s*([\w-]+)(?:=('[^']*'|"[^"]*"|\{[^{}]*\}|\S+))?(?=\s|$)\s*""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +161,24 @@ def _options(name: str, text: str) -> dict[str, object]:
             known = ", ".join(kinds) or "none"
             raise OptionError(f"pass '{name}'", expected=f"options 'name=value' (it has: {known})", got=repr(text))
         field, kind = kinds[match[1]]
-        values[field] = _converted(name, match[1], match[2] or "true", str(kind))
+        found = _converted(name, match[1], _bare(match[2] or "true"), str(kind))
+        values[field] = (*cast("tuple[str, ...]", values.get(field, ())), *found) if isinstance(found, tuple) else found
         rest = rest[match.end() :]
     return values
 
 
-def _converted(name: str, option: str, text: str, kind: str) -> object:
+def _bare(text: str) -> str:
+    """A value without the quotes or braces around it."""
+    return text[1:-1].strip() if len(text) > 1 and (text[0], text[-1]) in _AROUND else text
+
+
+def _converted(name: str, option: str, text: str, kind: str) -> bool | int | str | tuple[str, ...]:
     if kind == "str":
         return text
     if kind == "bool" and text in _BOOLEANS:
         return _BOOLEANS[text]
-    if kind == "int" and text.lstrip("-").isdigit():
-        return int(text)
+    if kind == "int" and _INTEGER.fullmatch(text) is not None:
+        return int(text, 0) if "x" in text.lower() else int(text)
     if kind.startswith("tuple[str"):
         return tuple(text.split(","))
     raise OptionError(f"option '{option}' of pass '{name}'", expected=f"a value of type {kind}", got=repr(text))

@@ -118,6 +118,9 @@ def test_what_mlir_says_of_a_failed_pass_comes_with_its_place(file: Path, capsys
         (["--pass-pipeline=builtin.module(cse)", "--hotdesk-split-prepare"], "got both"),
         (["--canonicalize=max-iterations=many"], "pass 'canonicalize'"),
         (["--hotdesk-split-prepare=x=1"], "it has: none"),
+        (["--hotdesk-one-shot-bufferize=buffer-alignment=²"], "expected a value of type int, got '²'"),
+        (["--hotdesk-one-shot-bufferize=buffer-alignment=--1"], "expected a value of type int, got '--1'"),
+        ([f"--hotdesk-one-shot-bufferize=buffer-alignment={'1' * 5000}"], "expected a value of type int"),
         (["--run-reproducer"], "an input with a section 'mlir_reproducer'"),
         (["-o", "/no/such/folder/out.mlir"], "/no/such/folder/out.mlir: No such file or directory"),
         (["no/such/file.mlir"], "no/such/file.mlir: No such file or directory"),
@@ -131,6 +134,34 @@ def test_a_command_that_cannot_work_ends_with_a_message(
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert message in error
+
+
+def test_an_alignment_that_no_attribute_holds(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(file), f"--hotdesk-one-shot-bufferize=buffer-alignment={1 << 63}"]) == 1
+    assert "expected a power of two, or 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--cse", "--hotdesk-one-shot-bufferize"])
+def test_files_between_passes_that_cannot_be_written(flag: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(file), flag, f"--mlir-print-ir-tree-dir={file}"]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {file}/builtin_module_no-symbol-name: Not a directory")
+    assert "internal" not in error
+
+
+def test_a_reproducer_that_cannot_be_read(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(COPY + r"""{-# external_resources: { mlir_reproducer: { pipeline: "\q" } } #-}""")
+    assert main([str(file), "--run-reproducer"]) == 1
+    assert "expected a pipeline in quotes" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("limit", ["--mlir-elide-elementsattrs-if-larger", "--mlir-elide-resource-strings-if-larger"])
+@pytest.mark.parametrize("number", [str(1 << 63), "-1", "²"])
+def test_limits_that_are_no_numbers(limit: str, number: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([str(file), f"{limit}={number}"])
+    assert caught.value.code == 2
+    assert f"expected a number, got '{number}'" in capsys.readouterr().err
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,3 +115,21 @@ def test_a_pass_of_mlir_that_fails() -> None:
       }""")
     with pytest.raises(PassError, match="op was not bufferized"):
         parse_pipeline("builtin.module(one-shot-bufferize)").run(module)
+
+
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ("dialect-filter=tensor dialect-filter=scf,func", "dialect-filter=tensor,scf,func"),
+        ("dialect-filter={tensor,scf}", "dialect-filter=tensor,scf"),
+        ("dialect-filter='tensor,scf' results=\"returned\"", "results=returned dialect-filter=tensor,scf"),
+        (
+            "buffer-alignment=8 buffer-alignment=0x40 copy-before-write=True",
+            "copy-before-write=true buffer-alignment=64",
+        ),
+        ("copy-before-write=TRUE copy-before-write=FALSE", ""),
+    ],
+)
+def test_values_are_read_as_mlir_reads_them(options: str, wanted: str) -> None:
+    found = str(parse_pipeline(f"builtin.module(hotdesk-one-shot-bufferize{{{options}}})"))
+    assert found == f"builtin.module(hotdesk-one-shot-bufferize{f'{{{wanted}}}' if wanted else ''})"

@@ -90,11 +90,16 @@ class Views:
 
     def _compute(self, value: ir.Value) -> View:
         op = defining_op(value)
+        if not cast(Any, value.type).has_rank:
+            base = self.view(op.operands[0]).base if op is not None and op.name in _SAME else value
+            return replace(_whole(base, value, 0, (), ()), known=False)
         if op is None:
             return self._base(value)
         if op.name == "memref.get_global":
             name = str(cast(Any, op.attributes["name"]).value)
             return self._base(self._globals.setdefault(name, value))
+        if op.name in _SAME and not cast(Any, op.operands[0].type).has_rank:
+            return replace(self._base(value), base=self.view(op.operands[0]).base, known=False)
         if op.name in _SAME:
             return self.view(op.operands[0])
         if op.name in _ONE_TO_ONE:

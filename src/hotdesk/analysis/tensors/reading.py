@@ -96,6 +96,9 @@ class _Reader:
 
     def _add(self, value: ir.Value, producer: int | None, result: int, block: int, order: int) -> int:
         kind = value.type
+        if isinstance(kind, ir.UnrankedTensorType):
+            where = python_line(value.location) or None
+            raise BufferizationError("a tensor without a rank", expected="ranked tensors", got=str(kind), where=where)
         if not is_tensor(kind):
             self._scalars[value] = order // 2
             return NOT_A_TENSOR

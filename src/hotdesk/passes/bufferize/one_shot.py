@@ -235,7 +235,7 @@ class OneShotBufferize(Pass):
         if (self.print_conflicts or self.dump_alias_sets) and not self.test_analysis_only:
             which = "print-conflicts" if self.print_conflicts else "dump-alias-sets"
             raise self._refused(which, "test-analysis-only with it", "true")
-        if self.buffer_alignment < 0 or self.buffer_alignment & (self.buffer_alignment - 1):
+        if not 0 <= self.buffer_alignment < 1 << 63 or self.buffer_alignment & (self.buffer_alignment - 1):
             raise self._refused("buffer-alignment", "a power of two, or 0", str(self.buffer_alignment))
         for dialect in self.dialect_filter:
             if not is_known_dialect(dialect, module.context):

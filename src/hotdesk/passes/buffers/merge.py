@@ -72,7 +72,7 @@ class MergeAllocations(Pass):
     def __post_init__(self) -> None:
         if self.arena not in _MODES:
             raise OptionError(f"option 'arena' of '{self.name}'", expected=" or ".join(_MODES), got=repr(self.arena))
-        if self.alignment < 1 or self.alignment & (self.alignment - 1):
+        if not 1 <= self.alignment < 1 << 63 or self.alignment & (self.alignment - 1):
             raise OptionError(
                 f"option 'alignment' of '{self.name}'", expected="a power of two", got=str(self.alignment)
             )
