@@ -20,7 +20,6 @@ class Flow:
         shows: (operand, region, argument): what shows a region, all the time, what a tied operand held before the operation.
         parallel: the executions of its regions may run at one time; what they write is memory of their own, or parts of a
             result that do not meet.
-        runs: a region runs at least once, as constants say: no result is what `skips` says.
     """
 
     entries: tuple[tuple[int, int, int], ...] = ()
@@ -29,4 +28,3 @@ class Flow:
     follows: frozenset[tuple[int, int]] = frozenset()
     shows: tuple[tuple[int, int, int], ...] = ()
     parallel: bool = False
-    runs: bool = False

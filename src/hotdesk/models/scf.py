@@ -8,7 +8,6 @@ from functools import cache
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
-from hotdesk.ir.walking import constant_of
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import Buffers, OpModel
@@ -22,20 +21,17 @@ def _no_facts(op: ir.Operation) -> Facts:
 
 
 def _for_flow(op: ir.Operation) -> Flow:
-    first, last = constant_of(op.operands[0]), constant_of(op.operands[1])
-    runs = first is not None and last is not None and 0 <= first < last
-    return _for_passing(len(op.results), runs=runs)
+    return _for_passing(len(op.results))
 
 
 @cache
-def _for_passing(count: int, *, runs: bool) -> Flow:
+def _for_passing(count: int) -> Flow:
     """Operands: bounds and step, then what the first iteration gets; the block has the induction variable first."""
     return Flow(
         entries=tuple((3 + i, 0, 1 + i) for i in range(count)),
         exits=(*((0, i, 0, 1 + i) for i in range(count)), *((0, i, RESULTS, i) for i in range(count))),
         skips=tuple((3 + i, i) for i in range(count)),
         follows=_LOOP,
-        runs=runs,
     )
 
 
