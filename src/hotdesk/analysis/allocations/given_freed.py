@@ -14,42 +14,47 @@ from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.memrefs.origins import Origins
+from hotdesk.ir.functions import named_functions
 from hotdesk.ir.walking import defining_op, nested_ops
 
 _CALL, _REALLOC = "func.call", "memref.realloc"
 
 
 class GivenFreed:
-    """Answers for the calls in one function."""
+    """Answers for the calls in a module and in those nested in it; each is read once, when a call in it is first asked about."""
 
     def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
+        self._freeing: dict[ir.Operation, frozenset[str]] = {}
 
     def by(self, call: ir.Operation) -> bool:
         """Whether a call of a function may free what it gets."""
         if call.name != _CALL:
             return False
-        name = _callee(call)
-        if name not in self._known:
-            self._known[name] = _frees(name, call)
-        return self._known[name]
+        module = call
+        while module.name != "builtin.module":
+            module = cast(Any, module.parent).operation
+        if module not in self._freeing:
+            self._freeing[module] = _freeing(cast(ir.Module, module.opview))
+        return _callee(call) in self._freeing[module]
 
 
-def _frees(name: str, call: ir.Operation) -> bool:
-    symbols = ir.SymbolTable(_module(call))
-    seen, waiting = {name}, [name]
-    while waiting:
-        found = waiting.pop()
-        if found not in symbols:
-            continue
-        function = symbols[found].operation
+def _freeing(module: ir.Module) -> frozenset[str]:
+    """The functions of a module that may free an argument, or call one that may."""
+    callers: dict[str, list[str]] = {}
+    found: set[str] = set()
+    for name, function in named_functions(module).items():
         ops = nested_ops(function)
         if any(map(_may_free_another, ops)) and _frees_arguments(function):
-            return True
-        called = {_callee(op) for op in ops if op.name == _CALL} - seen
-        seen |= called
-        waiting += sorted(called)
-    return False
+            found.add(name)
+        for op in ops:
+            if op.name == _CALL:
+                callers.setdefault(_callee(op), []).append(name)
+    waiting = list(found)
+    while waiting:
+        more = set(callers.get(waiting.pop(), ())) - found
+        found |= more
+        waiting += more
+    return frozenset(found)
 
 
 def _may_free_another(op: ir.Operation) -> bool:
@@ -80,12 +85,6 @@ def _frees_arguments(function: ir.Operation) -> bool:
         if op.operands[number] >= 0
         for origin in origins.of[op.operands[number]]
     )
-
-
-def _module(op: ir.Operation) -> ir.Operation:
-    while op.name != "builtin.module":
-        op = cast(Any, op.parent).operation
-    return op
 
 
 def _callee(call: ir.Operation) -> str:

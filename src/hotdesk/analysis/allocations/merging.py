@@ -24,6 +24,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes, Measure
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.hoisting import runs_in_parallel
 from hotdesk.analysis.allocations.new_memory import why_not_replaced
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded, live_range
@@ -82,14 +83,14 @@ class _Placed:
     measure: int | None
 
 
-def plan_arena(function: ir.Operation, sizes: ArenaSizes, alignment: int, strategy: str) -> Arena:
+def plan_arena(function: ir.Operation, sizes: ArenaSizes, alignment: int, strategy: str, given: GivenFreed) -> Arena:
     """The arena of a function, each allocation at a multiple of `alignment` bytes, or of its own if that is more.
 
     Raises:
         ValueError: there is no such planning strategy.
         ImportError: the strategy needs a package that is not installed.
     """
-    allocations = Allocations(function)
+    allocations = Allocations(function, given)
     found = [(each, _range(allocations, sizes, each)) for each in allocations.on_heap]
     placed: list[_Placed] = []
     decisions: list[Decision] = []

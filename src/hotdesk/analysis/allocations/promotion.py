@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.new_memory import dynamic_sizes, why_not_replaced
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
@@ -39,8 +40,10 @@ class Promotion:
 class Promotions:
     """Answers for the allocations of one function; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, most_bytes: int, most_dims: int) -> None:
-        self.allocations = Allocations(function)
+    def __init__(
+        self, function: ir.Operation, most_bytes: int, most_dims: int, given: GivenFreed | None = None
+    ) -> None:
+        self.allocations = Allocations(function, given)
         self._most_bytes, self._most_dims = most_bytes, most_dims
 
     def find(self, allocation: Allocation) -> Promotion | Decision:

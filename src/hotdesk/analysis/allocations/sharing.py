@@ -41,6 +41,7 @@ from hotdesk.analysis.allocations.desks import (
     single_desk,
     why_unlike,
 )
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
 from hotdesk.analysis.allocations.types import may_allocate
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
@@ -56,8 +57,8 @@ _TRIED = 8
 class Sharing:
     """The desks of one function, and a decision for each allocation; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation) -> None:
-        self.allocations = Allocations(function)
+    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
+        self.allocations = Allocations(function, given)
         self._ranges = declared_bounds(function)
         self.decisions: list[Decision] = []
         self.desks: list[Desk] = []

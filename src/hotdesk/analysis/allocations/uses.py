@@ -49,17 +49,21 @@ class Allocation:
 
 
 class Allocations:
-    """The allocations of a function, on the heap and on the stack, in order; the IR must not change meanwhile."""
+    """The allocations of a function, on the heap and on the stack, in order; the IR must not change meanwhile.
 
-    def __init__(self, function: ir.Operation) -> None:
+    What is known of the calls in several functions of a module is found once if all are given the same `given`.
+    """
+
+    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
         self.program: BufferProgram = read_buffers(function)
         self.dominance = Dominance(self.program)
         self.origins = Origins(self.program)
         self.views = Views(function, made_with=dynamic_sizes)
         self.sizes = self.views.sizes
         self._aliases = self._reached()
-        given = GivenFreed()
-        self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op, given))}
+        self._freeing = {
+            op.number: values for op in self.program.ops if (values := _may_free(op, given or GivenFreed()))
+        }
         self._body = tuple(b.number for b in self.program.blocks if b.parent == FUNCTION)
         self.touching: dict[int, bool] = {}
         """What `ranges` has found of ops, by number."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.new_memory import freeing_op, why_not_replaced
 from hotdesk.analysis.allocations.retyping import Fit
 from hotdesk.analysis.allocations.uses import Allocation
@@ -47,8 +48,8 @@ class Reuse:
 class CopyContext:
     """What is around the copies of one function; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation, arguments_overlap: bool = True) -> None:
-        self.memory = Memory(function)
+    def __init__(self, function: ir.Operation, arguments_overlap: bool = True, given: GivenFreed | None = None) -> None:
+        self.memory = Memory(function, given)
         self.program = self.memory.program
         self.dominance = self.memory.allocations.dominance
         self.aliases = Aliases(function, arguments_overlap, self.memory.allocations)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.new_memory import freed
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
@@ -41,8 +42,8 @@ class Copy:
 class Memory:
     """The memory of one function by classes; the IR must not change meanwhile."""
 
-    def __init__(self, function: ir.Operation) -> None:
-        self.allocations = Allocations(function)
+    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
+        self.allocations = Allocations(function, given)
         self.program = self.allocations.program
         self.owners: dict[int, Allocation] = {a.buffer: a for a in self.allocations.all if not a.keepers}
         self._classes = [

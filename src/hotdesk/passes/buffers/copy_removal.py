@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.new_memory import freed
 from hotdesk.analysis.allocations.retyping import Fit
 from hotdesk.analysis.copying.copies import FOREIGN
@@ -38,9 +39,10 @@ class CopyRemoval(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
+        given = GivenFreed()
         for function in all_functions(module):
             while True:
-                removals = CopyRemovals(function, self.arguments_overlap)
+                removals = CopyRemovals(function, self.arguments_overlap, given)
                 found = [removals.find(copy) for copy in removals.memory.copies]
                 chosen = _independent([each for each in found if isinstance(each, Removal)])
                 if not chosen:

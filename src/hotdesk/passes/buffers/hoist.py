@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.hoisting import Hoisting, Move
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, index_constant
@@ -34,8 +35,9 @@ class BufferHoisting(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
+        given = GivenFreed()
         for function in all_functions(module):
-            hoisting = Hoisting(function)
+            hoisting = Hoisting(function, given)
             decisions.extend(move_all([hoisting.above_uses(each) for each in hoisting.allocations.on_heap]))
         return tuple(decisions)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.hoisting import Hoisting
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import all_functions
@@ -32,7 +33,8 @@ class BufferLoopHoisting(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
+        given = GivenFreed()
         for function in all_functions(module):
-            hoisting = Hoisting(function)
+            hoisting = Hoisting(function, given)
             decisions.extend(move_all([hoisting.before_loops(each) for each in hoisting.allocations.all]))
         return tuple(decisions)

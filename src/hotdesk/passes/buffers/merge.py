@@ -33,6 +33,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.merging import Arena, plan_arena
 from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.errors import MissingExtraError, OptionError
@@ -91,19 +92,17 @@ class MergeAllocations(Pass):
         decisions: list[Decision] = []
         uses: Mapping[str, Uses] = find_uses(module) if self.arena == "argument" else {}
         names = set(named_functions(module))
+        given_freed = GivenFreed()
         for each in bottom_up(module):
             used = uses.get(symbol_name(each.function), Uses())
             by_caller = self.arena == "argument" and not each.recursive and not used.others
             sizes = ArenaSizes(each.function, by_caller=by_caller)
-            arena = self._planned(each.function, sizes)
+            arena = plan_arena(each.function, sizes, self.alignment, self.strategy, given_freed)
             decisions.extend(arena.decisions)
             if arena.merged:
                 given = by_caller and arena.bytes != Extent()
                 _merge(each.function, arena, sizes, _Callers(used.calls, names) if given else None)
         return decisions
-
-    def _planned(self, function: ir.Operation, sizes: ArenaSizes) -> Arena:
-        return plan_arena(function, sizes, self.alignment, self.strategy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
 from hotdesk.analysis.allocations.promotion import Promotion, Promotions
 from hotdesk.analysis.allocations.types import natural_alignment
@@ -44,8 +45,9 @@ class PromoteBuffersToStack(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
+        given = GivenFreed()
         for function in all_functions(module):
-            promotions = Promotions(function, self.max_alloc_size_in_bytes, self.max_rank_of_allocated_memref)
+            promotions = Promotions(function, self.max_alloc_size_in_bytes, self.max_rank_of_allocated_memref, given)
             for each in [promotions.find(each) for each in promotions.allocations.on_heap]:
                 if isinstance(each, Promotion):
                     _promote(each)

@@ -24,6 +24,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.desks import Desk
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
 from hotdesk.analysis.allocations.sharing import Sharing
 from hotdesk.analysis.allocations.types import alignment_of
@@ -44,8 +45,9 @@ class ShareBuffers(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
+        given = GivenFreed()
         for function in all_functions(module):
-            sharing = Sharing(function)
+            sharing = Sharing(function, given)
             plans = [_Plan(sharing.allocations, desk) for desk in sharing.desks if len(desk.users) > 1]
             for plan in plans:
                 plan.apply()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hotdesk._bindings import ir
+from hotdesk.analysis.allocations import given_freed
+from hotdesk.ir.walking import nested_ops, symbol_name
 from tests.unit.passes.buffers.checking import checked, through
 
 M = "memref<4xf32>"
@@ -83,3 +86,26 @@ def test_what_a_callee_allocates_and_frees_is_no_concern_of_its_callers() -> Non
     changed = through(text + callee, "hotdesk-promote-buffers-to-stack")
     assert changed.count("memref.alloca()") == 5
     checked(changed, freed=True)
+
+
+@pytest.mark.parametrize("one", PASSES)
+def test_each_function_is_read_once_for_all_its_callers(one: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    count, read = 30, list[str]()
+    text = f"func.func private @f0(%x: {M}) {{\n  return\n}}\n"
+    for i in range(1, count):
+        text += f"""func.func private @f{i}(%x: {M}) {{
+          %a = memref.alloc() : {M}
+          memref.copy %x, %a : {M} to {M}
+          func.call @f{i - 1}(%a) : ({M}) -> ()
+          memref.dealloc %a : {M}
+          return
+        }}
+        """
+
+    def noted(function: ir.Operation) -> list[ir.Operation]:
+        read.append(symbol_name(function))
+        return nested_ops(function)
+
+    monkeypatch.setattr(given_freed, "nested_ops", noted)
+    through(text, one)
+    assert sorted(read) == sorted(f"f{i}" for i in range(count))
