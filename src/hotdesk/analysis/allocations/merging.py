@@ -8,7 +8,8 @@ An allocation goes there iff
 3. its live range is known (`analysis.allocations.ranges`): what leaves the function, is handed from one iteration of a loop to
    the next, or is kept by an op stays where it is;
 4. it is in no region whose iterations run at the same time, and in none of which nothing is known;
-5. whatever frees it is the op that frees such memory, of all of it.
+5. whatever frees it is the op that frees such memory, of all of it;
+6. if all took as many bytes as it does, aligned as asked, they would have 2^58 together at most.
 
 Ranges of op numbers that do not meet may have the same bytes, so branches have, and each iteration of a loop has those of the one
 before. Static sizes have the offsets of `planning.plan`. The others are stacked on them (`planning.symbolic_offsets`), in the
@@ -38,7 +39,7 @@ from hotdesk.planning.symbolic_offsets import Extent, Stackable, stack
 
 _NO_TOUCH = 1
 _MOST = 1 << 58
-"""Bytes that estimates may be together."""
+"""Bytes that all allocations may have together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,9 @@ def plan_arena(function: ir.Operation, sizes: ArenaSizes, alignment: int, strate
         ImportError: the strategy needs a package that is not installed.
     """
     allocations = Allocations(function, given)
-    found = [(each, _range(allocations, sizes, each)) for each in allocations.on_heap]
+    most = _MOST // max(1, len(allocations.on_heap))
+    aligned = {each: max(alignment, alignment_of(allocations, each)) for each in allocations.on_heap}
+    found = [(each, _range(allocations, sizes, each, most, strictest)) for each, strictest in aligned.items()]
     placed: list[_Placed] = []
     decisions: list[Decision] = []
     for each, live in found:
@@ -100,7 +103,7 @@ def plan_arena(function: ir.Operation, sizes: ArenaSizes, alignment: int, strate
             because = (source,) if live.op == each.op else (source, allocations.source(live.op))
             decisions.append(Decision("allocation", Outcome.ALLOCATED, live.reason, because, size))
             continue
-        strictest = max(alignment, alignment_of(allocations, each))
+        strictest = aligned[each]
         value = allocations.value(each)
         dynamic = None in shape_of(value.type)
         measure = sizes.measure(value, allocations.sizes.shape(value), strictest) if dynamic else None
@@ -149,9 +152,11 @@ def _stackable(each: _Placed, settled: dict[Any, int], apart: bool) -> Stackable
     return Stackable(lower, upper, Extent(footprint), each.alignment, settled[each.allocation.op])
 
 
-def _range(allocations: Allocations, sizes: ArenaSizes, allocation: Allocation) -> LiveRange | Unbounded:
-    """Rules 1 to 5."""
-    kind = allocations.value(allocation).type
+def _range(
+    allocations: Allocations, sizes: ArenaSizes, allocation: Allocation, most: int, alignment: int
+) -> LiveRange | Unbounded:
+    """Rules 1 to 6."""
+    kind, size = allocations.value(allocation).type, allocations.bytes(allocation)
     replaced = why_not_replaced(allocations.op(allocation).operation)
     if replaced is not None:
         return Unbounded(replaced, allocation.op)
@@ -161,6 +166,8 @@ def _range(allocations: Allocations, sizes: ArenaSizes, allocation: Allocation) 
         return Unbounded(Reason.DIFFERENT_LAYOUT, allocation.op)
     if cast(Any, kind).memory_space is not None:
         return Unbounded(Reason.OTHER_MEMORY_SPACE, allocation.op)
+    if max(alignment, size if isinstance(size, int) else 0) > most:
+        return Unbounded(Reason.TOO_LARGE, allocation.op)
     if not sizes.are_known(allocations.value(allocation)):
         return Unbounded(Reason.SIZE_DEFINED_BELOW, allocation.op)
     if allocation.frees and not allocation.is_freed_simply:

@@ -24,6 +24,7 @@ from hotdesk.ir.sizes import Size
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _MOST_MONOMIALS = 16
+_IN_A_WORD = 1 << 62  # what more than this may be summed up to is counted in Python's numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Profile:
         self._negative = negative
         self._ops = ops
         self._held: dict[Any, Any] = {}
+        self._most: dict[Any, int] = {}  # what each array cannot exceed
         self._terms: dict[Size, list[tuple[Any, int]]] = {}
         for change in held:
             self._apply(change, 1)
@@ -89,20 +91,26 @@ class Profile:
         for peak in self._peaks:
             under = known
             for monomial, array in self._held.items():
-                under = under & (array[lower:upper] <= peak.get(monomial, 0))
+                under = under & (array[lower:upper] <= peak.get(monomial, 0)).astype(np.bool_)
             fits = fits | under
             if bool(fits.all()):
                 return False
         under = ~(known & False)
         for monomial, array in self._held.items():
-            under = under & (array[lower:upper] <= self._before.get(monomial, self._nothing)[lower:upper])
+            before = self._before.get(monomial, self._nothing)
+            under = under & (array[lower:upper] <= before[lower:upper]).astype(np.bool_)
         return not bool((fits | under).all())
 
     def _apply(self, change: Change, times: int) -> None:
         if change.size not in self._terms:
             self._terms[change.size] = terms(change.size, self._negative)
         for monomial, number in self._terms[change.size]:
-            array = self._held.setdefault(monomial, np.zeros(self._ops, np.int64))
+            array = self._held.get(monomial)
+            if array is None:
+                array = self._held[monomial] = np.zeros(self._ops, np.int64)
+            self._most[monomial] = self._most.get(monomial, 0) + abs(number) * times
+            if self._most[monomial] > _IN_A_WORD and array.dtype != object:
+                array = self._held[monomial] = array.astype(object)
             array[change.lower : change.upper] += number * change.sign * times
 
     def _highest(self) -> int:
@@ -112,7 +120,8 @@ class Profile:
         total = np.zeros(self._ops)
         for monomial, array in self._held.items():
             symbols: list[Any] = sorted(_algebra.sympify(monomial).free_symbols, key=str)
-            total += array * float(_algebra.sympify(monomial).subs({s: 1009 + 2 * i for i, s in enumerate(symbols)}))
+            typical = _algebra.sympify(monomial).subs({s: 1009 + 2 * i for i, s in enumerate(symbols)})
+            total += array.astype(np.float64) * float(typical)
         return int(np.argmax(total))
 
 

@@ -11,9 +11,10 @@ import pytest
 from torch_mlir import ir
 
 from hotdesk.errors import MissingExtraError, OptionError
-from hotdesk.explain import Reason
+from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.merge import MergeAllocations
+from hotdesk.passes.buffers.share import ShareBuffers
 from hotdesk.planning import compiled, cpsat
 from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from tests.unit.parsing import parse
@@ -171,3 +172,30 @@ def test_other_strategies_need_no_extra(strategy: str, monkeypatch: pytest.Monke
     monkeypatch.setattr(compiled, "available", lambda: False)
     changed, run = same(CHAIN, [MergeAllocations(strategy=strategy)], inputs(True, 2), [(8,), (4,)])
     assert changed.count("memref.alloc(") == run.frees == 1
+
+
+@pytest.mark.parametrize(("size", "alignment"), [(1 << 62, 64), (1 << 56, 64), (8, 1 << 60), (8, 1 << 62)])
+def test_what_no_machine_has_stays(size: int, alignment: int) -> None:
+    text = _two(size)
+    made = MergeAllocations(alignment=alignment)
+    module = parse(text)
+    with entered(module.operation):
+        decisions = made.run(module)
+    assert [(d.outcome, d.reason) for d in decisions] == [(Outcome.ALLOCATED, Reason.TOO_LARGE)] * 2
+    assert str(module) == str(parse(text))
+
+
+@pytest.mark.parametrize("size", [1 << 60, 1 << 61, 1 << 62])
+def test_what_no_machine_has_is_shared(size: int) -> None:
+    text = after(_two(size), ShareBuffers())
+    assert text.count("memref.alloc()") == text.count("memref.dealloc") == 1
+
+
+def _two(size: int) -> str:
+    kind = f"memref<{size}xf32>"
+    one = f"""
+      %a = memref.alloc() : {kind}
+      memref.copy %x, %a : {kind} to {kind}
+      memref.copy %a, %y : {kind} to {kind}
+      memref.dealloc %a : {kind}"""
+    return f"func.func @main(%x: {kind}, %y: {kind}) {{{one}{one.replace('%a', '%b')}\n  return\n}}"
