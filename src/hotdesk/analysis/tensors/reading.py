@@ -15,7 +15,7 @@ from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor, shape_of
-from hotdesk.ir.walking import captured_operands, in_order
+from hotdesk.ir.walking import captured_operands, in_order, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import OpModel
@@ -97,7 +97,7 @@ class _Reader:
 
     def _add(self, value: ir.Value, producer: int | None, result: int, block: int, order: int) -> int:
         kind = value.type
-        if isinstance(kind, ir.UnrankedTensorType):
+        if isinstance(kind, ir.UnrankedTensorType) and not (producer is None and _is_only_returned(value)):
             where = python_line(value.location) or None
             raise BufferizationError("a tensor without a rank", expected="ranked tensors", got=str(kind), where=where)
         if not is_tensor(kind):
@@ -215,6 +215,10 @@ def _insertions(ops: tuple[OpRecord, ...], shown: list[FlowEdge]) -> dict[int, i
         for op in ops
         if op.facts.part is not None and op.facts.part.source is not None and not op.results
     }
+
+
+def _is_only_returned(value: ir.Value) -> bool:
+    return all(user.name == "func.return" for user in users(value))
 
 
 def _facts(operation: ir.Operation, model: OpModel | None, has_tensors: bool) -> Facts:

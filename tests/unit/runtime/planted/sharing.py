@@ -8,6 +8,7 @@ from typing import Any
 from torch_mlir import ir
 
 from hotdesk.analysis.allocations import desk_places, desks, merging, ranges
+from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import LiveRange
 from hotdesk.analysis.allocations.sharing import Sharing
 from hotdesk.analysis.allocations.uses import Allocations
@@ -43,8 +44,8 @@ def _freed_by_the_first(desks: Any, *_: Any) -> Any:
 
 
 class _FreedByTheFirst(Sharing):
-    def __init__(self, function: ir.Operation) -> None:
-        super().__init__(function)
+    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
+        super().__init__(function, given)
         self.desks = _freed_by_the_first(self.desks)
 
 
