@@ -37,7 +37,8 @@ class Occupancy:
         self._given.update(op.results[result] for op in function.ops for result in op.facts.lent)
         self._moving: set[int] = set()
         self._scattered: set[int] = set()
-        self.trades = Trades(lambda value: self.find(readers.root[value]))
+        joined = self._joined  # and not self: reference counts free all of it then
+        self.trades = Trades(lambda value: joined.find(readers.root[value]))
         writers = writers_of(function)
         for value in function.values:
             if readers.root[value.number] == value.number:

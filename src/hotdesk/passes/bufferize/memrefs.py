@@ -30,14 +30,14 @@ class Memrefs:
     """
 
     def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
-        self.memory = Memory(record, analysis, EarlySizes(record, self.of))
+        self._buffers: dict[ir.Value, ir.Value] = {}
+        self.memory = Memory(record, analysis, EarlySizes(record, self._buffers.__getitem__))
         self.current: OpRecord = record.ops[0]
         self._record = record
         self._analysis = analysis
         self._places = analysis.places
         self._readers = analysis.readers
         self._numbers = {value.value: value.number for value in record.values}
-        self._buffers: dict[ir.Value, ir.Value] = {}
         self._in_any_layout: set[ir.Value] = set()  # tensors that control flow passes on
         self._passed_on: set[ir.Value] = set()  # their memrefs
         self._choices: list[ir.Operation] = []

@@ -55,6 +55,7 @@ from hotdesk.passes.bufferize.results import RESULT, place_results
 from hotdesk.passes.bufferize.returning_once import return_once
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.passes.bufferize.staying import refuse_elsewhere
+from hotdesk.passes.collecting import collection_put_off
 
 __all__ = ["RESULT", "OneShotBufferize"]
 
@@ -114,7 +115,7 @@ class OneShotBufferize(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         self._check(module)
         change = self._annotate if self.test_analysis_only else self._bufferize
-        with choosing(self._choose):
+        with collection_put_off(), choosing(self._choose):
             return tuple(decision for each in modules(module) for decision in change(each))
 
     def _bufferize(self, module: ir.Module) -> tuple[Decision, ...]:

@@ -20,6 +20,7 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
+from hotdesk.passes.collecting import collection_put_off
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,9 @@ class ChooseDestinations(Pass):
     results_in_donated: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        for function in all_functions(module):
-            _choose(read_function(function, reload_scalars=self.reload_scalars), apart=not self.results_in_donated)
+        with collection_put_off():
+            for function in all_functions(module):
+                _choose(read_function(function, reload_scalars=self.reload_scalars), apart=not self.results_in_donated)
         return ()
 
 
