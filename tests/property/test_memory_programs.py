@@ -19,17 +19,13 @@ from torch_mlir import ir
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
 from hotdesk.runtime.checker import CheckReport, Settings, check_module
+from tests.running.buffer_passes import MOVING
 from tests.running.peaks import UnknownError, peak_of
 from tests.structured.memory import MemoryProgram, memory_program
 
 _FREE = "hotdesk-buffer-deallocation"
 PASSES = (
-    "hotdesk-buffer-hoisting",
-    "hotdesk-buffer-loop-hoisting",
-    "hotdesk-promote-buffers-to-stack",
-    "hotdesk-copy-removal",
-    "hotdesk-share-buffers",
-    "hotdesk-merge-allocations",
+    *MOVING,
     "hotdesk-merge-allocations{arena=argument alignment=16}",
 )
 _SHAPES = {0: (8,), 1: (2, 4), 2: (8,)}

@@ -54,6 +54,11 @@ def is_private(function: ir.Operation) -> bool:
     return visibility == "private" or (visibility == "nested" and cast(Any, function.parent).operation.parent is None)
 
 
+def callee_name(call: ir.Operation) -> str:
+    """The name of the function that a `func.call` calls."""
+    return str(cast(Any, call.attributes["callee"]).value)
+
+
 def returns_of(function: ir.Operation) -> list[ir.Operation]:
     """The `func.return`s of a function, one for each block that ends in one; none for a declaration."""
     last = [list(block.operations)[-1].operation for block in function.regions[0].blocks]

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.functions import signature
+from hotdesk.ir.functions import callee_name, signature
 from hotdesk.ir.types import is_memref, is_tensor, shape_of
 from hotdesk.ir.walking import is_declaration
 
@@ -71,7 +71,7 @@ def assumed(name: str) -> Callee | None:
 
 def callee_of(call: ir.Operation) -> Callee | None:
     """What is known of the function that a `func.call` names; None if the module has none of that name."""
-    name = str(cast(Any, call.attributes["callee"]).value)
+    name = callee_name(call)
     said = assumed(name)
     if said is not None:
         return said

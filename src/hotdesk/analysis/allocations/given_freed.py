@@ -14,7 +14,7 @@ from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.memrefs.origins import Origins
-from hotdesk.ir.functions import named_functions
+from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.walking import defining_op, nested_ops
 
 _CALL, _REALLOC = "func.call", "memref.realloc"
@@ -35,7 +35,7 @@ class GivenFreed:
             module = cast(Any, module.parent).operation
         if module not in self._freeing:
             self._freeing[module] = _freeing(cast(ir.Module, module.opview))
-        return _callee(call) in self._freeing[module]
+        return callee_name(call) in self._freeing[module]
 
 
 def _freeing(module: ir.Module) -> frozenset[str]:
@@ -48,7 +48,7 @@ def _freeing(module: ir.Module) -> frozenset[str]:
             found.add(name)
         for op in ops:
             if op.name == _CALL:
-                callers.setdefault(_callee(op), []).append(name)
+                callers.setdefault(callee_name(op), []).append(name)
     waiting = list(found)
     while waiting:
         more = set(callers.get(waiting.pop(), ())) - found
@@ -85,7 +85,3 @@ def _frees_arguments(function: ir.Operation) -> bool:
         if op.operands[number] >= 0
         for origin in origins.of[op.operands[number]]
     )
-
-
-def _callee(call: ir.Operation) -> str:
-    return str(cast(Any, call.attributes["callee"]).value)

@@ -61,9 +61,8 @@ class Allocations:
         self.views = Views(function, made_with=dynamic_sizes)
         self.sizes = self.views.sizes
         self._aliases = self._reached()
-        self._freeing = {
-            op.number: values for op in self.program.ops if (values := _may_free(op, given or GivenFreed()))
-        }
+        given = given or GivenFreed()
+        self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op, given))}
         self._body = tuple(b.number for b in self.program.blocks if b.parent == FUNCTION)
         self.touching: dict[int, bool] = {}
         """What `ranges` has found of ops, by number."""

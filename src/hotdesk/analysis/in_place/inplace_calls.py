@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.passing import Passing
@@ -27,6 +26,7 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRec
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Reason
+from hotdesk.ir.functions import callee_name
 from hotdesk.ir.walking import symbol_name
 
 CALL = "func.call"
@@ -79,7 +79,7 @@ class CallPlans:
 
     def why_not(self, op: OpRecord) -> Reason | None:
         """Why nothing is known of the function that is called, or None if it can be looked at."""
-        name = callee_name(op)
+        name = callee_name(op.operation)
         if name not in self.functions:
             return Reason.NO_BODY
         if name in self._recursive:
@@ -119,7 +119,7 @@ class CallPlans:
             if op.name != CALL or self.why_not(op) is not None:
                 continue
             dying = [i for i in range(len(op.operands)) if _refusal(function, op, i, places, readers) is None]
-            ties = tuple(sorted(self._usable(callee_name(op), frozenset(dying)).items()))
+            ties = tuple(sorted(self._usable(callee_name(op.operation), frozenset(dying)).items()))
             tied = frozenset(operand for operand, _ in ties)
             ops[op.number] = replace(op, facts=replace(op.facts, ties=ties, clobbers=op.facts.clobbers - tied))
         return replace(function, ops=tuple(ops))
@@ -145,7 +145,7 @@ class CallPlans:
             else:
                 refused[result] = Takeover(op.number, operand, result, None, conflict.reason, conflict.op)
         taken: dict[int, Takeover] = {}
-        for operand, result in self._usable(callee_name(op), frozenset(chosen)).items() if chosen else ():
+        for operand, result in self._usable(callee_name(op.operation), frozenset(chosen)).items() if chosen else ():
             value = op.operands[operand]
             if chosen[operand] == result and places.conflict(op, operand, value, result) is None:
                 places.join(value, op.results[result])
@@ -156,10 +156,6 @@ class CallPlans:
             taken.get(result) or refused.get(result) or _closest(function, op, result, reason, places, readers)
             for result in results
         ]
-
-
-def callee_name(op: OpRecord) -> str:
-    return str(cast(Any, op.operation.attributes["callee"]).value)
 
 
 def _refusal(

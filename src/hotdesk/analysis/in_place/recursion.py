@@ -20,12 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, cast
 
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.access import Access, argument_access
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
+from hotdesk.ir.functions import callee_name
 from hotdesk.ir.types import shape_of
 from hotdesk.models.callee import Callee, assuming
 from hotdesk.models.registry import model_of
@@ -178,7 +178,7 @@ class _Ways:
             for operand, result in (*op.facts.ties, *op.facts.views, *op.facts.choices):
                 self._sources.setdefault(op.results[result], []).append(op.operands[operand])
             if op.name == "func.call":
-                name = str(cast(Any, op.operation.attributes["callee"]).value)
+                name = callee_name(op.operation)
                 for result, value in enumerate(op.results):
                     self._calls[value] = name, result, op.operands
 

@@ -181,9 +181,8 @@ class RegionLoop:
     def _enter_all(self) -> None:
         giving = givers(self._places, self._entering)
         together: dict[int, list[FlowEdge]] = {}
-        for edge in sorted(
-            self._entering, key=lambda edge: edge.target not in self._needed
-        ):  # what nobody reads is not copied
+        # What nobody reads comes last: it need not be copied for what is read.
+        for edge in sorted(self._entering, key=lambda edge: edge.target not in self._needed):
             together.setdefault(self._places.find(edge.target), []).append(edge)
         for edges in together.values():
             self._enter(edges, giving)

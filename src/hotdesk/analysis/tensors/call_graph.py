@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.functions import is_private
+from hotdesk.ir.functions import callee_name, is_private
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
 
 _NAME_NO_FUNCTION = frozenset(
@@ -68,7 +67,7 @@ def _uses(functions: dict[str, ir.Operation]) -> tuple[dict[str, dict[str, None]
     for name, function in functions.items():
         for op in nested_ops(function):
             if op.name == "func.call":
-                callee = str(cast(Any, op.attributes["callee"]).value)
+                callee = callee_name(op)
                 if callee in functions:
                     calls[name][callee] = None
             elif op.name.partition(".")[0] not in _NAME_NO_FUNCTION:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
+from hotdesk.ir.functions import callee_name
 from hotdesk.ir.walking import defining_op, entry_block, is_declaration, symbol_name
 from hotdesk.passes.bufferize.memory import Memory
 from hotdesk.passes.bufferize.viewing import SAME_BUFFER
@@ -68,7 +67,7 @@ class Covering:
             beside = [view.operation for view in self._function.block.operations]
             functions = [op for op in beside if op.name == "func.func" and not is_declaration(op)]
             self._defined = frozenset(map(symbol_name, functions))
-        return cast(Any, call.attributes["callee"]).value in self._defined
+        return callee_name(call) in self._defined
 
     def _runs_once(self, block: ir.Block) -> bool:
         """Whether a block is the function's own, and none that control comes back to."""

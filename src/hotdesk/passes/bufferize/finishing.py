@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import named_functions, signature
+from hotdesk.ir.functions import callee_name, named_functions, signature
 from hotdesk.ir.types import dynamic_layout, is_memref
 from hotdesk.ir.walking import nested_ops
 
@@ -32,6 +30,6 @@ def fit_calls(module: ir.Module) -> None:
     for op in list(nested_ops(module.operation)):
         if op.name != "func.call":
             continue
-        for number, kind in enumerate(types[cast(Any, op.attributes["callee"]).value]):
+        for number, kind in enumerate(types[callee_name(op)]):
             if op.operands[number].type != kind:
                 op.operands[number] = create("memref.cast", [op.operands[number]], [kind], before=op).results[0]

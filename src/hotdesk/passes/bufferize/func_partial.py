@@ -14,12 +14,12 @@ of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import named_functions, signature
+from hotdesk.ir.functions import callee_name, named_functions, signature
 from hotdesk.ir.locations import placed
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import modules, nested_ops
@@ -61,7 +61,7 @@ def _has_tensors(function: ir.Operation) -> bool:
 
 
 def _rewrite(op: ir.Operation, changing: dict[str, ir.Operation]) -> None:
-    if op.name == "func.call" and cast(Any, op.attributes["callee"]).value in changing:
+    if op.name == "func.call" and callee_name(op) in changing:
         _rewrite_call(op)
     elif op.name == "func.return" or (op.name.startswith("cf.") and len(op.successors)):
         for number, operand in enumerate(_passed(op)):

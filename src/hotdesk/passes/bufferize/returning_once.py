@@ -16,6 +16,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.ir.building import create
+from hotdesk.ir.functions import callee_name
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
 
@@ -40,7 +41,7 @@ def _calls(module: ir.Module) -> dict[str, list[ir.Operation]]:
     for function in defined_functions(module):
         for op in nested_ops(function):
             if op.name == "func.call":
-                found.setdefault(cast(Any, op.attributes["callee"]).value, []).append(op)
+                found.setdefault(callee_name(op), []).append(op)
     return found
 
 

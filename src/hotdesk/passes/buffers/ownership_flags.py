@@ -21,6 +21,7 @@ from hotdesk.analysis.ownership.handovers import Slot
 from hotdesk.analysis.ownership.owners import Handover, Ownership
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
+from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import python_line
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 from hotdesk.passes.buffers.handed_flags import HandedFlags
@@ -176,5 +177,5 @@ def _may_be_lent(handover: Handover) -> bool:
 def flagged_results(program: BufferProgram, flagged: Mapping[str, Sequence[int]]) -> frozenset[int]:
     """The results of calls that come with a flag, as the functions of these names return them."""
     calls = (op for op in program.ops if op.name == "func.call") if any(flagged.values()) else ()
-    named = ((op, str(cast(Any, op.operation.attributes["callee"]).value)) for op in calls)
+    named = ((op, callee_name(op.operation)) for op in calls)
     return frozenset(op.results[i] for op, name in named for i in flagged.get(name, ()))

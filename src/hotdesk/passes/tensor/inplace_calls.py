@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.inplace_calls import CALL, CallPlans, FunctionPlan, Given, callee_name
+from hotdesk.analysis.in_place.inplace_calls import CALL, CallPlans, FunctionPlan, Given
 from hotdesk.analysis.in_place.takeovers import Takeover
 from hotdesk.analysis.tensors.plain_values import alias_sets, in_place_candidates, live_ranges
 from hotdesk.analysis.tensors.program import FunctionRecord
@@ -32,7 +32,7 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision, Outcome
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import run_mlir_passes
-from hotdesk.ir.functions import signature
+from hotdesk.ir.functions import callee_name, signature
 from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 
@@ -96,7 +96,7 @@ class _Rewriting:
 
     def _called(self, plan: FunctionPlan) -> list[tuple[str, Given]]:
         """The variants that a function calls: those of functions that are not given these arguments already."""
-        calls = [(callee_name(plan.record.ops[number]), given) for number, given in plan.given.items()]
+        calls = [(callee_name(plan.record.ops[number].operation), given) for number, given in plan.given.items()]
         return [(name, given) for name, given in calls if not given <= _donated(self._plans.functions[name])]
 
     def _unused_name(self, name: str, given: Given) -> str:
@@ -115,7 +115,7 @@ class _Rewriting:
                 record.ops[taken.op].operation.operands[taken.operand] = record.values[taken.value].value
         for number, given in plan.given.items():
             op = record.ops[number]
-            variant = self._variants.get((callee_name(op), given))
+            variant = self._variants.get((callee_name(op.operation), given))
             if variant is not None:
                 _call_instead(op.operation, variant)
 

@@ -8,16 +8,12 @@ import pytest
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations import given_freed
 from hotdesk.ir.walking import nested_ops, symbol_name
+from tests.running.buffer_passes import MOVING
 from tests.unit.passes.buffers.checking import checked, through
 
 M = "memref<4xf32>"
 PASSES = (
-    "hotdesk-buffer-hoisting",
-    "hotdesk-buffer-loop-hoisting",
-    "hotdesk-promote-buffers-to-stack",
-    "hotdesk-copy-removal",
-    "hotdesk-share-buffers",
-    "hotdesk-merge-allocations",
+    *MOVING,
     "hotdesk-merge-allocations{arena=argument}",
 )
 DIRECTLY = f"""func.func private @use(%g: {M}, %to: {M}) {{

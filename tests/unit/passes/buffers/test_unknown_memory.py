@@ -6,20 +6,14 @@ import numpy as np
 import pytest
 
 from hotdesk.errors import BufferizationError
+from tests.running.buffer_passes import MOVING
 from tests.unit.passes.buffers.checking import FREE, checked, freed_alike, through
 
 M = "memref<4xf32>"
 HEAD = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n%c4 = arith.constant 4 : index"
 A = f"%a = memref.alloc() : {M}\nmemref.copy %x, %a : {M} to {M}"
 B = f"%b = memref.alloc() : {M}\nmemref.copy %x, %b : {M} to {M}\nmemref.copy %b, %out : {M} to {M}"
-PASSES = (
-    "hotdesk-buffer-hoisting",
-    "hotdesk-buffer-loop-hoisting",
-    "hotdesk-promote-buffers-to-stack",
-    "hotdesk-copy-removal",
-    "hotdesk-share-buffers",
-    "hotdesk-merge-allocations",
-)
+PASSES = MOVING
 FREES = (FREE, f"{FREE}{{placement=end-of-block}}", f"{FREE}{{mode=copies}}")
 
 

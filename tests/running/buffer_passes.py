@@ -1,0 +1,10 @@
+"""The passes that give buffers another place, or one buffer to several, by name."""
+
+MOVING = (
+    "hotdesk-buffer-hoisting",
+    "hotdesk-buffer-loop-hoisting",
+    "hotdesk-promote-buffers-to-stack",
+    "hotdesk-copy-removal",
+    "hotdesk-share-buffers",
+    "hotdesk-merge-allocations",
+)
