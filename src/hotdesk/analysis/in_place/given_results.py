@@ -5,17 +5,17 @@
       return %y }
 
     scf.for iter_args(%x, %y) {                         %z is computed in %x's memory, which the loop hands on as it is, and
-      %z = linalg.fill outs(%x)                    ->   copied to new memory for %y; or computed in new memory: no copy
+      %z = linalg.fill outs(%x)                    ->   copied for %y; or computed in new memory: no copy
       scf.yield %x, %z }
 
-1. A function is analysed. Its results that lie in memory it was given are copied at the end, and what a loop yields in memory of
-   something else is copied to new memory in each iteration. Each of these leads back, through the operands that ops write over,
-   to the first one that is overwritten unread.
+1. A function is analysed. Its results that lie in memory it was given are copied at the end, and what control flow passes on in
+   memory of something else is copied on its way. Each of these leads back, through the operands that ops write over, to the first
+   one that is overwritten unread.
 2. The function is analysed again, in which those ops get new memory. Those by which no copy is spared are dropped, and the last
    analysis is kept if it copies fewer bytes.
 
 What such an op writes over has no contents that count, so nothing is copied in its place. A result has memory of its caller's, so
-none is allocated for it; for what a loop yields, new memory comes in the place of that which it was copied to.
+none is allocated for it; for what is passed on, new memory comes in the place of that which it was copied to.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _reason(copied: int | FlowEdge) -> Reason:
 
 
 def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int | FlowEdge, Tied]:
-    """For each result that is copied out of memory that was given, by its number, and each copy that a loop makes to new memory:
-    the operand that was overwritten unread."""
+    """For each result that is copied out of memory that was given, by its number, and each copy that control flow makes: the operand
+    that was overwritten unread."""
     sources: dict[int | FlowEdge, int] = {}
     for number in copied_results(function, analysis) if function.writable_arguments else ():
         value = function.end.operands[number]
@@ -72,7 +72,7 @@ def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int | F
         if place is not None and analysis.places.is_given(place):
             sources[number] = value
     for edge, flow in analysis.flows.items():
-        if flow.copied and analysis.places.moves(edge.target):
+        if flow.copied:
             sources[edge] = edge.source
     causes = {copied: _overwritten_unread(function, analysis, value) for copied, value in sources.items()}
     return {copied: tied for copied, tied in causes.items() if tied is not None}

@@ -1,9 +1,9 @@
 """What comes round a structured loop, and what enters it (rules 3 and 4 of `inplace`).
 
 A tensor that may come round larger or smaller than it went in has memory of its own each time. So has one that would be copied,
-where loops may yield new memory and an iteration makes some for it alone, or for several arguments that may share it
-(`handed_together`). Its place stands for one buffer now and another one later, as do the places of arguments that change places
-among themselves; all that is made there anew has memory of its own.
+where loops may yield new memory and an iteration makes some for it alone, or keeps for a condition what it has, or makes some for
+several arguments that may share it (`handed_together`). Its place stands for one buffer now and another one later, as do the
+places of arguments that change places among themselves; all that is made there anew has memory of its own.
 """
 
 from __future__ import annotations
@@ -143,16 +143,16 @@ class RegionLoop:
 
     def _handed_on(self, edge: FlowEdge) -> Conflict | None:
         """Whether the memory of what is yielded is handed on already, to another argument."""
-        made = self._places.place_of(edge.source)
+        made = {place for place, _ in self._places.locations(edge.source)}
         given = [other.source for other, decision in self.decisions.items() if not decision.copied]
-        if any(place == made for other in given for place, _ in self._places.locations(other)):
+        if any(place in made for other in given for place, _ in self._places.locations(other)):
             return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
         return None
 
     def _lead_on(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         """An edge to the next iteration in memory of the tensor's own: what was made for it alone, or a copy."""
         if conflict is None:
-            self._places.hand_on(edge.source, self._loop)
+            self._places.hand_on(edge.source, edge.target, self._loop)
             self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
         else:
             self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op)
@@ -164,12 +164,13 @@ class RegionLoop:
 
     def _taken(self, edge: FlowEdge) -> Conflict | None:
         """Whether what is yielded is only a part, may not be written, was there before the loop, or is another argument's."""
-        values, place = self._function.values, self._places.place_of(edge.source)
-        if place is None:
+        if any(extent is not WHOLE for _, extent in self._places.locations(edge.source)):
             return Conflict(Reason.PARTIAL_VIEW)
-        if place in self._places.read_only:
-            return Conflict(self._places.read_only[place])
-        for occupant in self._places.occupants(place):
+        reason = self._places.why_read_only(edge.source)
+        if reason is not None:
+            return Conflict(reason)
+        values = self._function.values
+        for occupant in (o for place, _ in self._places.locations(edge.source) for o in self._places.occupants(place)):
             if occupant.order <= 2 * self._loop.number:
                 return Conflict(Reason.READ_LATER, self._loop.number)
             if occupant.group >= 0 and occupant.group != edge.target:

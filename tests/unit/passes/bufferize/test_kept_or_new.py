@@ -1,0 +1,131 @@
+"""What a loop hands on is now the memory that it had, now new memory, for a condition: it is not copied, and nothing is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.running import MLIR_AT_CALLERS, OURS, Subject, assert_no_more, check
+
+T = "tensor<4xf32>"
+FREED = Subject("freed", "builtin.module(hotdesk-one-shot-bufferize,hotdesk-buffer-deallocation)", frees=True)
+RETURNED = Subject(
+    "returned", "builtin.module(hotdesk-one-shot-bufferize{results=returned},hotdesk-buffer-deallocation)", frees=True
+)
+STAYING = Subject("staying", "builtin.module(hotdesk-one-shot-bufferize{allow-return-allocs-from-loops=false})")
+
+
+def _turned(source: str, name: str = "%v") -> str:
+    """New memory: elements are written in another order than they are read."""
+    return f"""{name} = linalg.generic {{
+          indexing_maps = [affine_map<(d0) -> (3 - d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]
+        }} ins({source} : {T}) outs(%e : {T}) {{
+        ^bb0(%p: f32, %o: f32):
+          %s = arith.mulf %p, %k : f32
+          linalg.yield %s : f32
+        }} -> {T}"""
+
+
+def _kept_or(made: str, kept: str = "%x", name: str = "%w", new: str = "%v") -> str:
+    return f"""{name} = scf.if %c -> {T} {{
+          scf.yield {kept} : {T}
+        }} else {{
+          {made}
+          scf.yield {new} : {T}
+        }}"""
+
+
+def _loop(body: str, *, behind: str = "", returned: str = "%r#0, %r#1") -> str:
+    """The choice is another one in each iteration."""
+    return f"""func.func @main(%a: {T} {{hotdesk.donated}}, %b: {T}, %n: index, %f: index) -> ({T}, {T}) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %k = arith.constant 3.0 : f32
+      %e = tensor.empty() : {T}
+      %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b) -> ({T}, {T}) {{
+        %m = arith.addi %i, %f : index
+        %d = arith.remui %m, %c2 : index
+        %c = arith.cmpi eq, %d, %c0 : index
+        {body}
+      }}
+      {behind}
+      return {returned} : {T}, {T}
+    }}"""
+
+
+PASSED = {
+    "by a branch": f"{_kept_or(_turned('%x'))}\nscf.yield %w, %y : {T}, {T}",
+    "by a selection": f"{_turned('%x')}\n%w = arith.select %c, %x, %v : {T}\nscf.yield %w, %y : {T}, {T}",
+    "for both": f"{_kept_or(_turned('%x'))}\n{_kept_or(_turned('%y'), '%y', '%z')}\nscf.yield %w, %z : {T}, {T}",
+    "of two new ones": f"""{_kept_or(_turned("%y"))}
+        %q = arith.cmpi eq, %i, %c1 : index
+        {_turned("%x", "%u")}
+        %z = arith.select %q, %w, %u : {T}
+        scf.yield %z, %y : {T}, {T}""",
+}
+"""Nothing is copied in an iteration."""
+WRITTEN = {
+    "what is chosen": _loop(
+        f"{_kept_or(_turned('%x'))}\n%z = tensor.insert %k into %w[%d] : {T}\nscf.yield %z, %y : {T}, {T}"
+    ),
+    "what is kept": _loop(
+        f"%x1 = tensor.insert %k into %x[%d] : {T}\n{_kept_or(_turned('%x1'), '%x1')}\nscf.yield %w, %y : {T}, {T}"
+    ),
+    "what is kept, which the other one becomes": _loop(
+        f"{_kept_or(_turned('%x'))}\n{_kept_or(_turned('%x'), '%x', '%z')}\nscf.yield %w, %z : {T}, {T}"
+    ),
+    "one tensor for both": _loop(f"{_kept_or(_turned('%x'))}\nscf.yield %w, %w : {T}, {T}"),
+    "in turn": _loop(f"{_kept_or(_turned('%x'), '%y')}\nscf.yield %w, %x : {T}, {T}"),
+    "both, and one is made anew": _loop(
+        f"""{_kept_or(_turned("%x"))}
+        %z = tensor.insert %k into %y[%d] : {T}
+        {_kept_or(_turned("%z", "%u"), "%z", "%t", "%u")}
+        scf.yield %w, %t : {T}, {T}"""
+    ),
+    "what came out, while what went in is wanted": _loop(
+        f"{_kept_or(_turned('%x'))}\nscf.yield %w, %y : {T}, {T}",
+        behind=f"%t = tensor.insert %k into %r#0[%c1] : {T}",
+        returned="%t, %a",
+    ),
+    "what goes in, twice": _loop(
+        f"{_kept_or(_turned('%x'))}\n%z = tensor.insert %k into %w[%d] : {T}\nscf.yield %z, %y : {T}, {T}"
+    ).replace("%y = %b", "%y = %a"),
+    "what a loop inside keeps or makes": _loop(
+        f"""%q = scf.for %j = %c0 to %c2 step %c1 iter_args(%u = %x) -> {T} {{
+          %w = scf.if %c -> {T} {{
+            scf.yield %u : {T}
+          }} else {{
+            {_turned("%u")}
+            scf.yield %v : {T}
+          }}
+          scf.yield %w : {T}
+        }}
+        {_turned("%q", "%t")}
+        %z = arith.select %c, %q, %t : {T}
+        scf.yield %z, %y : {T}, {T}"""
+    ),
+}
+"""Memory is written that is one of several: values stay as they are."""
+
+
+def _inputs(times: int, first: int) -> list[object]:
+    return [np.arange(4, dtype=np.float32), np.arange(4, dtype=np.float32) ** 2, np.int64(times), np.int64(first)]
+
+
+@pytest.mark.parametrize(("times", "first"), [(0, 0), (1, 0), (1, 1), (4, 0), (5, 1)])
+@pytest.mark.parametrize("name", PASSED)
+def test_nothing_is_copied_in_an_iteration(name: str, times: int, first: int) -> None:
+    text, inputs = _loop(PASSED[name]), _inputs(times, first)
+    for subject in (FREED, RETURNED, STAYING):
+        check(text, inputs, subject)
+    ours = check(text, inputs, OURS)
+    assert ours.copies.count <= 3  # the results, and what goes in
+    assert_no_more(ours, check(text, inputs, MLIR_AT_CALLERS))
+
+
+@pytest.mark.parametrize(("times", "first"), [(0, 0), (1, 0), (1, 1), (4, 0), (5, 1)])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_what_is_written_is_nobody_elses(name: str, times: int, first: int) -> None:
+    for subject in (OURS, FREED, RETURNED, STAYING):
+        check(WRITTEN[name], _inputs(times, first), subject)
