@@ -9,6 +9,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
 from hotdesk.models.facts import Facts
+from hotdesk.models.first_iterations import has_first_iteration
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.regions import bufferize_region_op, bufferize_terminator
@@ -21,16 +22,17 @@ def _no_facts(op: ir.Operation) -> Facts:
 
 
 def _for_flow(op: ir.Operation) -> Flow:
-    return _for_passing(len(op.results))
+    return _for_passing(len(op.results), has_first_iteration(op))
 
 
 @cache
-def _for_passing(count: int) -> Flow:
+def _for_passing(count: int, runs: bool) -> Flow:
     """Operands: bounds and step, then what the first iteration gets; the block has the induction variable first."""
     return Flow(
         entries=tuple((3 + i, 0, 1 + i) for i in range(count)),
         exits=(*((0, i, 0, 1 + i) for i in range(count)), *((0, i, RESULTS, i) for i in range(count))),
-        skips=tuple((3 + i, i) for i in range(count)),
+        skips=() if runs else tuple((3 + i, i) for i in range(count)),
+        runs=runs,
         follows=_LOOP,
     )
 

@@ -63,7 +63,7 @@ def _reason(copied: int | FlowEdge) -> Reason:
 
 
 def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int | FlowEdge, Tied]:
-    """For each result that is copied out of memory that was given, by its number, and each copy that control flow makes: the operand
+    """For each result that is copied out of memory that was given, by its number, and each copy by control flow: the operand
     that was overwritten unread."""
     sources: dict[int | FlowEdge, int] = {}
     for number in copied_results(function, analysis) if function.writable_arguments else ():

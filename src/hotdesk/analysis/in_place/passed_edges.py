@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hotdesk.analysis.tensors.control import Control
 from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+from hotdesk.models.flow import RESULTS
 
 
 class PassedEdges:
@@ -19,6 +20,7 @@ class PassedEdges:
     def __init__(self, function: FunctionRecord, control: Control) -> None:
         self._function = function
         self._control = control
+        self._by_op: dict[int, frozenset[tuple[int, int]]] = {}
         self.around: dict[int, list[FlowEdge]] = {}
         self.heads: dict[int, list[FlowEdge]] = {}
         self.forward: dict[int, list[FlowEdge]] = {}
@@ -48,14 +50,20 @@ class PassedEdges:
         """The loop whose argument an edge leads to, or whose result the argument becomes."""
         target = self._function.values[edge.target]
         if target.producer is not None:
-            flow = self._function.ops[target.producer].flow
-            skipped = flow is not None and any(result == target.result for _, result in flow.skips)
-            return target.producer if skipped else None
+            return target.producer if (RESULTS, target.result) in self._carried(target.producer) else None
         block = self._function.blocks[target.block]
         if block.parent < 0 or not self._control.is_entry(block.number):
             return None
-        flow = self._function.ops[block.parent].flow
-        if flow is None or not any(region == block.region for _, region in flow.follows):
-            return None
-        entered = any(region == block.region and argument == target.result for _, region, argument in flow.entries)
-        return block.parent if entered else None
+        return block.parent if (block.region, target.result) in self._carried(block.parent) else None
+
+    def _carried(self, number: int) -> frozenset[tuple[int, int]]:
+        """What an op brings round: arguments of its regions that repeat, by region and number, and results that these become."""
+        if number not in self._by_op:
+            flow = self._function.ops[number].flow
+            found: set[tuple[int, int]] = set()
+            if flow is not None:
+                repeated = {region for _, region in flow.follows}
+                found.update((region, argument) for _, region, argument in flow.entries if region in repeated)
+                found.update((RESULTS, result) for _, result in flow.carried)
+            self._by_op[number] = frozenset(found)
+        return self._by_op[number]

@@ -206,10 +206,11 @@ class RegionLoop:
             places.begin_in(begins, edges[0].target)
 
     def _is_idle(self, edge: FlowEdge) -> bool:
-        """Whether what enters is no result, and neither read nor written: what is handed on takes its place."""
+        """Whether what enters is no result, and its memory neither read nor written: what is handed on takes its place."""
         ends = [end.target for end in self._ends if (end.op, end.operand) == (self._loop.number, edge.operand)]
         if any(value in self._needed for value in (edge.target, *ends)):
             return False
         if any(extent is not WHOLE for _, extent in self._places.locations(edge.source)):  # of another layout
             return False
-        return self._places.moves(edge.target) and not self._places.is_written(edge.target)
+        led = self._places.trades.led_to(edge.target)
+        return self._places.moves(edge.target) and not any(map(self._places.is_written, (edge.target, *led)))

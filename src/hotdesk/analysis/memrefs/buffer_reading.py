@@ -20,7 +20,6 @@ from hotdesk.analysis.memrefs.buffer_program import (
     BufferProgram,
     Kind,
 )
-from hotdesk.analysis.memrefs.first_iterations import has_first_iteration
 from hotdesk.analysis.memrefs.hidden_memory import HiddenMemory
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.memrefs.region_graph import RegionEdge, flow_of, region_edges
@@ -56,7 +55,7 @@ class _Reader:
         self._asynchronous: list[int] = []
         self._handed_on: list[tuple[int, int]] = []
         self._stored: list[tuple[int, int]] = []
-        self._edges: dict[tuple[int, str, tuple[bool, ...], bool], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
+        self._edges: dict[tuple[int, str, tuple[bool, ...]], tuple[Flow | None, tuple[RegionEdge, ...]]] = {}
 
     def run(self) -> BufferProgram:
         self._region(self._function.regions[0], FUNCTION, 0, Kind.ARGUMENT)
@@ -145,9 +144,9 @@ class _Reader:
         self, op: ir.Operation, flow: Flow | None, regions: tuple[tuple[int, ...], ...]
     ) -> tuple[RegionEdge, ...]:
         """The graph of an op with regions; that of ops with one flow is made once."""
-        key = id(flow), op.name, tuple([bool(blocks) for blocks in regions]), has_first_iteration(op)
+        key = id(flow), op.name, tuple([bool(blocks) for blocks in regions])
         if key not in self._edges:
-            self._edges[key] = flow, region_edges(op.name, flow, *key[2:])
+            self._edges[key] = flow, region_edges(op.name, flow, key[2])
         return self._edges[key][1]
 
     def _payload(self, operation: ir.Operation) -> list[int] | None:

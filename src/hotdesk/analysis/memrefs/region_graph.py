@@ -2,7 +2,7 @@
 
 An op with a model says so by its `Flow`. Of any other op with regions it is assumed that they run in any order and any number
 of times, or not at all. What a model leaves open is assumed too: that nothing runs where it says of no result what it is then.
-No way leads past a loop that certainly has a first iteration (`analysis.memrefs.first_iterations`).
+No way leads past an op of which it says that a region certainly runs.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def flow_of(op: ir.Operation) -> Flow | None:
     return None
 
 
-def region_edges(name: str, flow: Flow | None, filled: Sequence[bool], runs: bool = False) -> tuple[RegionEdge, ...]:
-    """The graph of an op of that name, of whose regions those have blocks that are `filled`, and one certainly `runs`."""
+def region_edges(name: str, flow: Flow | None, filled: Sequence[bool]) -> tuple[RegionEdge, ...]:
+    """The graph of an op of that name, of whose regions those have blocks that are `filled`."""
     regions = [number for number, has_blocks in enumerate(filled) if has_blocks]
     if flow is None:
         pairs = [(ENTRY, EXIT), *((ENTRY, r) for r in regions), *((r, EXIT) for r in regions)]
@@ -62,7 +62,7 @@ def region_edges(name: str, flow: Flow | None, filled: Sequence[bool], runs: boo
     initial = [r for r in regions if r in entries or r not in followed]
     leaving = sorted(region for region, target in exits if target == RESULTS) or regions
     edges = [RegionEdge(ENTRY, r, tuple(entries.get(r, ()))) for r in initial]
-    if not runs and _may_skip(name, flow, len(regions) < len(filled), initial):
+    if _may_skip(name, flow, len(regions) < len(filled), initial):
         edges.append(RegionEdge(ENTRY, EXIT, flow.skips))
     pairs = [*sorted(flow.follows), *((r, EXIT) for r in leaving)]
     edges += (RegionEdge(a, b, tuple(exits.get((a, b), ()))) for a, b in pairs)
@@ -71,6 +71,8 @@ def region_edges(name: str, flow: Flow | None, filled: Sequence[bool], runs: boo
 
 def _may_skip(name: str, flow: Flow, has_empty: bool, initial: list[int]) -> bool:
     """Whether it may be that no region runs."""
+    if flow.runs:
+        return False
     if flow.skips or has_empty:
         return True
     gives_results = any(target == RESULTS for _, _, target, _ in flow.exits)

@@ -229,7 +229,7 @@ def _makes_nothing(op: OpRecord) -> bool:
 
 def _hosts(op: OpRecord, unset: set[int]) -> list[tuple[int, int]]:
     """(operand, result) pairs: the result could be written where the operand lies."""
-    pairs = list(op.flow.skips) if op.flow is not None else []
+    pairs = list(op.flow.carried) if op.flow is not None else []
     for operand, result in op.facts.ties:
         if op.operands[operand] not in unset:
             pairs.append((operand, result))

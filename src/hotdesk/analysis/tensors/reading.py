@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.first_iterations import has_first_iteration
 from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules, memory_spaces
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, FlowEdge, FunctionRecord, OpRecord, TensorValue
 from hotdesk.errors import BufferizationError
@@ -191,7 +190,7 @@ class _Reader:
         for operand, region, argument in flow.shows:
             target = regions[region][0].arguments[argument]
             self._shown.append(FlowEdge(op.number, operand, op.operands[operand], target))
-        for operand, result in () if has_first_iteration(op.operation) else flow.skips:
+        for operand, result in flow.skips:
             self._flows.append(FlowEdge(op.number, operand, op.operands[operand], op.results[result]))
         for region, operand, target_region, argument in flow.exits:
             targets = op.results if target_region == RESULTS else regions[target_region][0].arguments

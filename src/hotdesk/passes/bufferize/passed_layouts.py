@@ -108,7 +108,7 @@ def _edges(op: ir.Operation) -> Iterator[tuple[Passed, ir.Value]]:
     for region, operand, target, number in flow.exits:
         last = list(regions[region][0].operations)[-1].operation
         yield (last, operand), op.results[number] if target == RESULTS else regions[target][0].arguments[number]
-    for operand, result in flow.skips:
+    for operand, result in dict.fromkeys((*flow.skips, *flow.carried)):
         yield (op, operand), op.results[result]
 
 

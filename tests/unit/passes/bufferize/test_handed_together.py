@@ -108,6 +108,27 @@ RUNNING = {
 """Loops that run three times and do not read %a, with what is copied: %b."""
 
 
+TURNS = {
+    "written in turn": _loop(
+        f"%v = linalg.fill ins(%k : f32) outs(%x : {T}) -> {T}\nscf.yield %y, %v : {T}, {T}",
+        last="%c3",
+        returned="%r#1, %r#1",
+    ),
+    "written behind": _loop(
+        f"scf.yield %y, %x : {T}, {T}",
+        last="%c3",
+        behind=_TURNED.replace("%x, %y", "%b, %a").replace("outs(%e", "outs(%r#1"),
+        returned="%v, %v",
+    ),
+}
+"""Loops that run three times and read nothing, in which arguments change places."""
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_memory_that_changes_places_and_is_written_is_nobody_elses(name: str) -> None:
+    _runs(TURNS[name], _inputs(0))
+
+
 @pytest.mark.parametrize("name", RUNNING)
 def test_what_goes_in_unread_is_not_copied(name: str) -> None:
     made, copies = RUNNING[name]
