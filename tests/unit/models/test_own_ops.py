@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -12,7 +13,9 @@ from torch_mlir import ir
 
 from examples import own_op
 from hotdesk.analysis.in_place.inplace import analyse_in_place
+from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memory_effects import effects_of
+from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import PassError
 from hotdesk.explain import Outcome, Reason
@@ -22,6 +25,7 @@ from hotdesk.models import RESULTS, Facts, Flow, MemoryEffects, OpModel, model_o
 from tests.running import Executable
 
 T = "tensor<8xf32>"
+M = "memref<8xf32>"
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +96,54 @@ def test_a_region_that_runs_again_reads_again() -> None:
 
     assert decisions("%acc") == [True]
     assert decisions("%x") == [False]
+
+
+@pytest.mark.parametrize(("flow", "in_place"), [(Flow(skips=((0, 0),)), False), (Flow(runs=True), True)])
+def test_what_a_result_is_when_no_region_runs_is_read_with_it(flow: Flow, in_place: bool) -> None:
+    """`%m` is what `%x` was, unless a region runs: `toy.accumulate` writes over `%x`, and `%m` is read behind it."""
+    register("toy.maybe", OpModel(own_op.nothing, None, flow=lambda op: replace(flow, exits=((0, 0, RESULTS, 0),))))
+    for name, model in own_op.MODELS.items():
+        register(name, model)
+    context = make_context()
+    context.allow_unregistered_dialects = True
+    module = ir.Module.parse(
+        f"""
+        func.func @main(%x: {T} {{hotdesk.donated}}, %y: {T}) -> ({T}, {T}) {{
+          %m = "toy.maybe"(%x) ({{
+            "toy.yield"(%y) : ({T}) -> ()
+          }}) : ({T}) -> {T}
+          %1 = "toy.accumulate"(%y, %x) : ({T}, {T}) -> {T}
+          return %m, %1 : {T}, {T}
+        }}""",
+        context,
+    )
+    found = analyse_in_place(read_function(defined_functions(module)[0]))
+    assert [decision.in_place for decision in found.decisions] == [in_place]
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_what_goes_past_a_loop(runs: bool) -> None:
+    """Of a loop that says that it runs, a result is what an iteration yields: what went in may be overwritten behind it."""
+    around = ((0, 0, 0, 0), (0, 0, RESULTS, 0))
+    skips = () if runs else ((0, 0),)
+    flow = Flow(entries=((0, 0, 0),), exits=around, skips=skips, runs=runs, follows=frozenset({(0, 0)}))
+    assert flow.carried == ((0, 0),)
+    register("toy.repeat", OpModel(own_op.nothing, None, flow=lambda op: flow))
+    context = make_context()
+    context.allow_unregistered_dialects = True
+    module = ir.Module.parse(
+        f"""
+        func.func @main(%x: {M}, %y: {M}) -> {M} {{
+          %r = "toy.repeat"(%x) ({{
+          ^bb0(%acc: {M}):
+            "toy.yield"(%y) : ({M}) -> ()
+          }}) : ({M}) -> {M}
+          return %r : {M}
+        }}""",
+        context,
+    )
+    (op,) = [op for op in read_buffers(defined_functions(module)[0]).ops if op.name == "toy.repeat"]
+    assert any((edge.start, edge.end) == (ENTRY, EXIT) for edge in op.edges) is not runs
 
 
 def test_effects_of_an_op_on_memrefs() -> None:
