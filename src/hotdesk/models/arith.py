@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -26,7 +25,7 @@ def _bufferize_constant(op: ir.Operation, buffers: Buffers) -> None:
     function = op
     while function.name != "func.func":
         function = cast(Any, function.parent).operation
-    symbol, memref = _unused_name(function), buffers.plain_type(result)
+    symbol, memref = buffers.symbols.unused(function, "constant"), buffers.plain_type(result)
     create(
         "memref.global",
         [],
@@ -42,19 +41,6 @@ def _bufferize_constant(op: ir.Operation, buffers: Buffers) -> None:
     )
     name = ir.FlatSymbolRefAttr.get(symbol)
     buffers.assign(result, create("memref.get_global", [], [memref], {"name": name}, before=op).results[0])
-
-
-def _unused_name(function: ir.Operation) -> str:
-    """A name beside the function: `constant_` and, if no other symbol is called so, the number of constants before."""
-    table = ir.SymbolTable(cast(Any, function.parent).operation)
-
-    def is_free(number: int) -> bool:
-        return f"constant_{number}" not in table
-
-    above = 1
-    while not is_free(above - 1):
-        above *= 2
-    return f"constant_{bisect_left(range(above - 1), True, key=is_free)}"
 
 
 def _scalar(op: ir.Operation) -> Facts:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hotdesk._bindings import ir
+from hotdesk.ir.symbols import Symbols
 from hotdesk.models.effects import MemoryEffects
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import Flow
@@ -19,6 +20,11 @@ class Buffers(Protocol):
     @property
     def facts(self) -> Facts:
         """The facts of the op that is rewritten, as its model stated them."""
+        ...
+
+    @property
+    def symbols(self) -> Symbols:
+        """Names for symbols that a model makes, as of globals."""
         ...
 
     @property

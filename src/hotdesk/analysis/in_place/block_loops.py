@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from hotdesk.analysis.in_place.entering import arguments_in, givers, lend, traded
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.control import Control
@@ -51,10 +52,8 @@ class BlockLoop:
         self._places.scatter(edge.target for edge in self.copied)
         giving = givers(self._places, self._entering)
         refused = [edge for edge in self._entering if edge not in self.handed and not self._enter(edge, giving)]
-        lent = [edge for edge in refused if self._lend(edge)]
-        for edge in lent:
-            for value in (edge.target, *self._places.trades.led_to(edge.target)):
-                self._places.read_only.setdefault(self._places.find(value), Reason.READ_LATER)
+        for edge in lend(self._places, refused):
+            del self.copied[edge]
         ways = Counter(edge.target for edge in self._entering)
         several = [edge for edge in self._entering if ways[edge.target] > 1]
         apart = [edge for edge in several if edge in self.copied or not self._is_as_large(edge)]
@@ -144,53 +143,6 @@ class BlockLoop:
         else:
             self.copied[edge] = conflict
         return conflict is None
-
-    def _lend(self, edge: FlowEdge) -> bool:
-        """Whether what enters lies in the place of the argument all the same, since nobody writes where its memory leads to."""
-        places = self._places
-        led = places.trades.led_to(edge.target)
-        if not led or places.place_of(edge.source) is None:
-            return False
-        if any(map(places.is_written, (edge.source, edge.target, *led))):
-            return False
-        if places.may_join(edge.source, edge.target) is not None:
-            return False
-        places.join(edge.source, edge.target)
-        del self.copied[edge]
-        return True
-
-
-def givers(places: Places, entering: Iterable[FlowEdge]) -> frozenset[int]:
-    """The arguments that give their memory to others, asked before anything enters their loop."""
-    return frozenset(edge.target for edge in entering if places.trades.gives(edge.target))
-
-
-def traded(function: FunctionRecord, places: Places, edge: FlowEdge, giving: frozenset[int]) -> Conflict | None:
-    """Why the memory of what enters a loop must not become another argument's there: somebody still wants it as it is.
-
-    That may be another argument of the loop that has entered with the same memory, unless it only becomes that of such ones.
-    `giving` are those that give theirs away.
-    """
-    block, place = function.values[edge.target].block, places.place_of(edge.source)
-    sharing = {a for each, _ in places.locations(edge.source) for a in arguments_in(function, places, each, block)}
-    sharing.add(edge.target)
-    led = {value for argument in sharing & giving for value in places.trades.led_to(argument)}
-    together = (place, places.place_of(edge.target))
-    if len(sharing) > 1 and led and (place is None or any(places.place_of(value) not in together for value in led)):
-        return Conflict(Reason.ALREADY_OVERWRITTEN, edge.op)
-    if edge.target not in giving:
-        return None
-    if place is None:
-        return Conflict(Reason.PARTIAL_VIEW)
-    return places.wanted(edge.source, function.ops[edge.op])
-
-
-def arguments_in(function: FunctionRecord, places: Places, place: int, block: int) -> Iterator[int]:
-    """The arguments of a block that lie in a place."""
-    for occupant in places.occupants(place):
-        value = function.values[occupant.group] if occupant.group >= 0 else None
-        if value is not None and value.producer is None and value.block == block:
-            yield occupant.group
 
 
 def _branches(edges: Iterable[FlowEdge]) -> Iterator[list[FlowEdge]]:

@@ -5,36 +5,50 @@
       scf.yield %z, %z }
 
 The arguments, and the results of the loop that they become, are in one place then, which stands for one buffer now and another
-one later. They may begin in memory of different tensors.
+one later. They may begin in memory of different tensors. Where %z lies with one of them already, the other ones are put there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import FlowEdge
 
 
 def handed_together(
-    places: Places, yielded: Iterable[FlowEdge], results: Mapping[int, int]
+    places: Places,
+    yielded: Iterable[FlowEdge],
+    results: Mapping[int, int],
+    taken: Callable[[FlowEdge, Collection[int]], Conflict | None],
 ) -> Iterator[list[FlowEdge]]:
     """Groups of edges that hand on one tensor, whose targets are put into one place.
 
     Args:
-        yielded: edges that may hand on memory which an iteration made.
+        yielded: edges that may hand on memory which an iteration made, or kept.
         results: the result of the loop that each of its arguments becomes.
+        taken: why memory is not handed on by an edge to its target, which may lie with these others.
     """
     alike: dict[tuple[int, int], list[FlowEdge]] = {}
     for edge in yielded:
         place = places.place_of(edge.source)
-        if place is not None and _is_apart(places, [edge.target, *_result(edge, results)]):
+        if place is not None and _is_apart(places, edge, results):
             alike.setdefault((edge.op, place), []).append(edge)
     for edges in alike.values():
-        first, *others = sorted(edges, key=lambda edge: places.is_written(edge.target))
+        targets = {edge.target for edge in edges}
+        free = [edge for edge in edges if len(edges) > 1 and taken(edge, targets) is None]
+        if len(free) < 2:
+            continue
+        first, *others = sorted(free, key=lambda edge: (not stays(places, edge), places.is_written(edge.target)))
         found = [first, *(other for other in others if _put_together(places, first, other, results))]
         if len(found) > 1:
             yield found
+
+
+def stays(places: Places, edge: FlowEdge) -> bool:
+    """Whether what is yielded lies with the argument that it becomes."""
+    return places.locations(edge.source) == places.locations(edge.target)
 
 
 def _put_together(places: Places, first: FlowEdge, other: FlowEdge, results: Mapping[int, int]) -> bool:
@@ -47,12 +61,18 @@ def _put_together(places: Places, first: FlowEdge, other: FlowEdge, results: Map
     return True
 
 
-def _is_apart(places: Places, values: Iterable[int]) -> bool:
-    """Whether each of these has a place of its own that stays, and may be written."""
-    found = [places.place_of(value) for value in values]
+def _is_apart(places: Places, edge: FlowEdge, results: Mapping[int, int]) -> bool:
+    """Whether the target of an edge, and the result that it becomes, each have a place that may be written and gives no memory
+    away: of its own, in one buffer, or the one in which that lies which is yielded."""
+    values = [edge.target, *_result(edge, results)]
+    found = [(value, places.place_of(value)) for value in values]
     return all(
-        place is not None and places.stay(place) and place not in places.read_only and not places.is_given(place)
-        for place in found
+        place is not None
+        and (places.stay(place) or stays(places, edge))
+        and not places.trades.gives(value)
+        and place not in places.read_only
+        and not places.is_given(place)
+        for value, place in found
     )
 
 

@@ -8,8 +8,8 @@
    written and `Places` finds nothing that would be lost. An operand without contents gives no memory: its result has a place of
    its own. Parts of it do, if an insertion puts the result there: all parts are computed in one buffer.
 3. What a loop yields to its next iteration lies where the argument lies, if nothing is lost by it. Arguments that change places
-   among themselves are passed on as they lie, and so is what an iteration made, to several arguments too; what else does not fit
-   is copied into the argument's place.
+   among themselves are passed on as they lie, and so is what an iteration made, to several arguments too, and the memory of an
+   argument that gets such; what else does not fit is copied into the argument's place.
 4. What enters a loop lies where the argument lies, if nothing is lost by all that is written there; else it is copied once, in
    front of the loop.
 5. Results that name one destination without contents share a buffer, where that costs nothing (`reuse`).

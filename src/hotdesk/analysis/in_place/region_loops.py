@@ -2,18 +2,20 @@
 
 A tensor that may come round larger or smaller than it went in has memory of its own each time. So has one that would be copied,
 where loops may yield new memory and an iteration makes some for it alone, or keeps for a condition what it has, or makes some for
-several arguments that may share it (`handed_together`). Its place stands for one buffer now and another one later, as do the
-places of arguments that change places among themselves; all that is made there anew has memory of its own.
+several arguments that may share it (`handed_together`). Then it gives away the memory that it had (`handed_down`). Its place
+stands for one buffer now and another one later, as do the places of arguments that change places among themselves; all that is
+made there anew has memory of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from hotdesk.analysis.in_place.block_loops import givers, traded
 from hotdesk.analysis.in_place.circles import broken
+from hotdesk.analysis.in_place.entering import givers, lend, traded
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
-from hotdesk.analysis.in_place.handed_together import handed_together
+from hotdesk.analysis.in_place.handed_down import handed_down
+from hotdesk.analysis.in_place.handed_together import handed_together, stays
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE
@@ -65,6 +67,7 @@ class RegionLoop:
             if edge not in self.decisions:
                 self._lead_back(edge)
         if self._anew:
+            self._hand_down()
             copied = [edge for edge in self._yielded if self.decisions[edge].copied]
             fresh = broken(self._places, self._needed, copied, self._entering, results)
             self._places.move(edge.target for edge in fresh)
@@ -131,15 +134,24 @@ class RegionLoop:
 
     def _hand_on_together(self, yielded: list[FlowEdge], results: dict[int, int]) -> None:
         """Hands on what an iteration made for several arguments, if they may have one buffer."""
-        free = [
-            edge
-            for edge in yielded
-            if edge not in self.decisions and (self._anew or self._changes_size(edge)) and self._taken(edge) is None
-        ]
-        for edges in handed_together(self._places, free, results):
+        free = [edge for edge in yielded if edge not in self.decisions and (self._anew or self._changes_size(edge))]
+        for edges in handed_together(self._places, free, results, self._taken):
             self._places.move(edge.target for edge in edges)
             for edge in edges:
-                self._lead_on(edge, None)
+                if stays(self._places, edge):
+                    self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
+                else:
+                    self._lead_on(edge, None)
+
+    def _hand_down(self) -> None:
+        """Hands on memory of arguments that get new memory themselves, to others that would be copied."""
+        copied = [edge for edge in self._yielded if self.decisions[edge].copied]
+        kept = [edge for edge in self._yielded if not self.decisions[edge].copied]
+        for edge, arguments in handed_down(self._function, self._places, copied, kept, self._taken):
+            self._places.move((edge.target,))
+            for argument in arguments:
+                self._places.trades.add(argument, edge.target)
+            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
 
     def _handed_on(self, edge: FlowEdge) -> Conflict | None:
         """Whether the memory of what is yielded is handed on already, to another argument."""
@@ -162,8 +174,11 @@ class RegionLoop:
             self._places.join(edge.source, edge.target)
         self.decisions[edge] = FlowDecision.of(edge, conflict)
 
-    def _taken(self, edge: FlowEdge) -> Conflict | None:
-        """Whether what is yielded is only a part, may not be written, was there before the loop, or is another argument's."""
+    def _taken(self, edge: FlowEdge, beside: Collection[int] = ()) -> Conflict | None:
+        """Whether what is yielded is only a part, may not be written, was there before the loop, or is another argument's.
+
+        That may be one of those `beside`, which have the same memory handed on.
+        """
         if any(extent is not WHOLE for _, extent in self._places.locations(edge.source)):
             return Conflict(Reason.PARTIAL_VIEW)
         reason = self._places.why_read_only(edge.source)
@@ -173,7 +188,7 @@ class RegionLoop:
         for occupant in (o for place, _ in self._places.locations(edge.source) for o in self._places.occupants(place)):
             if occupant.order <= 2 * self._loop.number:
                 return Conflict(Reason.READ_LATER, self._loop.number)
-            if occupant.group >= 0 and occupant.group != edge.target:
+            if occupant.group >= 0 and occupant.group != edge.target and occupant.group not in beside:
                 value = values[occupant.group]
                 if value.producer is None and self._function.blocks[value.block].parent == self._loop.number:
                     return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
@@ -187,6 +202,8 @@ class RegionLoop:
             together.setdefault(self._places.find(edge.target), []).append(edge)
         for edges in together.values():
             self._enter(edges, giving)
+        for edge in lend(self._places, [edge for edge in self._entering if self.decisions[edge].copied]):
+            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
 
     def _enter(self, edges: list[FlowEdge], giving: frozenset[int]) -> None:
         """Edges into the first iteration, to one place: in place, or copied in front of the loop."""

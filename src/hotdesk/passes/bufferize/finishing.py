@@ -1,12 +1,15 @@
-"""What options ask of a function once it is on memrefs: alignment, and layouts at calls."""
+"""What is left when functions with a body are on memrefs: declarations, layouts at calls, and the alignment that is asked."""
 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import callee_name, named_functions, signature
+from hotdesk.ir.locations import placed
 from hotdesk.ir.types import dynamic_layout, is_memref
-from hotdesk.ir.walking import nested_ops
+from hotdesk.ir.walking import is_declaration, nested_ops
+from hotdesk.models.callee import retype_declaration
+from hotdesk.passes.bufferize.conventions import Conventions
 
 
 def align(function: ir.Operation, alignment: int) -> None:
@@ -17,14 +20,25 @@ def align(function: ir.Operation, alignment: int) -> None:
             op.attributes["alignment"] = attribute
 
 
-def loosen_declaration(function: ir.Operation) -> None:
+def retype_declarations(module: ir.Module, conventions: Conventions) -> None:
+    """Lets functions without a body take memrefs, of any layout where all functions do."""
+    for function in (op.operation for op in module.body.operations if is_declaration(op.operation)):
+        with placed(function.location):
+            retype_declaration(function, conventions.spaces.memref_of)
+        if conventions.strided_arguments:
+            _loosen(function)
+    if conventions.strided_arguments:
+        _fit_calls(module)
+
+
+def _loosen(function: ir.Operation) -> None:
     """Lets a declaration take memrefs of any layout."""
     inputs, results = signature(function)
     takes = [dynamic_layout(each) if is_memref(each) else each for each in inputs]
     function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(takes, list(results)))
 
 
-def fit_calls(module: ir.Module) -> None:
+def _fit_calls(module: ir.Module) -> None:
     """Casts what calls pass to the layouts that functions take."""
     types = {name: signature(function)[0] for name, function in named_functions(module).items()}
     for op in list(nested_ops(module.operation)):

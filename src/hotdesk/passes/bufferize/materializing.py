@@ -16,6 +16,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.facts import Facts
@@ -48,8 +49,9 @@ def copied(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
 class Materializing:
     """What a model sees while its op is bufferized (`models.model.Buffers`)."""
 
-    def __init__(self, op: ir.Operation, function: ir.Operation, facts: Facts) -> None:
+    def __init__(self, op: ir.Operation, function: ir.Operation, facts: Facts, symbols: Symbols) -> None:
         self._op = op
+        self.symbols = symbols
         self._function = function
         self.facts = facts
         self._buffers: dict[ir.Value, ir.Value] = {}

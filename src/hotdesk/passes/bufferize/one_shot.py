@@ -39,9 +39,9 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import is_known_dialect
 from hotdesk.ir.functions import single_exit
-from hotdesk.ir.locations import placed
-from hotdesk.ir.walking import all_functions, is_declaration, modules, runs_every_call, symbol_name
-from hotdesk.models.callee import assuming, retype_declaration
+from hotdesk.ir.symbols import Symbols
+from hotdesk.ir.walking import all_functions, modules, runs_every_call, symbol_name
+from hotdesk.models.callee import assuming
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing
 from hotdesk.models.unknown import CONTIGUOUS, STRIDED
@@ -50,7 +50,7 @@ from hotdesk.passes.bufferize.annotations import annotate
 from hotdesk.passes.bufferize.between_spaces import copy_between_spaces
 from hotdesk.passes.bufferize.conventions import Conventions
 from hotdesk.passes.bufferize.expanding import expand_ops
-from hotdesk.passes.bufferize.finishing import align, fit_calls, loosen_declaration
+from hotdesk.passes.bufferize.finishing import align, retype_declarations
 from hotdesk.passes.bufferize.results import RESULT, place_results
 from hotdesk.passes.bufferize.returning_once import return_once
 from hotdesk.passes.bufferize.rewriting import Rewriting
@@ -125,22 +125,16 @@ class OneShotBufferize(Pass):
             if not conventions.partial:
                 refuse_elsewhere(module)
             return_once(module)
+        symbols = Symbols()
         for node, given in self._functions(module):
             record, analysis = self._decide(node, given)
-            rewriting = Rewriting(node.function, record, analysis, conventions)
+            rewriting = Rewriting(node.function, record, analysis, symbols, conventions)
             place_results(node, record, rewriting, rewriting.run())
             decisions.extend(rewriting.deciding.decisions if runs_every_call(node.function) else ())
             if self.buffer_alignment:
                 align(node.function, self.buffer_alignment)
         if conventions.functions:
-            for function in module.body.operations:
-                if is_declaration(function.operation):
-                    with placed(function.operation.location):
-                        retype_declaration(function.operation, conventions.spaces.memref_of)
-                    if conventions.strided_arguments:
-                        loosen_declaration(function.operation)
-            if conventions.strided_arguments:
-                fit_calls(module)
+            retype_declarations(module, conventions)
         return tuple(decisions)
 
     def _annotate(self, module: ir.Module) -> tuple[Decision, ...]:

@@ -10,6 +10,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import alloc
 from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import all_functions, captured_operands, nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
@@ -23,11 +24,12 @@ _IN_PAYLOADS = ("tensor.extract", "tensor.dim")
 def bufferize_ops(module: ir.Module, wanted: Callable[[str], bool]) -> tuple[Decision, ...]:
     """Bufferizes every op whose name is wanted, that has a model and ranked tensors alone; other ops keep their tensors."""
     decisions: list[Decision] = []
+    symbols = Symbols()
     for function in all_functions(module):
         for op in _payloads_first(_expanded(function, wanted)):
             if _has_tensors(op) and (op.name in _IN_PAYLOADS or outside_payloads(op) == op):
                 with placed(op.location):
-                    decisions.extend(_bufferize(op, function))
+                    decisions.extend(_bufferize(op, function, symbols))
     return tuple(decisions)
 
 
@@ -53,7 +55,7 @@ def _payloads_first(ops: list[ir.Operation]) -> Iterator[ir.Operation]:
         yield around
 
 
-def _bufferize(op: ir.Operation, function: ir.Operation) -> list[Decision]:
+def _bufferize(op: ir.Operation, function: ir.Operation, symbols: Symbols) -> list[Decision]:
     if op.name in _UNDEFINED:
         _allocate_undefined(op)
         return []
@@ -61,7 +63,7 @@ def _bufferize(op: ir.Operation, function: ir.Operation) -> list[Decision]:
     if model is None or model.bufferize is None:
         return []
     facts = model.facts(op)
-    buffers = Materializing(op, function, facts)
+    buffers = Materializing(op, function, facts, symbols)
     model.bufferize(op, buffers)
     op.erase()
     return buffers.decisions

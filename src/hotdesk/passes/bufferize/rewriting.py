@@ -16,6 +16,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome
 from hotdesk.ir.building import alloc, create, elementwise_copy
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import dynamic_layout, is_tensor, shape_of
 from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.models.facts import Facts
@@ -33,6 +34,7 @@ class Rewriting:
 
     Attributes:
         analysis: what was decided about it.
+        symbols: names for what it makes beside the function.
         deciding: what was carried out, in order.
         conventions: what is done at the edges of the function.
         covering: where its results lie.
@@ -43,14 +45,15 @@ class Rewriting:
         function: ir.Operation,
         record: FunctionRecord,
         analysis: InPlaceAnalysis,
+        symbols: Symbols,
         conventions: Conventions = USUAL,
     ) -> None:
         self._function = function
         self._record = record
         self.analysis = analysis
+        self.symbols = symbols
         self.conventions = conventions
         self.deciding = Deciding(record, analysis)
-        self._places = analysis.places
         self._readers = analysis.readers
         self._memrefs = Memrefs(record, analysis)
         self._crossing = Crossing(record, analysis, self._memrefs, self.deciding)
@@ -82,11 +85,9 @@ class Rewriting:
             for _ in range(count):
                 block.erase_argument(first)
         self._memrefs.keep_layouts()
-        for op in () if self._leaves_tensors() else nested_ops(self._function):
+        leaves_tensors = self.conventions.partial or not self.conventions.functions
+        for op in () if leaves_tensors else nested_ops(self._function):
             self._refuse_tensors(op)
-
-    def _leaves_tensors(self) -> bool:
-        return self.conventions.partial or not self.conventions.functions
 
     def _rewrite(self, record: OpRecord) -> bool:
         """Rewrites an op; whether the old one is to be erased."""
@@ -148,8 +149,7 @@ class Rewriting:
     def result(self, op: ir.Operation, number: int, sizes: Sequence[ir.Value]) -> ir.Value:
         value = self._record.values[self._memrefs.current.results[number]]
         new = self._memrefs.written(value.number, sizes, self._memrefs.current)
-        made = self.deciding.of_new(self._memrefs.current, number)
-        if made.outcome is Outcome.ALLOCATED:
+        if (made := self.deciding.of_new(self._memrefs.current, number)).outcome is Outcome.ALLOCATED:
             self.deciding.allocations[new] = made
         return new
 
@@ -159,8 +159,7 @@ class Rewriting:
         return self.buffer(op.operands[operand]) if seen_before else None
 
     def inserted_into(self, op: ir.Operation) -> ir.Value:
-        result = self._record.insertions[self._memrefs.current.number]
-        return self._memrefs.of(self._record.values[result].value)
+        return self._memrefs.of(self._record.values[self._record.insertions[self._memrefs.current.number]].value)
 
     def drop_arguments(self, block: ir.Block, first: int) -> None:
         self._replaced.append((block, first, len(block.arguments) - first))
@@ -183,9 +182,10 @@ class Rewriting:
         container = self._record.insertions.get(self._memrefs.current.number)
         container = self._memrefs.current.results[0] if container is None else container
         here = tuple(
-            (p, within(e, self._readers.part(self._memrefs.current))) for p, e in self._places.locations(container)
+            (p, within(e, self._readers.part(self._memrefs.current)))
+            for p, e in self.analysis.places.locations(container)
         )
-        if len(here) != 1 or self._places.locations(source) != here:
+        if len(here) != 1 or self.analysis.places.locations(source) != here:
             return False
         memory, place = self._memrefs.memory, here[0][0]
         in_one = not (memory.moves(place) or memory.parted(place))
