@@ -8,10 +8,10 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 
 
 def copied_bytes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int, int]:
-    """The bytes that would be copied, by the number of the innermost loop around, or -1."""
+    """The bytes that would be copied, by the number of the innermost loop around, or -1; what enters a loop counts for that."""
     found: dict[int, int] = {}
-    for value, block in (*_overwritten(function, analysis), *_passed(function, analysis)):
-        loop = loop_around(function, block)
+    for value, block, home in (*_overwritten(function, analysis), *_passed(function, analysis)):
+        loop = loop_around(function, home)
         found[loop] = found.get(loop, 0) + cost_of_copy(function, value, block)
     return found
 
@@ -43,13 +43,13 @@ def copied_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[
     return found
 
 
-def _overwritten(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int]]:
-    """The operands that are copied because they are overwritten, each with the block in which they are."""
+def _overwritten(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int, int]]:
+    """The operands that are copied because they are overwritten, each with the block in which they are, twice."""
     copied = [(function.ops[d.op], d.operand) for d in analysis.decisions if not (d.in_place or d.fresh)]
-    return [(op.operands[operand], op.block) for op, operand in copied if op.facts.needs(operand)]
+    return [(op.operands[operand], op.block, op.block) for op, operand in copied if op.facts.needs(operand)]
 
 
-def _passed(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int]]:
-    """What control flow copies, each with the block that it enters or comes back to."""
-    flows = analysis.flows.values()
-    return [(flow.edge.source, function.values[flow.edge.target].block) for flow in flows if flow.copied]
+def _passed(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int, int]]:
+    """What control flow copies, each with the block of the op that does, and that which it enters or comes back to."""
+    copied = [flow.edge for flow in analysis.flows.values() if flow.copied]
+    return [(edge.source, function.ops[edge.op].block, function.values[edge.target].block) for edge in copied]

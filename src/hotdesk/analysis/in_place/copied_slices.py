@@ -55,7 +55,7 @@ def _in_the_way(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int
         if not (decision.in_place or decision.fresh)
     ]
     copies.extend(
-        (flow.clash, flow.edge.source, function.values[flow.edge.target].block)
+        (flow.clash, flow.edge.source, function.ops[flow.edge.op].block)
         for flow in analysis.flows.values()
         if flow.copied
     )

@@ -10,25 +10,29 @@
 
 1. A function is analysed. Its results that lie in memory it was given are copied at the end, and what control flow passes on in
    memory of something else is copied on its way. Each of these leads back, through the operands that ops write over, to the first
-   one that is overwritten unread.
+   ones that are overwritten unread; or to one that is read, if several such copies lead there, which it is copied instead of.
 2. The function is analysed again, in which those ops get new memory. Those by which no copy is spared are dropped, and the last
    analysis is kept if it copies fewer bytes.
 
-What such an op writes over has no contents that count, so nothing is copied in its place. A result has memory of its caller's, so
+What is overwritten unread has no contents that count, so nothing is copied in its place. A result has memory of its caller's, so
 none is allocated for it; for what is passed on, new memory comes in the place of that which it was copied to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 
 from hotdesk.analysis.in_place.copied_bytes import copied_results, copied_with_results
 from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis
+from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
 from hotdesk.explain import Reason
 
 _ATTEMPTS = 2
 
+Copied = int | FlowEdge
+"""The number of a result, or what control flow passes on."""
 Tied = tuple[int, int]
 """The number of an op, and of an operand that it may write over."""
 Spared = Mapping[Tied, Reason]
@@ -48,44 +52,73 @@ def analyse_with_results_apart(
     for _ in range(_ATTEMPTS):
         if not causes:
             return first
-        reasons = {tied: _reason(copied) for copied, tied in causes.items()}
-        found = analyse(reasons)
+        found = analyse({tied: _reason(copied) for copied, ties in causes.items() for tied in ties})
         copied = {*copied_results(function, found), *(edge for edge, flow in found.flows.items() if flow.copied)}
-        kept = {each: tied for each, tied in causes.items() if each not in copied}
+        kept = {each: ties for each, ties in causes.items() if each not in copied}
         if kept == causes:
             return found if copied_with_results(function, found) < copied_with_results(function, first) else first
         causes = kept
     return first
 
 
-def _reason(copied: int | FlowEdge) -> Reason:
+def _reason(copied: Copied) -> Reason:
     return Reason.RESULT_SLOT if isinstance(copied, int) else Reason.READ_LATER
 
 
-def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int | FlowEdge, Tied]:
-    """For each result that is copied out of memory that was given, by its number, and each copy by control flow: the operand
-    that was overwritten unread."""
-    sources: dict[int | FlowEdge, int] = {}
+def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[Copied, list[Tied]]:
+    """What is written over, for each result that is copied out of memory that was given, by its number, and each copy by control
+    flow."""
+    sources: dict[Copied, int] = {}
     for number in copied_results(function, analysis) if function.writable_arguments else ():
         value = function.end.operands[number]
         place = analysis.places.place_of(value)
         if place is not None and analysis.places.is_given(place):
             sources[number] = value
-    for edge, flow in analysis.flows.items():
-        if flow.copied:
-            sources[edge] = edge.source
-    causes = {copied: _overwritten_unread(function, analysis, value) for copied, value in sources.items()}
-    return {copied: tied for copied, tied in causes.items() if tied is not None}
+    sources.update((edge, edge.source) for edge, flow in analysis.flows.items() if flow.copied)
+    if not sources:
+        return {}
+    edges = PassedEdges(function, analysis.readers.control)
+    ties = {copied: list(_first_ties(function, analysis, edges, value)) for copied, value in sources.items()}
+    causes = {copied: [tied for tied, needed in found if not needed] for copied, found in ties.items()}
+    wanted = Counter(tied for found in ties.values() for tied, needed in found if needed)
+    for copied, found in ties.items():
+        if not causes[copied] and isinstance(copied, FlowEdge):
+            causes[copied] = [tied for tied, _ in found if wanted[tied] > 1]
+    return {copied: found for copied, found in causes.items() if found}
 
 
-def _overwritten_unread(function: FunctionRecord, analysis: InPlaceAnalysis, value: int) -> Tied | None:
-    """The operand that is overwritten unread where a value comes from, if that is made by ops that write in place alone."""
-    while (made := function.values[analysis.readers.root[value]]).producer is not None:
-        op = function.ops[made.producer]
-        operand = next((operand for operand, result in op.facts.ties if result == made.result), None)
-        if operand is None or not analysis.by_operand[op.number, operand].in_place:
-            return None
-        if not op.facts.needs(operand):
-            return op.number, operand
-        value = op.operands[operand]
-    return None
+def _first_ties(
+    function: FunctionRecord, analysis: InPlaceAnalysis, edges: PassedEdges, value: int
+) -> Iterator[tuple[Tied, bool]]:
+    """The operands that are overwritten first where a value comes from, through ops that write in place and choices, each with
+    whether its contents are needed."""
+    seen: set[int] = set()
+    waiting = [value]
+    while waiting:
+        each = analysis.readers.root[waiting.pop()]
+        if each in seen:
+            continue
+        seen.add(each)
+        waiting.extend(edge.source for edge in edges.to(each))
+        tied = _written_over(function, analysis, each)
+        if tied is None:
+            continue
+        op, operand = function.ops[tied[0]], tied[1]
+        before = analysis.readers.root[op.operands[operand]]
+        needed = op.facts.needs(operand)
+        if needed and (edges.to(before) or _written_over(function, analysis, before) is not None):
+            waiting.append(before)
+        else:
+            yield tied, needed
+
+
+def _written_over(function: FunctionRecord, analysis: InPlaceAnalysis, value: int) -> Tied | None:
+    """The op that makes a value in the memory of an operand, and that operand; None if none does."""
+    made = function.values[value]
+    if made.producer is None:
+        return None
+    op = function.ops[made.producer]
+    operand = next((operand for operand, result in op.facts.ties if result == made.result), None)
+    if operand is None or not analysis.by_operand[op.number, operand].in_place:
+        return None
+    return op.number, operand

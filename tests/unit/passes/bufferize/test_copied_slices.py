@@ -110,6 +110,21 @@ def test_every_heuristic_decides_alike(name: str, heuristic: str) -> None:
     assert run(parse(text), OneShotBufferize(analysis_heuristic=heuristic)) == usual
 
 
+@pytest.mark.parametrize("times", [0, 1, 4])
+def test_what_enters_a_loop_is_copied_once(times: int) -> None:
+    """Slices in the loop, and %x in front of it, are fewer bytes than all of it in each iteration."""
+    text = (
+        IN_A_LOOP.replace(HEAD, HEAD[: HEAD.index("%c = ")])
+        .replace("%0)", "%x)")
+        .replace(f"-> {T} {{ ", f"-> ({T}, {T}) {{ ")
+    )
+    text = text.replace(f"return %r : {T}", f"return %r, %x : {T}, {T}")
+    given = [np.arange(64, dtype=np.float32), np.int64(times)]
+    ours = check(text, given, OURS)
+    assert ours.copies.bytes <= 3 * 256 + times * 2 * 32
+    assert_no_more(ours, check(text, given, MLIR_AT_CALLERS))
+
+
 def test_the_reason_names_the_conflict() -> None:
     module = parse(READ_LATER)
     with entered(module.operation):
