@@ -17,7 +17,7 @@ from hotdesk.cli.diagnostics import Diagnostic, Input
 from hotdesk.cli.printing import Dumps
 from hotdesk.cli.remarks import Functions, Remarks, with_file
 from hotdesk.cli.reproducer import WARNING, Reproducer, kept_on_failure
-from hotdesk.cli.running import InternalError, Runner, Top
+from hotdesk.cli.running import Runner, Top
 from hotdesk.cli.steps import flag_pipeline, written_out
 from hotdesk.cli.timing import Timer
 from hotdesk.cli.verify import verify
@@ -151,5 +151,5 @@ class Session:
                 self._say(self.source.of_mlir(one))
             error = type(error)(error.what, expected=error.expected, where=error.where, hint=error.hint)
         self._say(self.source.of_error(error))
-        if self.options.debug and isinstance(error, InternalError):
+        if self.options.debug and error.__cause__ is not None:
             complain("".join(traceback.format_exception(error)))

@@ -3,8 +3,9 @@
     [project.entry-points."hotdesk.models"]
     my-dialect = "my_package.my_module:MODELS"
 
-where `MODELS` maps names to models, or is a function that returns such a mapping. Hotdesk's own models go before those of entry
-points; `register` replaces any.
+where `MODELS` maps names to models, or is a function that returns such a mapping. Hotdesk's own models, of an operation or of all
+of a dialect, go before those of entry points; `register` replaces any. Of two entry points that describe the same operation,
+the one whose name comes last counts. Models of others are guarded: a mistake in one is an error that names the operation.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import cast
 
 from hotdesk.errors import PassError
+from hotdesk.models.guarded import guarded
 from hotdesk.models.model import OpModel
 from hotdesk.models.transfers import Steps
 
@@ -32,7 +34,7 @@ def register(name: str, model: OpModel) -> None:
     `mydialect.*` is the model of every operation of a dialect that has none of its own.
     """
     _built_in()
-    _MODELS[name] = model
+    _MODELS[name] = guarded(model)
 
 
 def model_of(name: str) -> OpModel | None:
@@ -85,23 +87,30 @@ def _built_in() -> None:
         vector,
     )
 
-    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
-        _MODELS.update(_loaded(point))
-    for module in (
+    modules = (
         *(arith, bufferization, cf, func, hotdesk, linalg, ml_program, parallel, scf, shape, tensor, tm_tensor, vector),
-    ):
-        _MODELS.update(module.MODELS)
+    )
+    own = {name: model for module in modules for name, model in module.MODELS.items()}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        for name, model in _loaded(point).items():
+            if f"{name.partition('.')[0]}.*" not in own:
+                _MODELS[name] = guarded(model)
+    _MODELS.update(own)
 
 
 def _loaded(point: EntryPoint) -> Mapping[str, OpModel]:
     """The models of an entry point. Raises PassError if it has none."""
     what, expected = f"entry point '{point.name}' of {GROUP}", f"models by name at {point.value}"
+    hint = f"It belongs to the package '{point.dist.name}'; repair or uninstall that." if point.dist else None
     try:
         found: object = point.load()
         found = found() if callable(found) else found
-    except Exception as error:
-        raise PassError(what, expected=expected, got=f"{type(error).__name__}: {error}") from error
-    models = cast("Mapping[object, object]", found) if isinstance(found, Mapping) else None
-    if models is None or not all(isinstance(k, str) and isinstance(m, OpModel) for k, m in models.items()):
-        raise PassError(what, expected=expected, got=type(cast(object, found)).__name__)
+    except (Exception, SystemExit) as error:
+        raise PassError(what, expected=expected, got=f"{type(error).__name__}: {error}", hint=hint) from error
+    if not isinstance(found, Mapping):
+        raise PassError(what, expected=expected, got=type(found).__name__, hint=hint)
+    models = cast("Mapping[object, object]", found)
+    for name, model in models.items():
+        if not (isinstance(name, str) and isinstance(model, OpModel)):
+            raise PassError(what, expected=expected, got=f"{type(model).__name__} by {name!r}", hint=hint)
     return cast("Mapping[str, OpModel]", models)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoint
@@ -174,6 +175,11 @@ def sleepers() -> dict[str, OpModel]:
 
 
 NOT_MODELS = {"toy.sleep": "zzz"}
+KNOWN = dict.fromkeys(("linalg.exp", "linalg.*", "tensor.insert", "math.exp"), SLEEP["toy.sleep"])
+
+
+def ends() -> None:
+    sys.exit(3)
 
 
 @pytest.fixture
@@ -190,14 +196,29 @@ def points(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
 @pytest.mark.parametrize("attribute", ["SLEEP", "sleepers"])
 def test_models_of_another_package(points: list[EntryPoint], attribute: str) -> None:
     points.append(EntryPoint("toy", f"{__name__}:{attribute}", registry.GROUP))
-    assert model_of("toy.sleep") is SLEEP["toy.sleep"]
+    assert model_of("toy.sleep") is not None
+    assert model_of("toy.wake") is None
     assert model_of("linalg.generic") is not None
+
+
+def test_models_of_another_package_do_not_replace_those_of_hotdesk(points: list[EntryPoint]) -> None:
+    own = {name: model_of(name) for name in KNOWN}
+    registry._built_in.cache_clear()
+    registry._MODELS.clear()
+    points.append(EntryPoint("toy", f"{__name__}:KNOWN", registry.GROUP))
+    assert all(model_of(name) is model for name, model in own.items())
+
+
+def test_what_an_entry_point_raises_or_ends_with_is_told_with_its_package(points: list[EntryPoint]) -> None:
+    points.append(EntryPoint("toy", f"{__name__}:ends", registry.GROUP))
+    with pytest.raises(PassError, match=r"entry point 'toy' of .*got SystemExit: 3"):
+        model_of("toy.sleep")
 
 
 @pytest.mark.parametrize(
     ("value", "got"),
     [
-        (f"{__name__}:NOT_MODELS", "got dict"),
+        (f"{__name__}:NOT_MODELS", "got str by 'toy.sleep'"),
         (f"{__name__}:T", "got str"),
         (f"{__name__}:no_such_name", "got AttributeError"),
         ("no_such_package:MODELS", "got ModuleNotFoundError"),

@@ -48,7 +48,7 @@ def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
 
 
 def test_an_op_without_a_model_is_named() -> None:
-    with pytest.raises(BufferizationError, match=r"op `tosa.reverse` has tensors but no model.*register one with"):
+    with pytest.raises(BufferizationError, match=r"op `tosa.reverse` has tensors but no model.*Register one with"):
         read_function(function(parse(SORT)))
 
 

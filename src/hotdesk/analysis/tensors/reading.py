@@ -230,7 +230,7 @@ def _facts(operation: ir.Operation, model: OpModel | None, has_tensors: bool) ->
         expected="an op that a model describes",
         got=operation.name,
         where=python_line(operation.location) or None,
-        hint="register one with `hotdesk.models.register`",
+        hint="Register one with `hotdesk.models.register` (docs/models.md).",
     )
 
 
