@@ -28,14 +28,19 @@ _SWITCHES = {
     "mlir-disable-threading": "accepted for mlir-opt's sake: hotdesk-opt runs on one thread",
     "mlir-print-op-generic": "print operations in their generic form",
     "mlir-print-debuginfo": "print locations",
-    "mlir-pretty-debuginfo": "print locations in a shorter form that does not parse back",
+    "mlir-pretty-debuginfo": "print locations, where they are printed, in a shorter form that does not parse back",
     "mlir-print-local-scope": "print attributes, types and locations in place, without aliases",
+    "mlir-print-skip-regions": "print operations without their regions",
+    "mlir-use-nameloc-as-prefix": "name values after their locations, where these are names",
     "mlir-print-ir-before-all": "print the IR before each pass to stderr",
     "mlir-print-ir-after-all": "print the IR after each pass to stderr",
     "mlir-print-ir-after-change": "after a pass, print the IR only if the pass changed it",
     "mlir-print-ir-after-failure": "print the IR after a pass that failed",
     "mlir-print-ir-module-scope": "print the whole module also for passes that run on less",
     "run-reproducer": "run the pipeline that the input carries",
+    "emit-bytecode": "write MLIR's bytecode, not text; bytecode is also read",
+    "show-dialects": "print the names of dialects and stop",
+    "version": "print the versions of Hotdesk and of MLIR and stop",
     "debug": "show Python's traceback of an error",
 }
 _VALUES = {
@@ -56,11 +61,13 @@ _VALUES = {
 _NUMBERS = {
     "mlir-elide-elementsattrs-if-larger": "print ... for attributes of more than N elements",
     "mlir-elide-resource-strings-if-larger": "print no resources of more than N characters",
+    "emit-bytecode-version": "write bytecode that MLIR of that version reads",
 }
 # Options that may stand without a value, and the value they have then.
 _BARE = {
     **dict.fromkeys(_SWITCHES, "true"),
     "verify-each": "true",
+    "mlir-print-op-on-diagnostic": "true",
     "split-input-file": MARKER,
     "verify-diagnostics": "all",
     "list-passes": "hotdesk",
@@ -81,6 +88,7 @@ class Options:
     output_marker: str
     verify_diagnostics: str | None
     verify_each: bool
+    operation_notes: bool
     allow_unregistered: bool
     implicit_module: bool
     dump_pipeline: bool
@@ -88,6 +96,10 @@ class Options:
     timing: bool
     debug: bool
     list_passes: str | None
+    show_dialects: bool
+    show_version: bool
+    bytecode: bool
+    bytecode_version: int | None
     printing: PrintOptions
     dumps: DumpOptions
     crash_reproducer: str | None
@@ -164,6 +176,8 @@ def _parser() -> argparse.ArgumentParser:
     text = "check diagnostics against comments expected-error@+1 {{…}}; with only-expected, others are let pass"
     add("--verify-diagnostics", choices=choices, help=text)
     add("--verify-each", type=_boolean, default=True, metavar="0|1", help="verify after each pass (default: 1)")
+    text = "let diagnostics be followed by the operation that they are about (default: 1)"
+    add("--mlir-print-op-on-diagnostic", type=_boolean, default=True, metavar="0|1", help=text)
     which = ("hotdesk", "mlir", "all")
     add("--list-passes", choices=which, help="print the names of passes and stop; Hotdesk's unless told otherwise")
     add("--remark-format", choices=FORMATS, default=FORMATS[0], help="one line a remark, or one YAML document")
@@ -173,7 +187,7 @@ def _parser() -> argparse.ArgumentParser:
         add(f"--{name}", type=_count, metavar="N", help=text)
     for name, (metavar, text) in _VALUES.items():
         kind = _pattern if metavar == "REGEX" else str
-        add(f"--{name}", type=kind, metavar=metavar, help=text)
+        add(f"--{name}", type=kind, metavar=metavar, help=text, action="append" if metavar == "PASSES" else "store")
     return parser
 
 
@@ -208,6 +222,7 @@ def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> Options
         output_marker=MARKER if found.output_split_marker is None else found.output_split_marker,
         verify_diagnostics=found.verify_diagnostics,
         verify_each=found.verify_each,
+        operation_notes=found.mlir_print_op_on_diagnostic,
         allow_unregistered=found.allow_unregistered_dialect,
         implicit_module=not found.no_implicit_module,
         dump_pipeline=found.dump_pass_pipeline,
@@ -215,11 +230,17 @@ def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> Options
         timing=found.mlir_timing,
         debug=found.debug,
         list_passes=found.list_passes,
+        show_dialects=found.show_dialects,
+        show_version=found.version,
+        bytecode=found.emit_bytecode,
+        bytecode_version=found.emit_bytecode_version,
         printing=PrintOptions(
             generic=found.mlir_print_op_generic,
             locations=found.mlir_print_debuginfo,
             short_locations=found.mlir_pretty_debuginfo,
             local_scope=found.mlir_print_local_scope,
+            skip_regions=found.mlir_print_skip_regions,
+            names_from_locations=found.mlir_use_nameloc_as_prefix,
             elements_limit=found.mlir_elide_elementsattrs_if_larger,
             resources_limit=found.mlir_elide_resource_strings_if_larger,
         ),
@@ -248,7 +269,7 @@ def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> Options
     )
 
 
-def _names(text: str | None) -> tuple[str, ...]:
+def _names(texts: list[str] | None) -> tuple[str, ...]:
     """The passes between commas, by their names."""
-    names = [name.strip() for name in (text or "").split(",")]
+    names = [name.strip() for text in texts or () for name in text.split(",")]
     return tuple(ALIASES.get(name, name) for name in names if name)

@@ -12,18 +12,23 @@ MARKER = "// -----"
 class Chunk:
     """A part of the input. `before` are the lines in front of it."""
 
-    text: str
+    text: str | bytes
     before: int = 0
 
     @property
-    def padded(self) -> str:
+    def padded(self) -> str | bytes:
         """The text behind as many empty lines, so that a parser counts its lines from the start of the file."""
-        return "\n" * self.before + self.text
+        return "\n" * self.before + self.text if isinstance(self.text, str) else self.text
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of text; bytecode has none."""
+        return self.text.split("\n") if isinstance(self.text, str) else []
 
 
-def chunks(text: str, marker: str | None) -> Iterator[Chunk]:
-    """The parts of `text` between lines that begin with `marker`; all of it when there is no marker."""
-    if not marker:
+def chunks(text: str | bytes, marker: str | None) -> Iterator[Chunk]:
+    """The parts of `text` between lines that begin with `marker`; all of it when there is no marker, or it is bytecode."""
+    if not marker or isinstance(text, bytes):
         yield Chunk(text)
         return
     lines: list[str] = []

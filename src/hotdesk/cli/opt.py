@@ -14,15 +14,18 @@ import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import TextIO
 
+from hotdesk import __version__
 from hotdesk.cli.arguments import Options, parse_arguments
 from hotdesk.cli.chunks import chunks
 from hotdesk.cli.diagnostics import Input
+from hotdesk.cli.files import fill, read, write
 from hotdesk.cli.processing import Session, complain
 from hotdesk.cli.reproducer import read_reproducer
-from hotdesk.cli.steps import flag_pipeline, known_to_mlir
+from hotdesk.cli.steps import flag_pipeline, known_dialects, known_to_mlir
 from hotdesk.errors import HotdeskError
 from hotdesk.passes.registry import pass_names
 from hotdesk.passes.textual import parse_pipeline
@@ -56,19 +59,21 @@ def _main(options: Options) -> int:
     if options.list_passes is not None:
         print("\n".join(_listed(options.list_passes)))
         return 0
-    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+    if options.show_dialects:
+        print("Available Dialects: " + ",".join(known_dialects()))
+        return 0
+    if options.show_version:
+        print(f"hotdesk-opt {__version__}\nMLIR of torch-mlir {version('torch-mlir')}")
+        return 0
+    text = read(options.file)
     if options.run_reproducer:
-        found = read_reproducer(text)
+        found = read_reproducer(text if isinstance(text, str) else "")
         options = replace(options, pipeline=found.pipeline, verify_each=options.verify_each and found.verify_each)
     with ExitStack() as files:
-        # Before the output is opened: a pipeline that cannot run must not empty a file.
         session = _session(text, options)
         if options.remark_file not in (None, "-"):
             session.remark_output = files.enter_context(Path(options.remark_file).open("w", encoding="utf-8"))
-        output = sys.stdout
-        if options.output != "-":
-            output = files.enter_context(Path(options.output).open("w", encoding="utf-8"))
-        return _process(text, session, output)
+        return fill(options.output, lambda output: _process(text, session, output))
 
 
 def _listed(which: str) -> list[str]:
@@ -76,26 +81,26 @@ def _listed(which: str) -> list[str]:
     return ours + (known_to_mlir() if which != "hotdesk" else [])
 
 
-def _session(text: str, options: Options) -> Session:
+def _session(text: str | bytes, options: Options) -> Session:
     pipeline = None
     if options.pipeline is not None:
         pipeline = parse_pipeline(options.pipeline)
     elif options.implicit_module:
         pipeline = flag_pipeline(options.passes)
     file = "<stdin>" if options.file == "-" else options.file
-    return Session(options, Input.of(file, text), pipeline)
+    return Session(options, Input.of(file, text if isinstance(text, str) else ""), pipeline)
 
 
-def _process(text: str, session: Session, output: TextIO) -> int:
+def _process(text: str | bytes, session: Session, output: TextIO) -> int:
     """Every part of the input in turn; one that fails leaves the others alone. Returns the exit code."""
     failed = False
     for number, chunk in enumerate(chunks(text, session.options.split)):
-        if number and session.options.output_marker:
-            print(f"{session.options.output_marker}\n", file=output)
+        if number:
+            write(output, f"{session.options.output_marker}\n")
         printed, succeeded = session.run(chunk)
         failed |= not succeeded
         if printed is not None:
-            print(printed, file=output, flush=True)
+            write(output, f"{printed}\n" if isinstance(printed, str) else printed)
     return int(failed)
 
 

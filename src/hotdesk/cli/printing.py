@@ -21,6 +21,8 @@ from hotdesk._bindings import PassManager, ir
 from hotdesk.ir.walking import symbol_name
 from hotdesk.passes.base import Pass
 
+_OWN_FILE = re.compile(r'"-":(?=\d+:\d+)')
+_STRING_OR_OWN_FILE = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.$/-])-:(?=\d+:\d+)')
 _HEADING = re.compile(r"(IR Dump (?:Before|After) \w+)( Failed)?: ([\w-]+)(?:\{.*\})?( \('.*\))? //----- //")
 
 
@@ -32,6 +34,8 @@ class PrintOptions:
     locations: bool = False
     short_locations: bool = False
     local_scope: bool = False
+    skip_regions: bool = False
+    names_from_locations: bool = False
     elements_limit: int | None = None
     resources_limit: int | None = None
 
@@ -40,14 +44,22 @@ class PrintOptions:
         text = operation.get_asm(
             large_elements_limit=self.elements_limit,
             large_resource_limit=self.resources_limit,
-            enable_debug_info=self.locations or self.short_locations,
+            enable_debug_info=self.locations,
             pretty_debug_info=self.short_locations,
             print_generic_op_form=self.generic,
             use_local_scope=self.local_scope,
+            skip_regions=self.skip_regions,
+            use_name_loc_as_prefix=self.names_from_locations,
         )
-        if self.locations:
-            text = text.replace('loc("-":', f'loc("{file}":')
-        return text.rstrip("\n") + "\n"
+        return self.with_file(text, file).rstrip("\n") + "\n"
+
+    def with_file(self, text: str, file: str) -> str:
+        """IR in text with that name of a file where its locations say `-`."""
+        if not self.locations:
+            return text
+        if not self.short_locations:
+            return _OWN_FILE.sub(lambda _: f'"{file}":', text)
+        return _STRING_OR_OWN_FILE.sub(lambda found: f"{file}:" if found[0] == "-:" else found[0], text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,7 @@ class Dumps:
 
     options: DumpOptions
     printing: PrintOptions
+    file: str = "-"
     _counts: Counter[Path] = field(default_factory=Counter[Path])
 
     @contextmanager
@@ -90,18 +103,18 @@ class Dumps:
         if not self.options.any:
             yield
             return
-        before = self.printing.text(operation)
+        before = self.printing.text(operation, self.file)
         if self.options.shows_before(one.name):
             self._show("Before", one, operation, before)
         try:
             yield
         except Exception:
             if self.options.shows_after(one.name):
-                self._show("After", one, operation, self.printing.text(operation), " Failed")
+                self._show("After", one, operation, self.printing.text(operation, self.file), " Failed")
             raise
         if self.options.after_failure or not self.options.shows_after(one.name):
             return
-        after = self.printing.text(operation)
+        after = self.printing.text(operation, self.file)
         if not self.options.after_change or after != before:
             self._show("After", one, operation, after)
 
@@ -113,7 +126,7 @@ class Dumps:
             yield
             return
         inside = self._tree() if self.options.directory else nullcontext()
-        with _on_stderr(), inside as directory:
+        with self._on_stderr(), inside as directory:
             manager.enable_ir_printing(
                 print_before_all=before,
                 print_after_all=after,
@@ -155,21 +168,24 @@ class Dumps:
         self._counts[place] += 1
         path = Path(self.options.directory or "", place, f"{number}_{name}.mlir")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_HEADING.sub(r"\1\2 (\3)\4 //----- //", text), encoding="utf-8")
+        path.write_text(self._in_our_form(text), encoding="utf-8")
 
+    @contextmanager
+    def _on_stderr(self) -> Generator[None]:
+        """What MLIR itself writes to stderr inside the `with` comes out in the form of ours."""
+        sys.stderr.flush()
+        with tempfile.TemporaryFile() as kept:
+            own = os.dup(2)
+            os.dup2(kept.fileno(), 2)
+            try:
+                yield
+            finally:
+                os.dup2(own, 2)
+                os.close(own)
+                kept.seek(0)
+                text = kept.read().decode("utf-8", "replace")
+                print(self._in_our_form(text), end="", file=sys.stderr, flush=True)
 
-@contextmanager
-def _on_stderr() -> Generator[None]:
-    """What MLIR itself writes to stderr inside the `with` comes out with headings in the form of ours."""
-    sys.stderr.flush()
-    with tempfile.TemporaryFile() as kept:
-        own = os.dup(2)
-        os.dup2(kept.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(own, 2)
-            os.close(own)
-            kept.seek(0)
-            text = kept.read().decode("utf-8", "replace")
-            print(_HEADING.sub(r"\1\2 (\3)\4 //----- //", text), end="", file=sys.stderr, flush=True)
+    def _in_our_form(self, text: str) -> str:
+        """With the headings of ours, and the input's name in locations."""
+        return self.printing.with_file(_HEADING.sub(r"\1\2 (\3)\4 //----- //", text), self.file)

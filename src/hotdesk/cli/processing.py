@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 from collections.abc import Generator
@@ -13,15 +14,15 @@ from typing import TextIO
 from hotdesk._bindings import ir
 from hotdesk.cli.arguments import Options
 from hotdesk.cli.chunks import Chunk
-from hotdesk.cli.diagnostics import Diagnostic, Input
-from hotdesk.cli.printing import Dumps
+from hotdesk.cli.diagnostics import Diagnostic, Input, without_operations
+from hotdesk.cli.printing import Dumps, PrintOptions
 from hotdesk.cli.remarks import Functions, Remarks, with_file
 from hotdesk.cli.reproducer import WARNING, Reproducer, kept_on_failure
 from hotdesk.cli.running import Runner, Top
 from hotdesk.cli.steps import flag_pipeline, written_out
 from hotdesk.cli.timing import Timer
 from hotdesk.cli.verify import verify
-from hotdesk.errors import HotdeskError, PassError
+from hotdesk.errors import HotdeskError, OptionError, PassError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import MODULE, PassPipeline
@@ -42,7 +43,7 @@ class Session:
     remark_output: TextIO | None = None
     _diagnostics: list[Diagnostic] = field(default_factory=list[Diagnostic])
 
-    def run(self, chunk: Chunk) -> tuple[str | None, bool]:
+    def run(self, chunk: Chunk) -> tuple[str | bytes | None, bool]:
         """What to print of a part of the input, or None if it failed; and whether all is as it should be.
 
         With --verify-diagnostics, a failure is as it should be if the input expects it.
@@ -55,13 +56,13 @@ class Session:
         checking = self.options.verify_diagnostics
         if checking is None:
             return printed, printed is not None
-        wrong = verify(self._diagnostics, self.source, chunk.text.split("\n"), chunk.before, checking == "all")
+        wrong = verify(self._diagnostics, self.source, chunk.lines, chunk.before, checking == "all")
         for one in wrong:
             complain(self.source.show(one))
         return printed, not wrong
 
-    def _transformed(self, chunk: Chunk, timer: Timer | None) -> str | None:
-        dumps = Dumps(self.options.dumps, self.options.printing)
+    def _transformed(self, chunk: Chunk, timer: Timer | None) -> str | bytes | None:
+        dumps = Dumps(self.options.dumps, self.options.printing, self.source.file)
         runner = Runner(dumps, timer, self.options.verify_each)
         remarks = Remarks(self.options.remarks, self.options.remark_format, self.remark_output, self._say)
         functions = Functions(())
@@ -82,7 +83,7 @@ class Session:
                         self._told(decision)
                         remarks.decided(name, decision, self.source, functions)
             with runner.measured("Output"):
-                return self.options.printing.text(top.operation, self.source.file)
+                return self._output(top)
         except ir.MLIRError as error:
             self._failed_in_mlir(error, runner.current)
         except HotdeskError as error:
@@ -95,12 +96,26 @@ class Session:
         return None
 
     def _parse(self, chunk: Chunk, context: ir.Context) -> Top:
-        if not self.options.implicit_module:
+        if not self.options.implicit_module and isinstance(chunk.padded, str):
             operation = ir.Operation.parse(chunk.padded, source_name="-", context=context).operation
             if operation.name != MODULE:
                 return Top(operation, None)
         module = ir.Module.parse(chunk.padded, context)
         return Top(module.operation, module)
+
+    def _output(self, top: Top) -> str | bytes:
+        if not self.options.bytecode:
+            return self.options.printing.text(top.operation, self.source.file)
+        written = io.BytesIO()
+        named = PrintOptions(generic=True, locations=True).text(top.operation, self.source.file)
+        context = make_context()  # where names of resources are free
+        context.allow_unregistered_dialects = self.options.allow_unregistered
+        operation = ir.Operation.parse(named, source_name="-", context=context).operation
+        try:
+            operation.write_bytecode(written, self.options.bytecode_version)
+        except ValueError as error:
+            raise OptionError("option 'emit-bytecode-version'", got=str(error)) from error
+        return written.getvalue()
 
     @contextmanager
     def _reproducer(self, pipeline: PassPipeline, top: Top) -> Generator[None]:
@@ -117,6 +132,8 @@ class Session:
     # What is said
 
     def _say(self, diagnostic: Diagnostic) -> None:
+        if not self.options.operation_notes:
+            (diagnostic,) = without_operations([diagnostic])
         self._diagnostics.append(diagnostic)
         if self.options.verify_diagnostics is None:
             complain(self.source.show(diagnostic))

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from hotdesk._bindings import PassManager, ir
 from hotdesk.errors import OptionError
+from hotdesk.ir.context import is_known_dialect, make_context
 from hotdesk.passes.base import Pass
 from hotdesk.passes.registry import pass_names
 from hotdesk.passes.textual import MODULE, NEST, MLIRPasses, PassPipeline, parse_pipeline, refusal_of, split_steps
@@ -71,6 +72,14 @@ def known_to_mlir() -> list[str]:
     names = files("hotdesk.cli").joinpath("mlir_passes.txt").read_text(encoding="utf-8").split()
     with ir.Context():
         return [name for name in names if _NO_PASS not in (_refused(f"any({name})") or "")]
+
+
+def known_dialects() -> list[str]:
+    """The names of the dialects that can be read; `mlir_dialects.txt` has those that we know of, as of passes."""
+    names = files("hotdesk.cli").joinpath("mlir_dialects.txt").read_text(encoding="utf-8").split()
+    context = make_context()
+    context.allow_unregistered_dialects = False
+    return [name for name in names if is_known_dialect(name, context)]
 
 
 def _step(flag: PassFlag, anchor: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from hotdesk.cli.diagnostics import Diagnostic, Input, Place, without_operations
 
 _EXPECTED = re.compile(
-    r"//\s*(?P<start>expected-(?P<severity>error|warning|note|remark))(?P<re>-re)?"
+    r"(?P<start>expected-(?P<severity>error|warning|note|remark))(?P<re>-re)?"
     r"\s*(?:@(?P<where>[+-]\d+|above|below|unknown))?\s*\{\{(?P<text>.*)\}\}\s*$"
 )
 _INNER = re.compile(r"\{\{(.*?)\}\}")
@@ -99,4 +99,6 @@ def _pattern(text: str, has_expressions: bool) -> re.Pattern[str]:
     if not has_expressions:
         return re.compile(re.escape(text))
     parts = _INNER.split(text)
+    if any("{{" in part for part in parts[::2]):
+        raise re.error("no '}}' ends what '{{' begins")
     return re.compile("".join(part if i % 2 else re.escape(part) for i, part in enumerate(parts)))

@@ -53,6 +53,11 @@ def test_expressions_stand_in_inner_braces_and_the_rest_is_literal() -> None:
 
 def test_an_expression_that_is_none() -> None:
     assert _errors("x // expected-error-re {{{{(}}}}")[0].startswith("in.mlir:1:6: invalid regular expression")
+    assert _errors("x // expected-error-re {{a {{b}}")[0].endswith("no '}}' ends what '{{' begins")
+
+
+def test_words_may_stand_before_what_is_expected() -> None:
+    assert _errors("x // TODO: expected-error {{bad}}", _error(1, "bad")) == []
 
 
 def test_each_comment_takes_one_diagnostic() -> None:
