@@ -4,14 +4,19 @@
     y = program(x)
     print(program.report(x))
 
-Importing this package imports neither torch nor onnx.
+Importing this package imports neither torch nor onnx, and the modules behind a name when it is first used: the command line needs
+few of them.
 """
 
-from hotdesk.api import Options, compile
-from hotdesk.errors import HotdeskError
-from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
-from hotdesk.report.records import Memory
-from hotdesk.runtime.program import Program
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hotdesk.api import Options, compile
+    from hotdesk.errors import HotdeskError
+    from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
+    from hotdesk.report.records import Memory
+    from hotdesk.runtime.program import Program
 
 __all__ = [
     "Buffer",
@@ -27,3 +32,31 @@ __all__ = [
     "plan",
 ]
 __version__ = "0.1.0"
+
+_MODULES = {
+    **dict.fromkeys(("Options", "compile"), "hotdesk.api"),
+    "HotdeskError": "hotdesk.errors",
+    **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
+    "Memory": "hotdesk.report.records",
+    "Program": "hotdesk.runtime.program",
+}
+
+
+def _found(name: str) -> Any:
+    """A public name, or a module of the package."""
+    if name in _MODULES:
+        return globals().setdefault(name, getattr(import_module(_MODULES[name]), name))
+    try:
+        return import_module(f"hotdesk.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"hotdesk.{name}":
+            raise
+    raise AttributeError(f"module 'hotdesk' has no attribute '{name}'", name=name)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = _found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

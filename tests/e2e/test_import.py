@@ -16,10 +16,32 @@ def test_imports_no_framework() -> None:
     code = """
 import sys
 import hotdesk
+public = [getattr(hotdesk, name) for name in hotdesk.__all__]
 heavy = {"torch", "onnx", "onnxruntime", "onnxscript", "ortools", "transformers", "matplotlib", "plotly", "pandas"}
 print(*sorted(heavy & {name.partition(".")[0] for name in sys.modules}))
 """
     assert _run(code) == ""
+
+
+def test_modules_load_when_they_are_used() -> None:
+    code = """
+import sys
+import hotdesk
+print(*sorted(name for name in sys.modules if name.partition(".")[0] in ("hotdesk", "torch_mlir", "sympy")))
+print(hotdesk.errors.ShapeError.code, hotdesk.plan.__module__, set(hotdesk.__all__) <= set(dir(hotdesk)))
+print(hasattr(hotdesk, "nothing"), hotdesk.HotdeskError is hotdesk.errors.HotdeskError)
+"""
+    assert _run(code).splitlines() == ["hotdesk", "HD205 hotdesk.planning.planner True", "False True"]
+
+
+def test_the_command_line_loads_no_compiler() -> None:
+    code = """
+import sys
+from hotdesk.cli import main, opt
+opt.main(["--list-passes"])
+print(*sorted({"sympy", "hotdesk.api", "hotdesk.pipeline"} & set(sys.modules)) or ["none"])
+"""
+    assert _run(code).splitlines()[-1] == "none"
 
 
 BLOCKED = """
