@@ -10,8 +10,10 @@ every copy and allocation.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -40,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
         written = _read(text, options.allow_unregistered_dialect)
         spots = _asked(options.value, options.at, options.function, source, written)
         decisions = [with_file(decision, source.file) for decision in passes.run(written.module)]
-        answers = _answers(decisions, spots, options.value or options.at, written, source.file)
+        answers = _answers(decisions, spots, options.value or options.at, written, source)
     except HotdeskError as error:
         print(source.show(source.of_error(error)), file=sys.stderr)
         return 1
@@ -80,6 +82,8 @@ def _asked(value: str | None, at: str | None, function: str | None, source: Inpu
         spot = Spot.of(at if ":" in at else f"{source.file}:{at}")
         if spot is None:
             raise OptionError("option '--at'", expected="FILE:LINE or FILE:LINE:COLUMN", got=repr(at))
+        if _is_same_file(spot.file, source.file):
+            spot = replace(spot, file=source.file)
         return [spot, *written.places(spot, source.file)]
     if value is None:
         return []
@@ -97,13 +101,14 @@ def _asked(value: str | None, at: str | None, function: str | None, source: Inpu
 
 
 def _answers(
-    decisions: Sequence[Decision], spots: Sequence[Spot], asked: str | None, written: Written, file: str
+    decisions: Sequence[Decision], spots: Sequence[Spot], asked: str | None, written: Written, source: Input
 ) -> list[Decision]:
     """The decisions about any of the places, else those in which one has a part, else those about what gets a value from there.
 
     Raises:
         OptionError: there are none; near ones are listed.
     """
+    file = source.file
     if not spots:
         found = [d for d in decisions if d.outcome in (Outcome.COPIED, Outcome.ALLOCATED)]
         if not found:
@@ -124,7 +129,21 @@ def _answers(
     listed = [f"{told.subject} at {told.because[0].location}" for _, told in near]
     listed = list(dict.fromkeys(listed))[:_NEAR]
     hint = f"Nearest: {'; '.join(listed)}." if listed else "The pipeline decided nothing."
+    hint = " ".join([*_unknown_place(spots, source, written), hint])
     raise OptionError(f"nothing was decided about {asked}", got=f"{len(decisions)} decisions about others", hint=hint)
+
+
+def _unknown_place(spots: Sequence[Spot], source: Input, written: Written) -> list[str]:
+    """What is wrong with a place that is asked for, if it is none."""
+    asked, last = spots[0], len("\n".join(source.lines).splitlines())
+    if asked.file == source.file:
+        return [f"{source.file} has {last} lines."] if asked.line > last else []
+    known = len(spots) > 1 or any(replace(asked, line=spot.line, column=0).holds(spot) for spot in written.named())
+    return [] if known else [f"No location in {source.file} names {asked.file}."]
+
+
+def _is_same_file(asked: str, file: str) -> bool:
+    return os.path.normpath(asked) == os.path.normpath(file) or os.path.realpath(asked) == os.path.realpath(file)
 
 
 def _places(decisions: Sequence[tuple[Decision, Decision]]) -> list[tuple[Spot, Decision]]:

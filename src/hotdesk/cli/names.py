@@ -17,22 +17,27 @@ def definitions(lines: Sequence[str], name: str, file: str) -> list[tuple[Spot, 
 
     A result is where its op's name is, an argument where its own name is; what a loop carries has only a line.
     """
-    wanted = name.lstrip("%").partition("#")[0]
+    wanted, _, number = name.lstrip("%").partition("#")
     found: list[tuple[Spot, str]] = []
     function = ""
-    for number, line in enumerate(lines, 1):
+    for line_number, line in enumerate(lines, 1):
         text = line.partition("//")[0]
         around = _FUNCTION.search(text)
         function = around[1] if around is not None else function
         results = _RESULTS.match(text)
         start = results.end() if results is not None else 0
-        if results is not None and wanted in _names(results[1]):
-            found.append((Spot(file, number, start + 1), function))
+        if results is not None and wanted in (counts := _counts(results[1])):
+            if not number or (number.isdigit() and int(number) < counts[wanted]):
+                found.append((Spot(file, line_number, start + 1), function))
             continue
         for argument in _ARGUMENT.finditer(text, start):
             carried = "=" in argument[0]
-            if argument[1] == wanted and (carried or text[: argument.start()].rstrip()[-1:] in ("(", ",")):
-                found.append((Spot(file, number, 0 if carried else argument.start() + 1), function))
+            if (
+                argument[1] == wanted
+                and not number
+                and (carried or text[: argument.start()].rstrip()[-1:] in ("(", ","))
+            ):
+                found.append((Spot(file, line_number, 0 if carried else argument.start() + 1), function))
     return found
 
 
@@ -42,5 +47,7 @@ def all_names(lines: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _names(results: str) -> list[str]:
-    return [each.strip().lstrip("%").partition(":")[0] for each in results.split(",")]
+def _counts(results: str) -> dict[str, int]:
+    """How many results each name stands for."""
+    parts = [each.strip().lstrip("%").partition(":") for each in results.split(",")]
+    return {name: int(count or 1) for name, _, count in parts}

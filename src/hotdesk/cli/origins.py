@@ -49,6 +49,10 @@ class Written:
         found = [at for at, origin in self.origins.items() if any(map(spot.holds, _frames(origin)))]
         return [Spot(file, *at) for at in found]
 
+    def named(self) -> list[Spot]:
+        """All places that the locations name."""
+        return [frame for origin in self.origins.values() for frame in _frames(origin)]
+
     def following(self, spots: Sequence[Spot]) -> Generator[list[Position]]:
         """The receivers of what is made at some places, then those of what they make, until nobody is new."""
         last = [at for at in self.receivers if any((spot.line, spot.column or at[1]) == at for spot in spots)]

@@ -93,7 +93,7 @@ def _step(flag: PassFlag, anchor: str) -> str:
     nested = step if restricted is None else f"{restricted[1]}({step})"
     refusal = refusal_of(f"{anchor}({nested})")
     if refusal is not None:
-        raise OptionError(f"pass '{name}'", got=refusal)
+        raise OptionError(f"pass '{name}': {refusal}")
     return nested
 
 

@@ -11,6 +11,7 @@ The operand's old value is read after this operation: `linalg.exp` (in.mlir:5:8)
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,8 +43,10 @@ class Spot:
 
     def holds(self, other: Spot) -> bool:
         """Whether another place is this one, or in this line; a path may be given from any directory above the file."""
-        same = other.file == self.file or other.file.endswith(f"/{self.file}")
-        return same and other.line == self.line and self.column in (0, other.column)
+        return other.line == self.line and self.column in (0, other.column) and self._is_in(other.file)
+
+    def _is_in(self, file: str) -> bool:
+        return os.path.abspath(file) == os.path.abspath(self.file) or file.endswith(f"/{os.path.normpath(self.file)}")
 
 
 def concerns(decision: Decision, spot: Spot) -> bool:

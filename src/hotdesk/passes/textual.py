@@ -11,6 +11,7 @@ stand under another op, or under `any`.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -36,6 +37,7 @@ _BOOLEANS = {
 }
 _INTEGER = re.compile(r"-?([0-9]{1,40}|0[xX][0-9a-fA-F]{1,40})")
 _AROUND = (("'", "'"), ('"', '"'), ("{", "}"))
+_POSITION = re.compile(r"MLIR Textual PassPipeline Parser:\d+:\d+: error: (.*)")
 _STEP = re.compile(r"([\w.-]+)\s*(?:\{(.*)\})?\s*", re.DOTALL)
 _OPTION = re.compile(r"""\s*([\w-]+)(?:=('[^']*'|"[^"]*"|\{[^{}]*\}|\S+))?(?=\s|$)\s*""")
 
@@ -159,12 +161,20 @@ def _options(name: str, text: str) -> dict[str, object]:
         match = _OPTION.match(rest)
         if match is None or match[1] not in kinds or (match[2] is None and kinds[match[1]][1] != "bool"):
             known = ", ".join(kinds) or "none"
-            raise OptionError(f"pass '{name}'", expected=f"options 'name=value' (it has: {known})", got=repr(text))
+            expected, hint = f"options 'name=value' (it has: {known})", match and _option_hint(match[1], list(kinds))
+            raise OptionError(f"pass '{name}'", expected=expected, got=repr(text), hint=hint)
         field, kind = kinds[match[1]]
         found = _converted(name, match[1], _bare(match[2] or "true"), str(kind))
         values[field] = (*cast("tuple[str, ...]", values.get(field, ())), *found) if isinstance(found, tuple) else found
         rest = rest[match.end() :]
     return values
+
+
+def _option_hint(option: str, known: list[str]) -> str:
+    if option in known:
+        return f"'{option}' needs a value."
+    close = difflib.get_close_matches(option, known, n=1)
+    return f"Did you mean '{close[0]}', not '{option}'?" if close else f"It has no option '{option}'."
 
 
 def _bare(text: str) -> str:
@@ -190,7 +200,10 @@ def _check(anchor: str, pipeline: str) -> None:
         raise OptionError(f"pass '{inside[1]}'", expected="a step of builtin.module", got=repr(pipeline))
     refusal = refusal_of(f"{anchor}({pipeline})")
     if refusal is not None:
-        raise OptionError("pass pipeline", got=refusal)
+        hint = (
+            "`hotdesk-opt --list-passes=all` lists the names." if "does not refer to a registered" in refusal else None
+        )
+        raise OptionError(f"pass pipeline: {refusal}", hint=hint)
 
 
 def refusal_of(pipeline: str) -> str | None:
@@ -199,8 +212,15 @@ def refusal_of(pipeline: str) -> str | None:
         try:
             PassManager.parse(pipeline)
         except ValueError as error:
-            return " ".join(str(error).split()).removeprefix("MLIR Textual PassPipeline Parser:")
+            return _in_one_line(str(error))
     return None
+
+
+def _in_one_line(refusal: str) -> str:
+    """MLIR's message without the pipeline that it repeats below."""
+    lines = [line.strip().removeprefix("<Pass-Options-Parser>: ") for line in refusal.splitlines() if line.strip()]
+    message = _POSITION.fullmatch(lines[0]) if lines else None
+    return message[1] if message is not None else "; ".join(lines)
 
 
 def _spelled(one: Pass) -> str:

@@ -192,8 +192,23 @@ REFUSED = {
         "{file}: error: nothing was decided about %c: got 4 decisions about others. Nearest: ",
     ),
     "a line without a decision": (
+        ["--at", "{file}:7"],
+        "{file}: error: nothing was decided about {file}:7: got 4 decisions about others. Nearest: ",
+    ),
+    "a line behind the last": (
+        ["--at", "{file}:12"],
+        "{file}: error: nothing was decided about {file}:12: got 4 decisions about others. {file} has 11 lines. Nearest: ",
+    ),
+    "a file of nobody": (
         ["--at", "model.py:7"],
-        "{file}: error: nothing was decided about model.py:7: got 4 decisions about others. Nearest: ",
+        (
+            "{file}: error: nothing was decided about model.py:7: got 4 decisions about others. "
+            "No location in {file} names model.py. Nearest: "
+        ),
+    ),
+    "a result that an op does not have": (
+        ["--value", "%1#1"],
+        "{file}: error: option '--value': expected a name that {file} defines, got %1#1. Near ones: %1, ",
     ),
     "no line": (["--at", "model.py:x"], "{file}: error: option '--at': expected FILE:LINE or FILE:LINE:COLUMN, got "),
     "no pass": (["--pass-pipeline=builtin.module(hotdesk-nothing)"], "{file}: error: pass 'hotdesk-nothing': expected"),
@@ -203,9 +218,38 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_answered(file: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     arguments, error = REFUSED[name]
-    code, out, err = explained(capsys, str(file), *arguments)
+    code, out, err = explained(capsys, str(file), *(each.format(file=file) for each in arguments))
     assert (code, out) == (1, "")
     assert err.startswith(error.format(file=file))
+
+
+@pytest.mark.parametrize(
+    "asked", ["in.mlir:3:8", "./in.mlir:3", "{directory}/in.mlir:3", "{directory}/../{name}/in.mlir:3"]
+)
+@pytest.mark.parametrize("given", ["in.mlir", "./in.mlir", "{directory}/in.mlir"])
+def test_the_file_may_be_named_in_any_way(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: str, asked: str
+) -> None:
+    monkeypatch.chdir(file.parent)
+    paths = {"directory": file.parent, "name": file.parent.name}
+    code, out, _ = explained(capsys, given.format(**paths), "--at", asked.format(**paths))
+    assert code == 0
+    assert "32 bytes are copied for the result of `tensor.insert`." in out.splitlines()[0]
+
+
+def test_another_file_of_the_name_is_not_the_file(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explained(capsys, str(file), "--at", f"{file.parent}/other/in.mlir:3")[0] == 1
+
+
+@pytest.mark.parametrize("asked", ["model.py:12", "./model.py:12", "{directory}/model.py:12"])
+def test_a_python_file_may_be_named_in_any_way(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asked: str
+) -> None:
+    monkeypatch.chdir(file.parent)
+    file.write_text(LOCATED)
+    code, out, _ = explained(capsys, str(file), "--at", asked.format(directory=file.parent))
+    assert code == 0
+    assert out.startswith("model.py:12: 32 bytes are copied")
 
 
 def test_text_that_is_no_ir(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -234,7 +278,8 @@ def test_names_in_text() -> None:
 
     assert found("%x") == [(1, 14)]
     assert found("long-name.1") == [(1, 23)]
-    assert found("%b#1") == found("%a") == [(2, 14)]
+    assert found("%b#1") == found("%a") == found("%a#0") == [(2, 14)]
+    assert found("%b#2") == found("%a#1") == found("%q#0") == []
     assert found("%p") == [(2, 0)]
     assert found("%q") == [(3, 6)]
     assert found("%c0") == []

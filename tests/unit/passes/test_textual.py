@@ -93,7 +93,17 @@ def test_options_become_fields() -> None:
         ("builtin.module(sized{max-bytes})", "it has: max-bytes, strict, mode"),
         ("builtin.module(sized{max-bytes=many})", "expected a value of type int, got 'many'"),
         ("builtin.module(sized{strict=2})", "expected a value of type bool, got '2'"),
-        ("builtin.module(nonsense)", "'nonsense' does not refer to a registered pass"),
+        ("builtin.module(sized{max-byte=1})", "Did you mean 'max-bytes', not 'max-byte'?"),
+        ("builtin.module(sized{max-bytes})", "'max-bytes' needs a value."),
+        ("builtin.module(sized{other=1})", "It has no option 'other'."),
+        (
+            "builtin.module(nonsense)",
+            "'nonsense' does not refer to a registered pass or pass pipeline. `hotdesk-opt --list",
+        ),
+        (
+            "builtin.module(cse{other=1})",
+            "pass pipeline: no such option other; failed to add `cse` with options `other=1`",
+        ),
         ("builtin.module(cse{x=1})", "no such option x"),
     ],
 )
