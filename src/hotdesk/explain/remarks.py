@@ -27,6 +27,7 @@ from enum import Enum
 from hotdesk.errors import HotdeskError
 from hotdesk.explain.decision import Decision, Outcome, Source
 
+_UNPRINTED = re.compile("[\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 FORMATS = ("emitRemark", "yaml")
 OTHER = "other"
 
@@ -169,14 +170,19 @@ def as_line(remark: Remark) -> str:
 
 def as_yaml(remark: Remark) -> str:
     """The remark as a YAML document that ends in a newline."""
-    lines = [f"--- !{remark.kind}", f"{'Pass:':16} {json.dumps(remark.pass_name)}", f"{'Name:':16} {remark.name}"]
+    lines = [f"--- !{remark.kind}", f"{'Pass:':16} {_yaml_string(remark.pass_name)}", f"{'Name:':16} {remark.name}"]
     if remark.line:
-        file = json.dumps(remark.file, ensure_ascii=False)
+        file = _yaml_string(remark.file)
         lines.append(f"{'DebugLoc:':16} {{ File: {file}, Line: {remark.line}, Column: {remark.column} }}")
-    lines += [f"{'Function:':16} {json.dumps(remark.function, ensure_ascii=False)}", "Args:"]
+    lines += [f"{'Function:':16} {_yaml_string(remark.function)}", "Args:"]
     for name, value in (("Category", remark.category), *remark.arguments):
-        lines.append(f"  - {name + ':':16} {value if value.isdigit() else json.dumps(value, ensure_ascii=False)}")
+        lines.append(f"  - {name + ':':16} {value if value.isdigit() else _yaml_string(value)}")
     return "\n".join([*lines, "..."]) + "\n"
+
+
+def _yaml_string(text: str) -> str:
+    """A string in quotes, with what YAML does not print escaped."""
+    return _UNPRINTED.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def _arguments(decision: Decision) -> tuple[tuple[str, str], ...]:

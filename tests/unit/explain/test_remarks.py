@@ -80,3 +80,9 @@ def test_filters_name_categories() -> None:
     assert not RemarkFilter(re.compile("share")).accepts(made)
     assert RemarkFilter(missed=re.compile("bufferize")).accepts(made)
     assert not RemarkFilter(passed=re.compile(".")).accepts(made)
+
+
+def test_yaml_escapes_what_it_does_not_print() -> None:
+    text = as_yaml(remark_of(COPIED, function='a "b"\n\x7f\x80\udc80 ü 🙂', file="\ufeffin.mlir", line=1, column=1))
+    assert 'Function:        "a \\"b\\"\\n\\u007f\\u0080\\udc80 ü 🙂"' in text
+    assert 'File: "\\ufeffin.mlir"' in text
