@@ -63,6 +63,10 @@ _NUMBERS = {
     "mlir-elide-resource-strings-if-larger": "print no resources of more than N characters",
     "emit-bytecode-version": "write bytecode that MLIR of that version reads",
 }
+_CHOICES = {
+    "remark-format": (FORMATS, "one line a remark, or one YAML document"),
+    "mlir-timing-display": (("tree", "list"), "times in the order of the passes, or the longest first"),
+}
 # Options that may stand without a value, and the value they have then.
 _BARE = {
     **dict.fromkeys(_SWITCHES, "true"),
@@ -94,6 +98,7 @@ class Options:
     dump_pipeline: bool
     print_decisions: bool
     timing: bool
+    timing_sorted: bool
     debug: bool
     list_passes: str | None
     show_dialects: bool
@@ -121,7 +126,7 @@ def parse_arguments(arguments: Sequence[str]) -> Options:
     rest: list[str] = []
     for argument in arguments:
         name, equals, value = argument.lstrip("-").partition("=")
-        known = name in _BARE or name in _VALUES or name in _NUMBERS or name in ("remark-format", "help")
+        known = name in _BARE or name in _VALUES or name in _NUMBERS or name in _CHOICES or name == "help"
         if not argument.startswith("-") or len(name) < 2:
             rest.append(argument)
         elif known:
@@ -149,7 +154,7 @@ def _unknown(argument: str) -> str:
     if not argument.startswith("-"):
         return f"one input file expected, got also '{argument}'"
     name = argument.lstrip("-").partition("=")[0]
-    return f"unknown argument '{argument}'{_near(name, '--', (*_BARE, *_VALUES, *_NUMBERS))}"
+    return f"unknown argument '{argument}'{_near(name, '--', (*_BARE, *_VALUES, *_NUMBERS, *_CHOICES))}"
 
 
 def _near(name: str, dashes: str = "", others: tuple[str, ...] = ()) -> str:
@@ -180,7 +185,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--mlir-print-op-on-diagnostic", type=_boolean, default=True, metavar="0|1", help=text)
     which = ("hotdesk", "mlir", "all")
     add("--list-passes", choices=which, help="print the names of passes and stop; Hotdesk's unless told otherwise")
-    add("--remark-format", choices=FORMATS, default=FORMATS[0], help="one line a remark, or one YAML document")
+    for name, (choices, text) in _CHOICES.items():
+        add(f"--{name}", choices=choices, default=choices[0], help=text)
     for name, text in _SWITCHES.items():
         add(f"--{name}", type=_boolean, default=False, metavar="0|1", help=text)
     for name, text in _NUMBERS.items():
@@ -228,6 +234,7 @@ def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> Options
         dump_pipeline=found.dump_pass_pipeline,
         print_decisions=found.print_decisions,
         timing=found.mlir_timing,
+        timing_sorted=found.mlir_timing_display == "list",
         debug=found.debug,
         list_passes=found.list_passes,
         show_dialects=found.show_dialects,

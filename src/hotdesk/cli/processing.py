@@ -52,7 +52,7 @@ class Session:
         timer = Timer() if self.options.timing else None
         printed = self._transformed(chunk, timer)
         if timer is not None:
-            complain(timer.report())
+            complain(timer.report(self.options.timing_sorted))
         checking = self.options.verify_diagnostics
         if checking is None:
             return printed, printed is not None

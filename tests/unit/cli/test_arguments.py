@@ -6,6 +6,7 @@ import pytest
 
 from hotdesk.cli.arguments import parse_arguments
 from hotdesk.cli.steps import PassFlag
+from hotdesk.cli.timing import Timer
 from hotdesk.errors import OptionError
 
 
@@ -85,3 +86,16 @@ def test_reproducer_is_short_for_generating_one() -> None:
 def test_flags_of_passes_and_a_pipeline() -> None:
     with pytest.raises(OptionError, match="got both"):
         parse_arguments(["--cse", "--pass-pipeline=builtin.module(cse)"])
+
+
+def test_times_in_order_or_the_longest_first() -> None:
+    assert not parse_arguments(["--mlir-timing"]).timing_sorted
+    assert not parse_arguments(["--mlir-timing-display=tree"]).timing_sorted
+    assert parse_arguments(["-mlir-timing-display=list"]).timing_sorted
+    timer = Timer([("short", 0.25), ("long", 0.5)])
+    assert [
+        timer.report(longest).index("long") < timer.report(longest).index("short") for longest in (False, True)
+    ] == [
+        False,
+        True,
+    ]
