@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from hotdesk.analysis.in_place.copied_bytes import copied_results
+from hotdesk.analysis.in_place.gathering import Apart
 from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
@@ -47,9 +48,7 @@ def analyse_gathered(
     causes = behind.causes()
     before = _copies(function, plain) if causes else frozenset[Copied]()
     for _ in range(_ATTEMPTS):
-        apart: dict[int, bool] = {}
-        for (kind, _, _), targets in causes.items():
-            apart.update({target: apart.get(target, False) or kind == "result" for target in targets})
+        apart = _apart(function, causes)
         if not apart:
             return plain
         found = analyse_in_place(function, order, gathered=apart, readers=plain.readers, anew=anew, spared=spared)
@@ -63,6 +62,17 @@ def analyse_gathered(
             return found if _costs_no_more(function, after - before, before - after - causes.keys()) else plain
         causes = kept
     return plain
+
+
+def _apart(function: FunctionRecord, causes: Mapping[Copied, frozenset[int]]) -> dict[int, Apart]:
+    """What memory values stay out of, because of the copies that these cause: of a result, or of what a loop yields."""
+    apart: dict[int, Apart] = {}
+    for (kind, number, _), targets in causes.items():
+        loop = function.blocks[function.ops[number].block].parent if kind == "flow" else -1
+        for target in targets:
+            known = apart.get(target, Apart())
+            apart[target] = Apart(known.given or kind == "result", max(known.loop, loop))
+    return apart
 
 
 def _saves(analysis: InPlaceAnalysis, targets: frozenset[int]) -> bool:

@@ -14,6 +14,7 @@ is lost by it; else it is copied there, on the path on which it is taken.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
@@ -22,20 +23,35 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRec
 from hotdesk.explain import Reason
 from hotdesk.ir.ways import CHOOSING, way_of
 
-NOTHING_GATHERED: Mapping[int, bool] = {}
+
+class Apart(NamedTuple):
+    """What memory a gathered value must stay out of.
+
+    Attributes:
+        given: what the function was given, since the value is a result.
+        loop: what was in use before this loop, since the loop yields the value; -1 if none does.
+    """
+
+    given: bool = False
+    loop: int = -1
+
+
+NOTHING_GATHERED: Mapping[int, Apart] = {}
 
 
 class Gathering:
     """Decides what lies where gathered values do.
 
     Args:
-        apart: for each gathered value, whether it must stay out of memory that the function was given.
+        apart: the gathered values, each with what memory it must stay out of.
 
     Attributes:
         failed: gathered values of which a copy would destroy what is still read.
     """
 
-    def __init__(self, function: FunctionRecord, places: Places, edges: PassedEdges, apart: Mapping[int, bool]) -> None:
+    def __init__(
+        self, function: FunctionRecord, places: Places, edges: PassedEdges, apart: Mapping[int, Apart]
+    ) -> None:
         self._function = function
         self._places = places
         self._edges = edges
@@ -68,8 +84,11 @@ class Gathering:
         place = self._places.place_of(edge.source)
         if place is None:
             return Conflict(Reason.PARTIAL_VIEW)
-        if self._apart[edge.target] and self._places.is_given(place):
+        given, loop = self._apart[edge.target]
+        if given and self._places.is_given(place):
             return Conflict(Reason.RETURNED_INPUT)
+        if any(occupant.order <= 2 * loop for occupant in self._places.occupants(place)[:1]):
+            return Conflict(Reason.READ_LATER, loop)
         reason = self._places.why_read_only(edge.source)
         if reason is not None:
             return Conflict(reason)

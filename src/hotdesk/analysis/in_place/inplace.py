@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
-from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED
+from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED, Apart
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.passing import Passing
@@ -78,7 +78,7 @@ def analyse_in_place(
     order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
     *,
     copy_before_write: bool = False,
-    gathered: Mapping[int, bool] = NOTHING_GATHERED,
+    gathered: Mapping[int, Apart] = NOTHING_GATHERED,
     readers: Readers | None = None,
     anew: bool = False,
     spared: Mapping[tuple[int, int], Reason] = NOTHING_SPARED,

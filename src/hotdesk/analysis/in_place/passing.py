@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from hotdesk.analysis.in_place.block_loops import BlockLoop
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
-from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED, Gathering
+from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED, Apart, Gathering
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.region_loops import RegionLoop
@@ -32,7 +32,7 @@ class Passing:
         function: FunctionRecord,
         places: Places,
         readers: Readers,
-        gathered: Mapping[int, bool] = NOTHING_GATHERED,
+        gathered: Mapping[int, Apart] = NOTHING_GATHERED,
         *,
         anew: bool = False,
     ) -> None:

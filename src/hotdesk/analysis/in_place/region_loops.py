@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from hotdesk.analysis.in_place.circles import broken
-from hotdesk.analysis.in_place.entering import givers, lend, traded
+from hotdesk.analysis.in_place.entering import arguments_in, givers, lend, traded
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.handed_down import handed_down
 from hotdesk.analysis.in_place.handed_together import handed_together, stays
@@ -72,8 +72,12 @@ class RegionLoop:
             fresh = broken(self._places, self._needed, copied, self._entering, results)
             self._places.move(edge.target for edge in fresh)
         for edge in self._yielded:
-            if self.decisions[edge].copied and not self._places.moves(edge.target):
+            if not self.decisions[edge].copied or self._places.moves(edge.target):
+                continue
+            if self._lies_alone(edge.target):
                 self._places.copy_into(edge.target, self._function.ops[edge.op])
+            else:
+                self._places.move((edge.target,))
         for argument, result in results.items():
             self._places.choose([argument], result)
         for edge in self._ends:
@@ -142,6 +146,14 @@ class RegionLoop:
                     self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
                 else:
                     self._lead_on(edge, None)
+
+    def _lies_alone(self, argument: int) -> bool:
+        """Whether no other argument lies where one does: else what is copied there would be the other one's too."""
+        block = self._function.values[argument].block
+        places = [place for place, _ in self._places.locations(argument)]
+        return all(
+            other == argument for place in places for other in arguments_in(self._function, self._places, place, block)
+        )
 
     def _hand_down(self) -> None:
         """Hands on memory of arguments that get new memory themselves, to others that would be copied."""

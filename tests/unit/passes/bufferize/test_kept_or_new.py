@@ -91,6 +91,16 @@ WRITTEN = {
     "what goes in, twice": _loop(
         f"{_kept_or(_turned('%x'))}\n%z = tensor.insert %k into %w[%d] : {T}\nscf.yield %z, %y : {T}, {T}"
     ).replace("%y = %b", "%y = %a"),
+    "what is copied beside one that lies there": _loop(
+        f"""%w = scf.if %c -> {T} {{
+          scf.yield %y : {T}
+        }} else {{
+          %s = tensor.extract_slice %y[0] [2] [1] : {T} to tensor<2xf32>
+          %u = tensor.insert_slice %s into %x[0] [2] [1] : tensor<2xf32> into {T}
+          scf.yield %u : {T}
+        }}
+        scf.yield %w, %b : {T}, {T}"""
+    ).replace("%y = %b", "%y = %a"),
     "what a loop inside keeps or makes": _loop(
         f"""%q = scf.for %j = %c0 to %c2 step %c1 iter_args(%u = %x) -> {T} {{
           %w = scf.if %c -> {T} {{

@@ -45,6 +45,14 @@ PROGRAMS = {
         %w = tensor.insert_slice %s into %a[1] [2] [1] : tensor<2xf32> into {T}
         scf.yield %w, %w : {T}, {T}""",
     "for a condition": _in_a_branch("%w, %x"),
+    "left as it is, for a condition": f"""%c = arith.cmpi eq, %i, %c1 : index
+        %w = scf.if %c -> {T} {{
+          scf.yield %a : {T}
+        }} else {{
+          %f = linalg.fill ins(%k : f32) outs(%x : {T}) -> {T}
+          scf.yield %f : {T}
+        }}
+        scf.yield %y, %w : {T}, {T}""",
     "for a condition, twice": _in_a_branch("%w, %w"),
 }
 
