@@ -62,3 +62,16 @@ def test_regions_and_scalars_read() -> None:
     body = "%i = arith.constant 0 : index\n %u = tensor.extract %y[%i] : tensor<8xf32>\n %t = arith.addf %a0, %u : f32"
     line = "%r = " + elementwise("", ["%x"], "%z", body=body)
     assert accesses(f"%x: {T}, %y: {T}, %z: {T} {{hotdesk.donated}}", line, "%r") == ["read", "read", "write"]
+
+
+def test_what_a_loop_gives_to_another_argument_is_written_behind_it() -> None:
+    loop = (
+        "%n = arith.constant 1 : index",
+        "%s = arith.constant 1.0 : f32",
+        f"%r:2 = scf.for %i = %n to %n step %n iter_args(%a = %x, %b = %y) -> ({T}, {T}) {{",
+        f"scf.yield %b, %a : {T}, {T}",
+        "}",
+        f"%w = tensor.insert %s into %r#1[%n] : {T}",
+    )
+    donated = f"{T} {{hotdesk.donated}}"
+    assert accesses(f"%x: {donated}, %y: {donated}", *loop, "%w") == ["read-write", "read-write"]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from hotdesk.analysis.in_place.entering import arguments_in, givers, lend, traded
+from hotdesk.analysis.in_place.entering import givers, lend, traded
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.control import Control
@@ -97,7 +97,7 @@ class BlockLoop:
 
     def _arguments_in(self, place: int) -> Iterator[int]:
         """The arguments of the first block that lie in a place."""
-        return arguments_in(self._function, self._places, place, self._head.number)
+        return self._places.arguments_in(place, self._head.number)
 
     def _hand_over(self, branch: Sequence[FlowEdge]) -> None:
         """The edges of one branch back: what would be copied is handed over where that can be."""

@@ -6,7 +6,7 @@ or when it enters as another argument too. If nobody does, it is lent: it enters
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
@@ -26,25 +26,18 @@ def traded(function: FunctionRecord, places: Places, edge: FlowEdge, giving: fro
     `giving` are those that give theirs away.
     """
     block, place = function.values[edge.target].block, places.place_of(edge.source)
-    sharing = {a for each, _ in places.locations(edge.source) for a in arguments_in(function, places, each, block)}
+    sharing = {a for each, _ in places.locations(edge.source) for a in places.arguments_in(each, block)}
     sharing.add(edge.target)
-    led = {value for argument in sharing & giving for value in places.trades.led_to(argument)}
-    together = (place, places.place_of(edge.target))
-    if len(sharing) > 1 and led and (place is None or any(places.place_of(value) not in together for value in led)):
-        return Conflict(Reason.ALREADY_OVERWRITTEN, edge.op)
+    if len(sharing) > 1:
+        led = {value for argument in sharing & giving for value in places.trades.led_to(argument)}
+        together = (place, places.place_of(edge.target))
+        if led and (place is None or any(places.place_of(value) not in together for value in led)):
+            return Conflict(Reason.ALREADY_OVERWRITTEN, edge.op)
     if edge.target not in giving:
         return None
     if place is None:
         return Conflict(Reason.PARTIAL_VIEW)
     return places.wanted(edge.source, function.ops[edge.op])
-
-
-def arguments_in(function: FunctionRecord, places: Places, place: int, block: int) -> Iterator[int]:
-    """The arguments of a block that lie in a place."""
-    for occupant in places.occupants(place):
-        value = function.values[occupant.group] if occupant.group >= 0 else None
-        if value is not None and value.producer is None and value.block == block:
-            yield occupant.group
 
 
 def lend(places: Places, refused: Iterable[FlowEdge]) -> list[FlowEdge]:

@@ -52,11 +52,11 @@ def analyse_gathered(
         if not apart:
             return plain
         found = analyse_in_place(function, order, gathered=apart, readers=plain.readers, anew=anew, spared=spared)
-        after = _copies(function, found)
+        after, there = _copies(function, found), _lying_there(found)
         kept = {
             cause: targets
             for cause, targets in causes.items()
-            if cause not in after and targets <= found.gathered and _saves(found, targets)
+            if cause not in after and targets <= found.gathered and _saves(targets, there)
         }
         if kept == causes:
             return found if _costs_no_more(function, after - before, before - after - causes.keys()) else plain
@@ -75,10 +75,18 @@ def _apart(function: FunctionRecord, causes: Mapping[Copied, frozenset[int]]) ->
     return apart
 
 
-def _saves(analysis: InPlaceAnalysis, targets: frozenset[int]) -> bool:
-    """Whether anything that becomes one of these values lies where it does already."""
-    flows = [flow for edge, flow in analysis.flows.items() if edge.target in targets and edge.source not in targets]
-    return any(not flow.copied for flow in flows)
+def _lying_there(analysis: InPlaceAnalysis) -> dict[int, list[int]]:
+    """For each value, those that become it and lie where it does already."""
+    found: dict[int, list[int]] = {}
+    for edge, flow in analysis.flows.items():
+        if not flow.copied:
+            found.setdefault(edge.target, []).append(edge.source)
+    return found
+
+
+def _saves(targets: frozenset[int], there: Mapping[int, Sequence[int]]) -> bool:
+    """Whether anything that becomes one of these values lies where it does already, as `there` says."""
+    return any(source not in targets for target in targets for source in there.get(target, ()))
 
 
 def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Copied]:

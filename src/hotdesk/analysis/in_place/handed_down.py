@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from hotdesk.analysis.in_place.entering import arguments_in
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
@@ -42,7 +41,7 @@ def handed_down(
     while free:
         place = free.pop()
         block = function.values[waiting[place][0].target].block
-        givers = list(arguments_in(function, places, place, block))
+        givers = list(places.arguments_in(place, block))
         edge = next((each for each in waiting[place] if taken(each, givers) is None), None)
         if edge is None or not givers or not giving.issuperset(givers):
             continue

@@ -98,6 +98,20 @@ class Interference:
                 break
         return None
 
+    def lost(self, many: Sequence[Occupant], op: OpRecord) -> Clash | None:
+        """What would be lost if `op` took the memory of `many`, which are in the order of the text."""
+        for i in range(bisect_right(many, 2 * op.number, key=order_of) - 1, -1, -1):
+            other = many[i]
+            if other.group == NOT_A_TENSOR:
+                continue
+            read = self._readers.live(other.group, op.block, op.number + 1)
+            if read is not None:
+                return Clash(other.group, read.op, read.operand, op.number)
+            runs_before = self._readers.control.dominates(other.block, other.order, op.block, 2 * op.number)
+            if other.sealed and runs_before and not self._readers.control.branches:
+                break
+        return None
+
     def _before(self, x: Occupant, z: Occupant) -> bool:
         return self._readers.control.dominates(x.block, x.order, z.block, z.order)
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 
 from hotdesk.analysis.in_place.interference import Interference
 from hotdesk.analysis.in_place.locations import JoinedPlaces, Locations, only
-from hotdesk.analysis.in_place.occupants import Occupant, first_occupant, inserted, moved, needs_contents, writers_of
+from hotdesk.analysis.in_place.occupants import (
+    Occupant,
+    first_occupant,
+    inserted,
+    moved,
+    needs_contents,
+    order_of,
+    writers_of,
+)
 from hotdesk.analysis.in_place.separation import Separation
 from hotdesk.analysis.in_place.trades import Trades
 from hotdesk.analysis.tensors.extents import WHOLE
@@ -127,8 +136,26 @@ class Occupancy:
         """Whether anything is written, or copied, into memory that a value lies in."""
         return any(o.written is not None for place, _ in self.locations(value) for o in self._occupants[place])
 
+    def is_written_later(self, value: int) -> bool:
+        """Whether anything is written into memory that a value lies in, there or where loops lead it to."""
+        return any(map(self.is_written, (value, *self.trades.led_to(value))))
+
     def occupants(self, place: int) -> tuple[Occupant, ...]:
         return tuple(self._occupants.get(self.find(place), ()))
+
+    def arguments_in(self, place: int, block: int) -> Iterator[int]:
+        """The arguments of a block that lie in a place."""
+        occupants, begin = self._occupants.get(self.find(place), ()), 2 * self._function.blocks[block].first
+        first, end = (bisect(occupants, begin, key=order_of) for bisect in (bisect_left, bisect_right))
+        for i in range(first, end):
+            group = occupants[i].group
+            value = None if group == NOT_A_TENSOR else self._function.values[group]
+            if value is not None and value.producer is None and value.block == block:
+                yield group
+
+    def first_in(self, place: int) -> int:
+        """When the first of what lies in a place is defined, in order."""
+        return self._occupants[self.find(place)][0].order
 
     # Changing
 
@@ -165,6 +192,7 @@ class Occupancy:
                 marked.add(b)
         self._joined.unite(a, b)
         self._separation.unite(a, b)
+        self.trades.unite(a, b)
         for occupant in self._occupants.pop(a):
             self._insert(b, occupant)
         if reason is not None:

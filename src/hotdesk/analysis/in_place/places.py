@@ -14,12 +14,13 @@ Sources: interference of congruence classes after Budimlić et al., "Fast copy c
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from hotdesk.analysis.in_place.interference import Clash, Conflict
+from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.locations import Location, only
 from hotdesk.analysis.in_place.occupancy import Occupancy
-from hotdesk.analysis.in_place.occupants import Occupant, moved
+from hotdesk.analysis.in_place.occupants import Occupant, moved, order_of
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
@@ -222,14 +223,13 @@ class Places(Occupancy):
         for place, extent in self.locations(value):
             if extent is not WHOLE:
                 return Conflict(Reason.PARTIAL_VIEW)
-            for occupant in self._occupants[place]:
-                if occupant.order >= 2 * op.number and occupant.written is not None:
-                    return Conflict(Reason.ALREADY_OVERWRITTEN, occupant.writer)
-                if occupant.group == NOT_A_TENSOR or occupant.order > 2 * op.number:
-                    continue
-                read = self._readers.live(occupant.group, op.block, op.number + 1)
-                if read is not None:
-                    return Conflict(Reason.READ_LATER, read.op, Clash(occupant.group, read.op, read.operand, op.number))
+            occupants = self._occupants[place]
+            lost = self._interference.lost(occupants, op)
+            if lost is not None:
+                return Conflict(Reason.READ_LATER, lost.read, lost)
+            for i in range(bisect_left(occupants, 2 * op.number, key=order_of), len(occupants)):
+                if occupants[i].written is not None:
+                    return Conflict(Reason.ALREADY_OVERWRITTEN, occupants[i].writer)
         return None
 
     def _clash(self, place: int, locations: Iterable[Location], value: int, op: OpRecord | None) -> Conflict | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from hotdesk.analysis.in_place.circles import broken
-from hotdesk.analysis.in_place.entering import arguments_in, givers, lend, traded
+from hotdesk.analysis.in_place.entering import givers, lend, traded
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.handed_down import handed_down
 from hotdesk.analysis.in_place.handed_together import handed_together, stays
@@ -50,9 +50,12 @@ class RegionLoop:
         self._loop = loop
         self._anew = anew
         to_arguments = [edge for edge in edges if function.values[edge.target].producer is None]
+        self._blocks = tuple(function.blocks_in(loop))
         self._entering = [edge for edge in to_arguments if edge.op == loop.number]
         self._yielded = [edge for edge in to_arguments if edge.op != loop.number]
         self._ends = [edge for edge in edges if function.values[edge.target].producer is not None]
+        self._skips = {edge.operand: edge.target for edge in self._ends if edge.op == loop.number}
+        self._given: set[int] = set()  # places of what is yielded and not copied
         self.decisions: dict[FlowEdge, FlowDecision] = {}
 
     def decide(self) -> None:
@@ -60,7 +63,7 @@ class RegionLoop:
         rotating = self._rotation()
         for edge in self._yielded:
             if edge.target in rotating:
-                self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+                self._hand_on(edge, Reason.ARGUMENT_AS_IS)
         wanted = [e for e in self._yielded if e.target in self._needed or results.get(e.target) in self._needed]
         self._hand_on_together(wanted, results)
         for edge in dict.fromkeys([*wanted, *self._yielded]):
@@ -100,14 +103,16 @@ class RegionLoop:
             return frozenset()
         leads = {edge.target: home.get(self._places.place_of(edge.source)) for edge in self._yielded}
         found: set[int] = set()
+        seen: set[int] = set()
         for target in leads:
-            cycle: list[int] = []
+            path: list[int] = []
             step: int | None = target
-            while step is not None and step not in cycle:
-                cycle.append(step)
+            while step is not None and step not in seen:
+                seen.add(step)
+                path.append(step)
                 step = leads.get(step)
-            if step == target and len(cycle) > 1:
-                found.update(cycle)
+            if step in path and step != path[-1]:
+                found.update(path[path.index(step) :])
         for target in found:
             giver = leads[target]
             if giver is not None:
@@ -119,7 +124,7 @@ class RegionLoop:
         """An edge to the next iteration: in place, or copied."""
         places, target = self._places, edge.target
         if places.locations(edge.source) == places.locations(target):
-            self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
+            self._hand_on(edge, Reason.DIES_HERE)
             return
         taken = self._taken(edge) or self._handed_on(edge)
         if self._changes_size(edge):
@@ -143,17 +148,14 @@ class RegionLoop:
             self._places.move(edge.target for edge in edges)
             for edge in edges:
                 if stays(self._places, edge):
-                    self.decisions[edge] = FlowDecision(edge, False, Reason.DIES_HERE)
+                    self._hand_on(edge, Reason.DIES_HERE)
                 else:
                     self._lead_on(edge, None)
 
     def _lies_alone(self, argument: int) -> bool:
         """Whether no other argument lies where one does: else what is copied there would be the other one's too."""
-        block = self._function.values[argument].block
-        places = [place for place, _ in self._places.locations(argument)]
-        return all(
-            other == argument for place in places for other in arguments_in(self._function, self._places, place, block)
-        )
+        block, locations = self._function.values[argument].block, self._places.locations(argument)
+        return all(other == argument for place, _ in locations for other in self._places.arguments_in(place, block))
 
     def _hand_down(self) -> None:
         """Hands on memory of arguments that get new memory themselves, to others that would be copied."""
@@ -163,28 +165,33 @@ class RegionLoop:
             self._places.move((edge.target,))
             for argument in arguments:
                 self._places.trades.add(argument, edge.target)
-            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+            self._hand_on(edge, Reason.ARGUMENT_AS_IS)
 
     def _handed_on(self, edge: FlowEdge) -> Conflict | None:
         """Whether the memory of what is yielded is handed on already, to another argument."""
-        made = {place for place, _ in self._places.locations(edge.source)}
-        given = [other.source for other, decision in self.decisions.items() if not decision.copied]
-        if any(place in made for other in given for place, _ in self._places.locations(other)):
+        if any(place in self._given for place, _ in self._places.locations(edge.source)):
             return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
         return None
+
+    def _hand_on(self, edge: FlowEdge, reason: Reason) -> None:
+        """What is yielded is not copied."""
+        self._given.update(place for place, _ in self._places.locations(edge.source))
+        self.decisions[edge] = FlowDecision(edge, False, reason)
 
     def _lead_on(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         """An edge to the next iteration in memory of the tensor's own: what was made for it alone, or a copy."""
         if conflict is None:
             self._places.hand_on(edge.source, edge.target, self._loop)
-            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
+            self._hand_on(edge, Reason.ARGUMENT_AS_IS)
         else:
             self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op)
 
     def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         if conflict is None:
             self._places.join(edge.source, edge.target)
-        self.decisions[edge] = FlowDecision.of(edge, conflict)
+            self._hand_on(edge, Reason.DIES_HERE)
+        else:
+            self.decisions[edge] = FlowDecision.of(edge, conflict)
 
     def _taken(self, edge: FlowEdge, beside: Collection[int] = ()) -> Conflict | None:
         """Whether what is yielded is only a part, may not be written, was there before the loop, or is another argument's.
@@ -196,14 +203,12 @@ class RegionLoop:
         reason = self._places.why_read_only(edge.source)
         if reason is not None:
             return Conflict(reason)
-        values = self._function.values
-        for occupant in (o for place, _ in self._places.locations(edge.source) for o in self._places.occupants(place)):
-            if occupant.order <= 2 * self._loop.number:
+        for place, _ in self._places.locations(edge.source):
+            if self._places.first_in(place) <= 2 * self._loop.number:
                 return Conflict(Reason.READ_LATER, self._loop.number)
-            if occupant.group >= 0 and occupant.group != edge.target and occupant.group not in beside:
-                value = values[occupant.group]
-                if value.producer is None and self._function.blocks[value.block].parent == self._loop.number:
-                    return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
+            arguments = (a for block in self._blocks for a in self._places.arguments_in(place, block))
+            if any(argument != edge.target and argument not in beside for argument in arguments):
+                return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
         return None
 
     def _enter_all(self) -> None:
@@ -236,10 +241,8 @@ class RegionLoop:
 
     def _is_idle(self, edge: FlowEdge) -> bool:
         """Whether what enters is no result, and its memory neither read nor written: what is handed on takes its place."""
-        ends = [end.target for end in self._ends if (end.op, end.operand) == (self._loop.number, edge.operand)]
-        if any(value in self._needed for value in (edge.target, *ends)):
+        if any(value in self._needed for value in (edge.target, self._skips.get(edge.operand))):
             return False
         if any(extent is not WHOLE for _, extent in self._places.locations(edge.source)):  # of another layout
             return False
-        led = self._places.trades.led_to(edge.target)
-        return self._places.moves(edge.target) and not any(map(self._places.is_written, (edge.target, *led)))
+        return self._places.moves(edge.target) and not self._places.is_written_later(edge.target)

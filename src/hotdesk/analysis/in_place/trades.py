@@ -13,23 +13,31 @@ class Trades:
 
     def __init__(self, find: Callable[[int], int]) -> None:
         self._find = find
-        self._pairs: list[tuple[int, int]] = []
+        self._receivers: dict[int, list[int]] = {}  # by the place of the giver
 
     def add(self, giver: int, receiver: int) -> None:
-        self._pairs.append((giver, receiver))
+        self._receivers.setdefault(self._find(giver), []).append(receiver)
+
+    def unite(self, a: int, b: int) -> None:
+        """Says that place `a` is part of `b` now."""
+        ours, theirs = self._receivers.pop(a, []), self._receivers.pop(b, [])
+        if ours or theirs:
+            few, many = sorted((ours, theirs), key=len)
+            many.extend(few)
+            self._receivers[b] = many
 
     def gives(self, value: int) -> bool:
         """Whether what lies with a value gives its memory to others."""
-        place = self._find(value)
-        return any(self._find(giver) == place for giver, _ in self._pairs)
+        return self._find(value) in self._receivers
 
     def led_to(self, value: int) -> tuple[int, ...]:
-        """The values that may have the memory in which a value lies, later."""
-        found: dict[int, None] = {}
+        """Values that may have the memory in which a value lies, later: one of each place."""
+        found: dict[int, int] = {}
         waiting = [self._find(value)]
         for place in waiting:
-            for giver, receiver in self._pairs:
-                if self._find(giver) == place and receiver not in found:
-                    found[receiver] = None
-                    waiting.append(self._find(receiver))
-        return tuple(found)
+            receivers = {self._find(receiver): receiver for receiver in self._receivers.get(place, ())}
+            waiting.extend(receivers.keys() - found.keys())
+            found.update(receivers)
+            if receivers:
+                self._receivers[place] = list(receivers.values())
+        return tuple(found.values())

@@ -1,7 +1,8 @@
 """What a function does with the memory of its tensor arguments, in the words of MLIR's `bufferization.access`.
 
 An argument is *read* iff an op reads the contents that it came with, through the argument or a view of it, or keeps a part of
-them in a result. It is *written* iff an op writes in place into its memory, through whatever values lie there by then.
+them in a result. It is *written* iff an op writes in place into its memory, through whatever values lie there by then, if only
+after a loop has given it to another of its arguments.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def argument_access(function: FunctionRecord, analysis: InPlaceAnalysis) -> tupl
             found.append(None)
             continue
         read = number in kept or bool(analysis.readers.reads.get(number))
-        found.append(_ACCESS[read, analysis.places.is_written(number)])
+        found.append(_ACCESS[read, analysis.places.is_written_later(number)])
     return tuple(found)
 
 

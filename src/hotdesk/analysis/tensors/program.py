@@ -6,6 +6,7 @@ the number after the last operation inside, so that "inside" and "later" are com
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from hotdesk._bindings import ir
@@ -108,6 +109,14 @@ class FunctionRecord:
     def space(self, value: int) -> ir.Attribute | None:
         """The memory space of a value; None for the default one."""
         return self.spaces[value] if self.spaces else None
+
+    def blocks_in(self, op: OpRecord) -> Iterator[int]:
+        """The blocks of an op's regions, by number."""
+        number = op.number + 1
+        while number < op.end:
+            block = self.ops[number].block
+            yield block
+            number = self.blocks[block].end
 
     @property
     def end(self) -> OpRecord:
