@@ -34,7 +34,8 @@ class Covering:
 
     def is_in_one(self, value: int) -> bool:
         """Whether all that lies with a value is in one buffer, as the function is rewritten."""
-        return not self._memory.parted(self._places.place_of(value))
+        place = self._places.place_of(value)
+        return place is None or self._memory.is_one(place)
 
     def allocation(
         self, value: int, buffer: ir.Value, taken: set[ir.Value], *, of_calls: bool = False

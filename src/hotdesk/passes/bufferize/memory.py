@@ -75,13 +75,9 @@ class Memory:
         if place is not None and (own is None or viewed(memref) != viewed(own)):
             self._apart.add(place)
 
-    def moves(self, place: int) -> bool:
-        """Whether a place is one buffer now and another one later."""
-        return self._places.is_moving(place)
-
-    def parted(self, place: int | None) -> bool:
-        """Whether something in a place has been given memory of its own, since what the place has is of other sizes."""
-        return place in self._parted
+    def is_one(self, place: int) -> bool:
+        """Whether all that lies in a place is in one buffer: neither a branch nor an iteration brings another one."""
+        return self._places.stay(place) and place not in self._parted
 
     def allocated(self, place: int | None) -> ir.Value | None:
         """The one alloc that everything in a place is in, if it has one."""

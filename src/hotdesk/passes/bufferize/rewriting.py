@@ -187,8 +187,7 @@ class Rewriting:
         )
         if len(here) != 1 or self.analysis.places.locations(source) != here:
             return False
-        memory, place = self._memrefs.memory, here[0][0]
-        in_one = not (memory.moves(place) or memory.parted(place))
+        in_one = self._memrefs.memory.is_one(here[0][0])
         return in_one or self._sees_destination(op, part.source, part.container)
 
     def _sees_destination(self, op: ir.Operation, source: int, container: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from hotdesk.ir.context import entered
@@ -35,6 +36,38 @@ def _loop(body: str, first: str, second: str, inits: str = "%f, %g", returned: s
 ^end:
 """
     return main(f"%x: {T}, %y: {T}", lines, [(name, T) for name in returned.split(", ")])
+
+
+LIES_ELSEWHERE = """func.func @main(%x: tensor<4xi32> {hotdesk.donated}, %n: index) -> tensor<4xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  cf.br ^head(%c0, %x : index, tensor<4xi32>)
+^head(%i: index, %p: tensor<4xi32>):
+  %more = arith.cmpi slt, %i, %n : index
+  cf.cond_br %more, ^body, ^end
+^body:
+  %first = arith.cmpi eq, %i, %c1 : index
+  cf.cond_br %first, ^one, ^two
+^one:
+  cf.br ^join(%x : tensor<4xi32>)
+^two:
+  cf.br ^join(%p : tensor<4xi32>)
+^join(%q: tensor<4xi32>):
+  cf.br ^head(%c1, %q : index, tensor<4xi32>)
+^end:
+  %s = tensor.extract_slice %x[0] [2] [1] : tensor<4xi32> to tensor<2xi32>
+  %k = arith.constant 52 : i32
+  %t = tensor.insert %k into %s[%c1] : tensor<2xi32>
+  %r = tensor.insert_slice %t into %p[0] [2] [1] : tensor<2xi32> into tensor<4xi32>
+  return %r : tensor<4xi32>
+}"""
+"""What is inserted lies where the destination lay when the loop began; in an iteration that is copied to new memory."""
+
+
+@pytest.mark.parametrize("times", [0, 1])
+def test_what_a_branch_brings_in_other_memory_is_inserted(times: int) -> None:
+    for subject in (OURS, FREED):
+        check(LIES_ELSEWHERE, [np.arange(4, dtype=np.int32), np.int64(times)], subject)
 
 
 LOOPS = {
