@@ -75,12 +75,8 @@ class RegionLoop:
             fresh = broken(self._places, self._needed, copied, self._entering, results)
             self._places.move(edge.target for edge in fresh)
         for edge in self._yielded:
-            if not self.decisions[edge].copied or self._places.moves(edge.target):
-                continue
-            if self._lies_alone(edge.target):
+            if self.decisions[edge].copied and not self._places.moves(edge.target):
                 self._places.copy_into(edge.target, self._function.ops[edge.op])
-            else:
-                self._places.move((edge.target,))
         for argument, result in results.items():
             self._places.choose([argument], result)
         for edge in self._ends:
@@ -151,11 +147,6 @@ class RegionLoop:
                     self._hand_on(edge, Reason.DIES_HERE)
                 else:
                     self._lead_on(edge, None)
-
-    def _lies_alone(self, argument: int) -> bool:
-        """Whether no other argument lies where one does: else what is copied there would be the other one's too."""
-        block, locations = self._function.values[argument].block, self._places.locations(argument)
-        return all(other == argument for place, _ in locations for other in self._places.arguments_in(place, block))
 
     def _hand_down(self) -> None:
         """Hands on memory of arguments that get new memory themselves, to others that would be copied."""

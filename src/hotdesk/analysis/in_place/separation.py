@@ -61,7 +61,11 @@ class Separation:
             self._handed.setdefault(root, set()).update(handed)
 
     def _too_early(self, a: int, b: int) -> int | None:
-        """The beginning of a loop that is not settled, with a value in one place, while the other one was in use before."""
+        """The beginning of a loop that is not settled, with a value in one place, while the other one was in use before, or has
+        another value of that loop, which comes round with it."""
+        together = (self._coming.get(a, set[int]()) & self._coming.get(b, set[int]())) - self._settled
+        if together and a != b:
+            return min(together)
         for place, other in ((a, b), (b, a)):
             first = min((occupant.order for occupant in self._occupants[other][:1]), default=None)
             for begin in sorted(self._coming.get(place, set[int]()) - self._settled):
