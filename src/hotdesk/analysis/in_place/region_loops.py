@@ -92,7 +92,8 @@ class RegionLoop:
     def _rotation(self) -> frozenset[int]:
         """Arguments that lie, when an iteration ends, each where another one of them lies.
 
-        They change buffers, and each place goes with its argument: what a result of the loop comes from lies in its place.
+        They change buffers, and each place goes with its argument: what a result of the loop comes from lies in its place. What
+        is not to be written stays where it is.
         """
         home = {self._places.place_of(edge.target): edge.target for edge in self._yielded}
         if None in home:
@@ -108,7 +109,8 @@ class RegionLoop:
                 path.append(step)
                 step = leads.get(step)
             if step in path and step != path[-1]:
-                found.update(path[path.index(step) :])
+                turning = path[path.index(step) :]
+                found.update(() if any(map(self._places.why_read_only, turning)) else turning)
         for target in found:
             giver = leads[target]
             if giver is not None:

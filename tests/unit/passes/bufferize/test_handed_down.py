@@ -95,6 +95,13 @@ KEPT = {
         }}
         scf.yield %q#1, %z, %q#0 : {T}, {T}, {T}"""
     ),
+    "what a loop inside swapped with memory from before": _loop(
+        f"""%q:2 = scf.for %j = %c0 to %c1 step %c1 iter_args(%s = %z, %t = %a) -> ({T}, {T}) {{
+          scf.yield %t, %s : {T}, {T}
+        }}
+        %w = {PUT} %x[%c1] : {T}
+        scf.yield %y, %q#0, %w : {T}, {T}, {T}"""
+    ),
     "from a loop inside that may keep it": _loop(
         f"""%q:2 = scf.for %j = %c0 to %i step %c1 iter_args(%s = %y, %t = %y) -> ({T}, {T}) {{
           {_made("%s", "%t", name="%u")}
