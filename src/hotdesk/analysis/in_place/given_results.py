@@ -10,7 +10,7 @@
 
 1. A function is analysed. Its results that lie in memory it was given are copied at the end, and what control flow passes on in
    memory of something else is copied on its way. Each of these leads back, through the operands that ops write over, to the first
-   ones that are overwritten unread; or to one that is read, if several such copies lead there, which it is copied instead of.
+   ones that are overwritten unread; or, of several that one op makes, to those that are read, which are copied instead.
 2. The function is analysed again, in which those ops get new memory. Those by which no copy is spared are dropped, and the last
    analysis is kept if it copies fewer bytes.
 
@@ -80,10 +80,10 @@ def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[Copied,
     edges = PassedEdges(function, analysis.readers.control)
     ties = {copied: list(_first_ties(function, analysis, edges, value)) for copied, value in sources.items()}
     causes = {copied: [tied for tied, needed in found if not needed] for copied, found in ties.items()}
-    wanted = Counter(tied for found in ties.values() for tied, needed in found if needed)
+    beside = Counter(copied.op for copied in ties if isinstance(copied, FlowEdge))
     for copied, found in ties.items():
-        if not causes[copied] and isinstance(copied, FlowEdge):
-            causes[copied] = [tied for tied, _ in found if wanted[tied] > 1]
+        if not causes[copied] and isinstance(copied, FlowEdge) and beside[copied.op] > 1:
+            causes[copied] = [tied for tied, _ in found]
     return {copied: found for copied, found in causes.items() if found}
 
 

@@ -44,6 +44,15 @@ PROGRAMS = {
     "a part, twice": f"""%s = tensor.extract_slice %y[0] [2] [1] : {T} to tensor<2xf32>
         %w = tensor.insert_slice %s into %a[1] [2] [1] : tensor<2xf32> into {T}
         scf.yield %w, %w : {T}, {T}""",
+    "a part, beside what else is handed on": f"""%c = arith.cmpi eq, %i, %c1 : index
+        %w = scf.if %c -> {T} {{
+          scf.yield %y : {T}
+        }} else {{
+          %s = tensor.extract_slice %x[0] [2] [1] : {T} to tensor<2xf32>
+          %p = tensor.insert_slice %s into %x[2] [2] [1] : tensor<2xf32> into {T}
+          scf.yield %p : {T}
+        }}
+        scf.yield %y, %w : {T}, {T}""",
     "for a condition": _in_a_branch("%w, %x"),
     "left as it is, for a condition": f"""%c = arith.cmpi eq, %i, %c1 : index
         %w = scf.if %c -> {T} {{
@@ -65,3 +74,11 @@ def test_no_more_is_copied_than_by_mlir(name: str, times: int) -> None:
     for subject in (FREED, RETURNED):
         check(text, inputs, subject)
     assert_no_more(check(text, inputs, OURS), check(text, inputs, MLIR_AT_CALLERS))
+
+
+def test_a_part_is_computed_in_new_memory_where_two_copies_follow() -> None:
+    """%p is a copy of %x in its branch, and what becomes the states is not copied."""
+    given = [np.arange(4, dtype=np.float32), np.arange(4, dtype=np.float32) ** 2, np.int64(4)]
+    text = _loop(PROGRAMS["a part, beside what else is handed on"])
+    assert check(text, given, OURS).copies.count == 12
+    assert check(text, given, MLIR_AT_CALLERS).copies.count == 14
