@@ -25,9 +25,6 @@ class PassedEdges:
         self.heads: dict[int, list[FlowEdge]] = {}
         self.forward: dict[int, list[FlowEdge]] = {}
         self.choices: dict[int, list[FlowEdge]] = {}
-        flows = {op.number: op.flow for op in function.ops if op.flow is not None}
-        self._skipped = {(number, result) for number, flow in flows.items() for _, result in flow.skips}
-        self._entered = {(number, *entry[1:]) for number, flow in flows.items() for entry in flow.entries}
         for edge in function.flows:
             loop, head = self._loop(edge), function.values[edge.target].block
             if loop is not None:
