@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,7 +13,7 @@ from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import entered, make_context
 from hotdesk.ir.walking import nested_ops
-from hotdesk.models import RESULTS, Buffers, Facts, Flow, MemoryEffects, OpModel, model_of, register, registry
+from hotdesk.models import RESULTS, Buffers, Facts, Flow, MemoryEffects, OpModel, register
 from hotdesk.passes.bufferize.partial import bufferize_ops
 from hotdesk.passes.textual import parse_pipeline
 
@@ -24,16 +23,6 @@ PROGRAM = """func.func @main(%x: tensor<4xf32>, %s: tensor<4xf32> {hotdesk.donat
   return %r : tensor<4xf32>
 }"""
 ONE_SHOT = "builtin.module(hotdesk-one-shot-bufferize)"
-
-
-@pytest.fixture(autouse=True)
-def registered() -> Iterator[None]:
-    """What a test registers is gone after it."""
-    model_of("")
-    before = dict(registry._MODELS)
-    yield
-    registry._MODELS.clear()
-    registry._MODELS.update(before)
 
 
 def module_of(text: str) -> ir.Module:

@@ -29,16 +29,6 @@ T = "tensor<8xf32>"
 M = "memref<8xf32>"
 
 
-@pytest.fixture(autouse=True)
-def registered() -> Iterator[None]:
-    """What a test registers is gone after it."""
-    model_of("")
-    before = dict(registry._MODELS)
-    yield
-    registry._MODELS.clear()
-    registry._MODELS.update(before)
-
-
 def run(module: ir.Module, *inputs: Any) -> np.ndarray:
     with module.context, ir.Location.unknown():
         return Executable(module)(inputs, [(8,)]).results[0]

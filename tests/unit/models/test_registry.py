@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from torch_mlir import ir
 
@@ -11,7 +9,6 @@ from hotdesk.analysis.in_place.inplace import analyse_in_place
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
-from hotdesk.models import registry
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.registry import model_of, register
@@ -24,16 +21,6 @@ SORT = """
     %r = "tosa.reverse"(%x) {axis = 0 : i32} : (tensor<4xf32>) -> tensor<4xf32>
     return %r : tensor<4xf32>
   }"""
-
-
-@pytest.fixture(autouse=True)
-def registered() -> Iterator[None]:
-    """What a test registers is gone after it."""
-    model_of("")
-    before = dict(registry._MODELS)
-    yield
-    registry._MODELS.clear()
-    registry._MODELS.update(before)
 
 
 def _facts(op: ir.Operation) -> Facts:
