@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering lint types clean
+.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering coverage lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -34,6 +34,9 @@ bench-planner: $(STAMP)
 
 bench-reordering: $(STAMP)
 	$(BIN)/python benchmarks/reordering.py
+
+coverage: $(STAMP)
+	$(BIN)/python benchmarks/operators.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

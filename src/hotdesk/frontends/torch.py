@@ -15,31 +15,37 @@ import torch
 from torch.export import ExportedProgram
 
 from hotdesk._bindings import import_fx_graph, ir
-from hotdesk.errors import PassError
+from hotdesk.errors import UnsupportedOpError
+from hotdesk.frontends import lowering_process
 from hotdesk.frontends.capture import Captured
 from hotdesk.frontends.decompositions import decomposition_table
+from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.splats import fold_splats
 from hotdesk.frontends.torch_calling import TorchCalling
 from hotdesk.frontends.torch_dims import dimension_names
 from hotdesk.frontends.torch_refusals import (
     guards_of,
     refusals,
+    refuse_data_dependence,
     refuse_guards,
     refuse_mutation,
     refuse_nodes,
     unreadable,
+    untrusted,
     without_lowering,
 )
 from hotdesk.frontends.torch_signature import arguments_of, constraints_of, keep_tensors_only, results_of
 from hotdesk.frontends.views import spell_out_views
-from hotdesk.ir.context import make_context, run_mlir_passes
+from hotdesk.ir.context import make_context
 from hotdesk.runtime.interface import TensorSpec
 
 _TO_TORCH_BACKEND = (
     "func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline"
     "{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int extra-library=}"
 )
-_TO_LINALG = "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}"
+_PIPELINES = (_TO_TORCH_BACKEND, "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}")
+_LIMIT_OF_A_TRIAL = 10
+"""Seconds of processor time for a part of a graph that torch-mlir's passes died of."""
 
 
 def capture(
@@ -63,10 +69,12 @@ def capture(
         UnsupportedOpError: an op has no lowering.
     """
     start = time.perf_counter()
+    lowering_process.prepare()
     with warnings.catch_warnings(), torch.no_grad():
         warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)  # of torch.export's own making
         with refusals():
             exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
+        refuse_data_dependence(exported)
         after_export = time.perf_counter()
         with refusals():
             guards = len(guards_of(exported))
@@ -80,7 +88,7 @@ def capture(
     keep_tensors_only(exported, placeholders)
     fold_splats(exported.graph)
     spell_out_views(exported.graph)
-    module = _lower(_imported(exported.graph))
+    module = _lower(exported.graph)
     _forget_trace()
     return Captured(
         module=module,
@@ -118,13 +126,41 @@ def _imported(graph: torch.fx.Graph) -> ir.Module:
         raise unreadable(error) from error
 
 
-def _lower(module: ir.Module) -> ir.Module:
-    for pipeline in (_TO_TORCH_BACKEND, _TO_LINALG):
+def _lower(graph: torch.fx.Graph) -> ir.Module:
+    try:
+        return lowered(_imported(graph), _PIPELINES)
+    except LoweringFailed as error:
+        raise without_lowering(error.diagnostics, error.leftovers) from error
+    except LoweringDied as error:
+        raise untrusted(_fatal(graph), error.how) from error
+
+
+def _fatal(graph: torch.fx.Graph) -> torch.fx.Node:
+    """The op that torch-mlir's passes die of: the last one of the shortest beginning of the graph that they die of."""
+    nodes = [node for node in graph.nodes if node.op != "output"]
+    survived, died = 0, len(nodes)
+    while died - survived > 1:
+        middle = (survived + died) // 2
         try:
-            run_mlir_passes(module, pipeline)
-        except PassError as error:
-            raise without_lowering(str(error.got), module) from error
-    return module
+            lowered(_imported(_beginning(nodes[:middle])), _PIPELINES, _LIMIT_OF_A_TRIAL)
+        except LoweringDied:
+            died = middle
+        except (LoweringFailed, UnsupportedOpError):
+            survived = middle
+        else:
+            survived = middle
+    return nodes[died - 1]
+
+
+def _beginning(nodes: list[torch.fx.Node]) -> torch.fx.Graph:
+    """A graph of these nodes alone, whose results are what nobody among them reads."""
+    graph = torch.fx.Graph()
+    copies: dict[torch.fx.Node, torch.fx.Node] = {}
+    for node in nodes:
+        copies[node] = graph.node_copy(node, copies.__getitem__)
+    last = [copy for copy in copies.values() if not copy.users and isinstance(copy.meta.get("val"), torch.Tensor)]
+    graph.output(tuple(last))
+    return graph
 
 
 def _forget_trace() -> None:

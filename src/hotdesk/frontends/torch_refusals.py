@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -19,9 +19,9 @@ from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses import FakeTensor
 from torch.export import ExportedProgram
 from torch.export.graph_signature import OutputKind
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
-from hotdesk._bindings import ir
 from hotdesk.errors import (
     DataDependentShapeError,
     ExportError,
@@ -29,10 +29,10 @@ from hotdesk.errors import (
     UnsupportedMutationError,
     UnsupportedOpError,
 )
+from hotdesk.frontends.lowering_process import Leftover
 from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch_specs import DTYPES, unsupported_dtype
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import nested_ops
 
 _REPLACE = "Replace it in the model, or keep that part outside the compiled model."
 
@@ -83,6 +83,25 @@ def refuse_mutation(exported: ExportedProgram) -> None:
                 got=spec.kind.name.lower().replace("_", " "),
                 where=lines.get(spec.arg.name) or None,
                 hint="Call `model.eval()`; return the new state as a result instead of storing it.",
+            )
+
+
+def refuse_data_dependence(exported: ExportedProgram) -> None:
+    """No size and no number may follow from the values of a tensor: torch-mlir has passes that do not end with them."""
+    for node in exported.graph.nodes:
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            sized = isinstance(value, torch.Tensor)
+            if not (sized or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)):
+                continue
+            if not free_unbacked_symbols(value):
+                continue
+            what = "has a size" if sized else "is a number"
+            raise DataDependentShapeError(
+                f"the result of op `{node.target}` {what} that depends on the values of a tensor",
+                expected="sizes that follow from the sizes of the arguments, and values in tensors",
+                got="one that is known only when the program runs",
+                where=node_line(node) or None,
+                hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
             )
 
 
@@ -166,13 +185,13 @@ def unreadable(error: Exception) -> UnsupportedOpError:
     )
 
 
-def without_lowering(diagnostics: str, module: ir.Module) -> HotdeskError:
+def without_lowering(diagnostics: str, leftovers: Sequence[Leftover]) -> HotdeskError:
     """The op at fault: the one that MLIR names or, if that is a mere operand of it, the first one it left over."""
     first = next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics.splitlines()[0])
     op, where = _named_op(diagnostics), python_line(first)
     if op is None:
-        left = next((found for found in map(_leftover, nested_ops(module.operation)) if found), ("", ""))
-        op, where = left[0] or "unknown", where or left[1]
+        left = leftovers[0] if leftovers else Leftover("unknown", "")
+        op, where = left.op, where or left.where
     return UnsupportedOpError(
         f"op `{op}` has no lowering to linalg",
         expected="an op that torch-mlir lowers",
@@ -182,16 +201,19 @@ def without_lowering(diagnostics: str, module: ir.Module) -> HotdeskError:
     )
 
 
+def untrusted(node: torch.fx.Node, how: str) -> UnsupportedOpError:
+    """An op that a pass of torch-mlir's dies of or does not come to an end with."""
+    return UnsupportedOpError(
+        f"op `{node.target}` has no lowering to linalg",
+        expected="an op that torch-mlir's passes come to an end with",
+        got=how,
+        where=node_line(node) or None,
+        hint=_REPLACE,
+    )
+
+
 def _named_op(diagnostics: str) -> str | None:
     named = re.search(r'name = "torch\.([\w.]+)"', diagnostics) or re.search(
         r"(?:operation|op) 'torch\.(?!operator|constant|prim)([\w.]+)'", diagnostics
     )
     return named.group(1) if named else None
-
-
-def _leftover(op: ir.Operation) -> tuple[str, str] | None:
-    """Name and line of an op that torch-mlir should have lowered."""
-    name = str(cast(Any, op.attributes["name"]).value) if op.name == "torch.operator" else op.name
-    if not re.match(r"torch\.(aten|prims|quantized|torchvision)", name):
-        return None
-    return name.removeprefix("torch."), python_line(op.location)

@@ -1,0 +1,266 @@
+"""PyTorch's own samples of its operators (`op_db`) through `hotdesk.compile`, each compared with eager PyTorch.
+
+    python benchmarks/operators.py [--dtypes float32,int64,bool] [--samples 2] [--ops add,mul]
+
+Every operator's first samples are compiled and run on what they were sampled with: the tensors are arguments, the rest is
+baked in. They are tried as one program and, when that fails, one by one. A child process goes through the operators; one that
+dies or does not end is counted, and the next child goes on behind the operator at fault. Writes `docs/coverage.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any, cast
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "coverage.md"
+DTYPES = ("float32", "int64", "bool")
+SAMPLES = 2
+SECONDS = 300
+"""Of wall time, after which an operator's samples count as endless."""
+RTOL, ATOL = 1e-3, 1e-4
+NO_TWO_RUNS = ("empty", "rand", "bernoulli", "multinomial", "normal", "cauchy", "exponential", "geometric", "uniform")
+"""Operators whose results follow from nothing: uninitialised memory and random numbers, by the start of their names."""
+NOT_HERE = ("sparse", "to_sparse", "jiterator", "_scaled", "sampled_addmm", "item")
+"""Operators on sparse tensors, on GPUs, or without a tensor as their result."""
+
+
+def operators() -> list[tuple[str, Any]]:
+    """PyTorch's operators by name, those aside that have no result to compare."""
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    named = [(f"{op.name}.{op.variant_test_name}".strip("."), op) for op in cast("list[Any]", op_db)]
+    return [(name, op) for name, op in named if not _is_left_out(name)]
+
+
+def _is_left_out(name: str) -> bool:
+    last = name.removeprefix("torch.").removeprefix("nn.functional.").removeprefix("new_").removeprefix("log_")
+    return last.startswith((*NO_TWO_RUNS, *NOT_HERE)) or "dropout" in name or "sparse" in name or "rrelu" in name
+
+
+def outcomes(op: Any, dtype: str, count: int) -> Iterator[tuple[int, str, str]]:
+    """What became of each of an operator's first samples: its number, the outcome, and what is to be said of it."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        samples = list(islice(op.sample_inputs("cpu", getattr(torch, dtype), requires_grad=False), count))
+    together = [("right", "")] * len(samples)
+    if len(samples) < 2 or outcome(op, samples)[0] != "right":
+        together = [outcome(op, [sample]) for sample in samples]
+    yield from ((number, *each) for number, each in enumerate(together))
+
+
+def outcome(op: Any, samples: Sequence[Any]) -> tuple[str, str]:
+    """`right`, `wrong`, `refused`, `export fails`, `raw` or, where eager PyTorch raises too, `no result`; and the message."""
+    import torch
+
+    import hotdesk
+
+    try:
+        expected = [_leaves(call(op, sample)) for sample in samples]
+    except Exception as error:
+        return "no result", _short(error)
+    model, arguments = as_model(op, samples)
+    try:
+        program = hotdesk.compile(model, arguments)
+        got = cast(Any, program(*arguments))
+    except hotdesk.HotdeskError as error:
+        refused = "export fails" if error.code == "HD101" else "refused"
+        return refused, _short(error)
+    except Exception as error:
+        return "raw", f"{type(error).__name__}: {_short(error)}"
+    for wanted, found in zip(expected, got, strict=True):
+        if len(wanted) != len(_leaves(found)):
+            return "wrong", f"{len(_leaves(found))} results instead of {len(wanted)}"
+        for a, b in zip(wanted, _leaves(found), strict=True):
+            try:
+                torch.testing.assert_close(b, a, rtol=RTOL, atol=ATOL, equal_nan=True, check_stride=False)
+            except AssertionError as error:
+                return "wrong", _short(error)
+    return "right", ""
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def _leaves(value: Any) -> list[Any]:
+    from torch.utils import _pytree as pytree
+
+    return [leaf for leaf in pytree.tree_leaves(value) if leaf is not None]
+
+
+def call(op: Any, sample: Any) -> Any:
+    """The operator on a sample, on copies of its tensors."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    held = (sample.input, sample.args, sample.kwargs)
+    given, args, kwargs = pytree.tree_map_only(torch.Tensor, torch.clone, held)
+    return op.op(given, *args, **kwargs)
+
+
+def as_model(op: Any, samples: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
+    """A module that applies the operator to every sample, and all tensors of the samples as its arguments."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    leaves, spec = pytree.tree_flatten([(sample.input, sample.args, sample.kwargs) for sample in samples])
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+
+    class Applied(torch.nn.Module):
+        def forward(self, *tensors: torch.Tensor) -> Any:
+            filled = list(leaves)
+            for place, tensor in zip(places, tensors, strict=True):
+                filled[place] = tensor
+            given = cast("list[Any]", pytree.tree_unflatten(filled, spec))
+            return [op.op(value, *args, **kwargs) for value, args, kwargs in given]
+
+    return Applied().eval(), tuple(leaves[i].clone() for i in places)
+
+
+# The child: one line of JSON before and after each operator.
+
+
+def work(dtype: str, names: Sequence[str], count: int) -> None:
+    by_name = dict(operators())
+    for name in names:
+        print(json.dumps({"op": name}), flush=True)
+        found = list(outcomes(by_name[name], dtype, count))
+        print(json.dumps({"op": name, "outcomes": found}), flush=True)
+
+
+# The parent.
+
+
+def go_through(dtype: str, names: Sequence[str], count: int) -> dict[str, list[tuple[int, str, str]]]:
+    """The outcomes of each operator's samples. A child that ends early had the operator that it named last at fault."""
+    found: dict[str, list[tuple[int, str, str]]] = {}
+    left = list(names)
+    while left:
+        with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as noise:
+            command = [sys.executable, __file__, "--child", dtype, "--samples", str(count), "--ops", ",".join(left)]
+            child = subprocess.Popen(command, stdout=output, stderr=noise, cwd=ROOT)
+            ended = _watched(child, output.fileno())
+            output.seek(0)
+            lines = [json.loads(line) for line in output if line.startswith("{")]
+            found.update({line["op"]: line["outcomes"] for line in lines if "outcomes" in line})
+            if ended != 0:
+                fault = lines[-1]["op"] if lines else left[0]
+                said = "does not end" if ended is None else f"ends with {ended}"
+                found[fault] = [(0, "hang" if ended is None else "crash", f"the process {said}")]
+        left = [name for name in left if name not in found]
+        print(f"{dtype}: {len(found)} of {len(names)}", file=sys.stderr, flush=True)
+    return found
+
+
+def _watched(child: subprocess.Popen[Any], output: int) -> int | None:
+    """The child's exit code; None if it wrote nothing for too long and was killed."""
+    import os
+
+    written, since = 0, time.monotonic()
+    while child.poll() is None:
+        time.sleep(0.2)
+        size = os.fstat(output).st_size
+        if size != written:
+            written, since = size, time.monotonic()
+        elif time.monotonic() - since > SECONDS:
+            child.kill()
+            child.wait()
+            return None
+    return child.returncode
+
+
+ORDER = ("crash", "hang", "wrong", "raw", "export fails", "refused", "right")
+"""Outcomes, the worst first: an operator's is the worst of its samples'; in part refused is told apart."""
+
+
+def verdict(found: Sequence[tuple[int, str, str]]) -> str:
+    kinds = {kind for _, kind, _ in found} - {"no result"}
+    worst = next((kind for kind in ORDER if kind in kinds), "no sample")
+    return "right and refused" if worst in ("refused", "export fails") and "right" in kinds else worst
+
+
+def page(results: dict[str, dict[str, list[tuple[int, str, str]]]], count: int) -> str:
+    """The page: a table of operators by outcome, and for all that are not right what is said of them."""
+    import torch
+
+    columns = ("right", "right and refused", "refused", "export fails", "wrong", "crash", "hang", "raw")
+    lines = [
+        "# PyTorch's operators",
+        "",
+        "Made by `make coverage`, which sends the samples that PyTorch tests its operators with",
+        "(`torch.testing._internal.common_methods_invocations.op_db`) through `hotdesk.compile`:",
+        f"PyTorch {torch.__version__.partition('+')[0]}, the first {count} samples of each operator and type, results compared",
+        f"with eager PyTorch (relative {RTOL}, absolute {ATOL}; NaN, element type and shape equal). Random and uninitialised",
+        "results, sparse tensors and what runs on GPUs alone are left out.",
+        "",
+        "| element type | operators | " + " | ".join(columns) + " | right, in % |",
+        "|---" * (len(columns) + 3) + "|",
+    ]
+    verdicts = {dtype: {name: verdict(each) for name, each in found.items()} for dtype, found in results.items()}
+    for dtype, by_name in verdicts.items():
+        counted = [kind for kind in by_name.values() if kind != "no sample"]
+        row = [str(counted.count(column)) for column in columns]
+        share = 100 * (counted.count("right") + counted.count("right and refused")) / max(1, len(counted))
+        lines.append(f"| {dtype} | {len(counted)} | {' | '.join(row)} | {share:.1f} |")
+    for dtype, by_name in verdicts.items():
+        lines += ["", f"## {dtype}"]
+        for column in columns[1:]:
+            names = [name for name, kind in by_name.items() if kind == column]
+            if names:
+                lines += ["", f"### {column}", ""]
+                said = [(_said(results[dtype][name]), name) for name in names]
+                for message, group in groupby(sorted(said), key=lambda entry: entry[0]):
+                    lines.append(f"- {', '.join(f'`{name}`' for _, name in group)}: {message}")
+    return "\n".join(lines) + "\n"
+
+
+def _said(found: Sequence[tuple[int, str, str]]) -> str:
+    """What the first sample that is not right came to."""
+    import re
+
+    worst = min((entry for entry in found if entry[1] in ORDER), key=lambda entry: ORDER.index(entry[1]))
+    return re.sub(r" \((/[^)]*):\d+\)|\. [^.[]*?(?= \[HD)", "", worst[2]).replace("|", "\\|")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--dtypes", default=",".join(DTYPES))
+    parser.add_argument("--samples", type=int, default=SAMPLES)
+    parser.add_argument("--ops", default="", help="these only; the page is printed, not written")
+    parser.add_argument("--json", type=Path, help="also write all outcomes here")
+    parser.add_argument("--child", default="", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    wanted = [name for name in options.ops.split(",") if name]
+    if options.child:
+        return work(options.child, wanted, options.samples)
+    import torch
+
+    known = operators()
+    results: dict[str, dict[str, list[tuple[int, str, str]]]] = {}
+    for dtype in options.dtypes.split(","):
+        supported = [name for name, op in known if getattr(torch, dtype) in op.supported_dtypes("cpu")]
+        names = [name for name in supported if not wanted or name in wanted]
+        results[dtype] = go_through(dtype, names, options.samples)
+        if options.json:
+            options.json.write_text(json.dumps(results, indent=1))
+    text = page(results, options.samples)
+    if wanted:
+        print(text)
+    else:
+        PAGE.write_text(text)
+    return None
+
+
+if __name__ == "__main__":
+    main()

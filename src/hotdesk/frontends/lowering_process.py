@@ -1,0 +1,205 @@
+"""torch-mlir's passes in a process of their own: one may die or never end, and Python stands still while one runs.
+
+The process is started when a compilation begins, serves one after the other, and ends by itself when nobody has asked for a
+while. A pass that dies, or takes more than `LIMIT` seconds of processor time, takes only that process with it; so does Ctrl-C,
+which the process that compiles sees at once because it merely waits.
+"""
+
+from __future__ import annotations
+
+import atexit
+import io
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hotdesk._bindings import ir
+from hotdesk.errors import PassError
+from hotdesk.ir.context import make_context, run_mlir_passes
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import nested_ops
+
+LIMIT = 120
+"""Seconds of processor time; a BERT takes 0.2."""
+_IDLE = 30
+"""Seconds after which a process that nobody asks ends."""
+_START = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); import hotdesk.frontends.lowering_process as p; p.serve()"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """An op of torch-mlir's that a failed lowering left: its name, and the Python line that it comes from ("" if none)."""
+
+    op: str
+    where: str
+
+
+class LoweringFailed(Exception):
+    """A pass refused the module. `diagnostics` are MLIR's; `leftovers` the ops of PyTorch that were not lowered yet."""
+
+    def __init__(self, diagnostics: str, leftovers: Sequence[Leftover]) -> None:
+        super().__init__(diagnostics)
+        self.diagnostics = diagnostics
+        self.leftovers = tuple(leftovers)
+
+
+class LoweringDied(Exception):
+    """A pass took its process down, or did not end. `how` says it in words."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(how)
+        self.how = how
+
+
+def prepare() -> None:
+    """Starts a process unless one waits already, so that it is ready when the model has been exported."""
+    if not _waiting:
+        _waiting.append(_Process())
+
+
+def lowered(module: ir.Module, pipelines: Sequence[str], limit: int = LIMIT) -> ir.Module:
+    """The module after the pipelines, in a context of its own.
+
+    Args:
+        limit: seconds of processor time.
+
+    Raises:
+        LoweringFailed: a pass refused the module.
+        LoweringDied: a pass took its process down or reached the limit.
+    """
+    text = io.BytesIO()
+    module.operation.write_bytecode(text)
+    answer = None
+    while answer is None:
+        process = _waiting.pop() if _waiting else _Process()
+        answer = process.ask((tuple(pipelines), text.getvalue(), limit))
+    if isinstance(answer, bytes):
+        return ir.Module.parse(answer, make_context())
+    raise LoweringFailed(answer[0], [Leftover(*each) for each in answer[1]])
+
+
+class _Process:
+    """One process, which is asked by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._noise = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the process)
+        command = [sys.executable, "-c", _START, json.dumps(sys.path)]
+        self._child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._noise, start_new_session=True
+        )
+
+    def ask(self, request: tuple[Any, ...]) -> Any:
+        """The answer; None if the process had ended because nobody asked. It waits for the next one afterwards."""
+        assert self._child.stdin is not None
+        assert self._child.stdout is not None
+        try:
+            pickle.dump(request, self._child.stdin)
+            self._child.stdin.flush()
+            answer = pickle.load(self._child.stdout)
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+            return self._died()
+        except BaseException:
+            self.end()
+            raise
+        _waiting.append(self)
+        return answer
+
+    def _died(self) -> None:
+        code = self._child.wait()
+        self._noise.seek(0)
+        said = [line for line in self._noise.read().decode(errors="replace").splitlines() if line.strip()]
+        self.end()
+        if code == -getattr(signal, "SIGALRM", 0):
+            return
+        if code == -getattr(signal, "SIGPROF", 0):
+            raise LoweringDied("it does not end")
+        error = next((line for line in said if "ERROR" in line or "Assertion" in line), "")
+        name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        raise LoweringDied(f"it ends with {name}" + f" ({error.strip()})" * bool(error))
+
+    def end(self) -> None:
+        self._child.kill()
+        self._child.wait()
+        for file in (self._child.stdin, self._child.stdout, self._noise):
+            try:
+                if file is not None:
+                    file.close()
+            except BrokenPipeError:
+                pass
+
+
+_waiting: list[_Process] = []
+"""Processes that wait to be asked."""
+
+
+def _end_all() -> None:
+    while _waiting:
+        _waiting.pop().end()
+
+
+atexit.register(_end_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_waiting.clear)  # they answer the parent
+
+
+# What runs in the process.
+
+
+def serve() -> None:
+    """Answers requests from standard input on what was standard output, until the input ends."""
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while True:
+        _alarm(_IDLE)
+        try:
+            pipelines, text, limit = pickle.load(requests)
+        except EOFError:
+            return
+        _alarm(0)
+        _processor_time(limit)
+        answer = _answer(pipelines, text)
+        _processor_time(0)
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+def _alarm(seconds: int) -> None:
+    """The process ends in so many seconds; 0: it does not."""
+    if hasattr(signal, "alarm"):
+        signal.alarm(seconds)
+
+
+def _processor_time(seconds: int) -> None:
+    """The process ends after so many seconds of processor time, whatever it does then; 0: it does not."""
+    if hasattr(signal, "ITIMER_PROF"):
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _answer(pipelines: Sequence[str], text: bytes) -> bytes | tuple[str, list[tuple[str, str]]]:
+    module = ir.Module.parse(text, make_context())
+    try:
+        for pipeline in pipelines:
+            run_mlir_passes(module, pipeline)
+    except PassError as error:
+        return str(error.got), [found for found in map(_leftover, nested_ops(module.operation)) if found]
+    written = io.BytesIO()
+    module.operation.write_bytecode(written)
+    return written.getvalue()
+
+
+def _leftover(op: ir.Operation) -> tuple[str, str] | None:
+    """Name and line of an op that torch-mlir should have lowered."""
+    attributes: Any = op.attributes
+    name = str(attributes["name"].value) if op.name == "torch.operator" else op.name
+    if not name.startswith(("torch.aten", "torch.prims", "torch.quantized", "torch.torchvision")):
+        return None
+    return name.removeprefix("torch."), python_line(op.location)
