@@ -27,7 +27,7 @@ from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
 from hotdesk.passes.lower.library import KernelLibrary, define, define_support
-from hotdesk.passes.lower.to_llvm import KERNEL_PASSES
+from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from hotdesk.passes.tensor.dead_code import erase_dead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
@@ -141,7 +141,7 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             verify(library.module, "kernel generation")
             log.snapshot("kernels", library.module)
         with log.stage("to-llvm"):
-            run_mlir_passes(library.module, ",".join(KERNEL_PASSES))
+            kernels_to_llvm(library.module)
             _keep_out_of_line(library.module)
             for function in (main, prepare):
                 if function is not None:
@@ -163,7 +163,8 @@ def _lower_prepare(module: ir.Module, library: KernelLibrary) -> LoweredFunction
 def _keep_out_of_line(module: ir.Module) -> None:
     """Kernels stay functions: inlined into the entry function they would be compiled once for each call."""
     for op in module.body.operations:
-        if op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks):
+        is_defined = op.operation.name == "llvm.func" and len(op.operation.regions[0].blocks)
+        if is_defined and "always_inline" not in op.operation.attributes:
             op.operation.attributes["no_inline"] = ir.UnitAttr.get()
             if "sym_visibility" in op.operation.attributes:
                 del op.operation.attributes["sym_visibility"]

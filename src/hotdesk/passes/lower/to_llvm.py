@@ -1,8 +1,9 @@
-"""The MLIR passes that take a module of kernels to the LLVM dialect.
+"""From a module of kernels to the LLVM dialect: MLIR's own passes, and our elementary functions in the place of `math` ops.
 
 Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits
-compute in f32 and round after every operation, as PyTorch does; functions LLVM has no intrinsic for become calls of the C
-math library. A function whose arguments are memrefs takes one plain pointer for each.
+compute in f32 and round after every operation, as PyTorch does. Elementary functions on f32 are those of
+`kernels.elementary`; others that LLVM has no intrinsic for become calls of the C math library. A function whose arguments
+are memrefs takes one plain pointer for each.
 
 What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), `math.fma` on
 f16 and bf16 (multiply and add in f32), and `arith.truncf` from f64 straight to f16 or bf16 (go through f32). The last two
@@ -12,7 +13,11 @@ ask for runtime symbols that the JIT does not find, which ends the process. A bf
 
 from __future__ import annotations
 
-KERNEL_PASSES: tuple[str, ...] = (
+from hotdesk._bindings import ir
+from hotdesk.ir.context import run_mlir_passes
+from hotdesk.kernels.elementary import use_elementary_functions
+
+_TO_LOOPS = (
     "func.func(tm-tensor-to-loops)",
     "func.func(convert-linalg-to-loops)",
     "canonicalize",
@@ -22,6 +27,8 @@ KERNEL_PASSES: tuple[str, ...] = (
     "lower-affine",  # the pass before writes strides as affine maps
     "func.func(arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32})",
     "math-extend-to-supported-types{target-type=f32}",
+)
+_TO_LLVM = (
     "convert-math-to-funcs",  # integer powers
     "convert-scf-to-cf",
     "convert-math-to-llvm",
@@ -37,8 +44,13 @@ KERNEL_PASSES: tuple[str, ...] = (
     "reconcile-unrealized-casts",
 )
 
-KERNEL_PIPELINE: str = f"builtin.module({','.join(KERNEL_PASSES)})"
-"""For `PassManager.parse`, on a `builtin.module` of kernel functions and their declarations."""
+
+def kernels_to_llvm(module: ir.Module) -> None:
+    """Takes kernel functions and their declarations to the LLVM dialect, in place. Raises PassError."""
+    run_mlir_passes(module, ",".join(_TO_LOOPS))
+    use_elementary_functions(module)
+    run_mlir_passes(module, ",".join(_TO_LLVM))
+
 
 SUPPORT: str = """
 llvm.func @__truncsfbf2(%x: f32) -> bf16 {

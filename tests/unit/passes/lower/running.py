@@ -11,11 +11,10 @@ import scipy_openblas32
 import torch
 from torch_mlir import ir
 from torch_mlir.execution_engine import ExecutionEngine
-from torch_mlir.passmanager import PassManager
 
 from hotdesk.passes.lower.kernel import KernelText, View
 from hotdesk.passes.lower.library import define_support
-from hotdesk.passes.lower.to_llvm import KERNEL_PIPELINE
+from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 
 DTYPES = {
     "f32": torch.float32,
@@ -40,7 +39,7 @@ class Kernel:
         with ir.Context(), ir.Location.unknown():
             module = ir.Module.parse("\n".join((*kernel.declarations, kernel.text)))
             module.operation.verify()
-            PassManager.parse(KERNEL_PIPELINE).run(module.operation)
+            kernels_to_llvm(module)
             define_support(module)
             self._engine = ExecutionEngine(module, opt_level=3, shared_libs=[_BLAS])
         self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.raw_lookup("KERNEL"))

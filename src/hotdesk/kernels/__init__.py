@@ -1,0 +1,1 @@
+"""Generators of machine code that Hotdesk brings itself."""

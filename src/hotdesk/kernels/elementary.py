@@ -1,0 +1,447 @@
+"""Elementary functions on f32 as branch-free arithmetic, so that loops which call them become vector code.
+
+    math.exp %x : f32   ->   func.call @hotdesk_exp(%x) : (f32) -> f32
+
+Each function reduces its argument, evaluates a polynomial (coefficients: minimax fits on the reduced range, made for these
+functions by Lawson's iteration) and puts the result together with selects instead of branches. LLVM inlines it into the
+loop around and vectorises that. Worst errors over all floats are at most 4 units in the last place (tests/unit/kernels);
+special values (zeros with their sign, infinities, NaN, denormals) are those of the C library.
+
+`use_elementary_functions` puts them in the place of a module's ops. f64 keeps the C library's functions, and 16-bit floats
+compute in f32 before they get here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create, replace
+from hotdesk.ir.context import entered
+from hotdesk.ir.walking import defining_op, nested_ops
+
+_LN2_HIGH = 0.693145751953125  # 15 bits: its product with an exponent is exact
+_LN2_LOW = 1.4286068203094172e-06
+_LOG2_E = 1.4426950408889634
+_ROUNDER = 12582912.0  # 3 · 2^22: adding it leaves the nearest integer in the low bits
+_WIDE_ROUNDER = 6755399441055744.0  # 3 · 2^51: the same for f64
+_SQRT_HALF_BITS = 0x3F3504F3
+_TWO_OVER_PI = tuple(
+    digit * 2.0 ** (-24 * place)
+    for place, digit in enumerate(
+        (0xA2F983, 0x6E4E44, 0x1529FC, 0x2757D1, 0xF534DD, 0xC0DB62, 0x95993C, 0x439041, 0xFE5163), start=1
+    )
+)
+"""2/π in pieces of 24 bits, enough for the largest float."""
+
+
+class _Function:
+    """Lines of one function in the making."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def value(self, text: str, kind: str) -> _Value:
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"  {name} = {text}")
+        return _Value(self, name, kind)
+
+    def constant(self, number: float, kind: str) -> _Value:
+        return self.value(f"arith.constant {_literal(number, kind)} : {kind}", kind)
+
+
+def _literal(number: float, kind: str) -> str:
+    if kind.startswith("i"):
+        return str(int(number))
+    if number != number or number in (float("inf"), float("-inf")):
+        bits = {"f32": (0x7FC00000, 0x7F800000, 0xFF800000), "f64": (0x7FF8 << 48, 0x7FF0 << 48, 0xFFF0 << 48)}[kind]
+        return f"0x{bits[0 if number != number else 1 if number > 0 else 2]:X}"
+    return f"{number:.17e}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Value:
+    """A scalar in a function; Python's operators write the arithmetic."""
+
+    function: _Function
+    name: str
+    kind: str
+
+    def _other(self, other: _Value | float) -> _Value:
+        return other if isinstance(other, _Value) else self.function.constant(other, self.kind)
+
+    def _apply(self, name: str, other: _Value | float) -> _Value:
+        suffix = "f" if self.kind.startswith("f") else "i"
+        return self.function.value(
+            f"arith.{name}{suffix} {self.name}, {self._other(other).name} : {self.kind}", self.kind
+        )
+
+    def __add__(self, other: _Value | float) -> _Value:
+        return self._apply("add", other)
+
+    def __sub__(self, other: _Value | float) -> _Value:
+        return self._apply("sub", other)
+
+    def __mul__(self, other: _Value | float) -> _Value:
+        return self._apply("mul", other)
+
+    def __truediv__(self, other: _Value | float) -> _Value:
+        return self._apply("div", other)
+
+    def __neg__(self) -> _Value:
+        return self.function.value(f"arith.negf {self.name} : {self.kind}", self.kind)
+
+    def __and__(self, other: _Value | float) -> _Value:
+        return self._apply("and", other)
+
+    def __or__(self, other: _Value | float) -> _Value:
+        return self._apply("or", other)
+
+    def __xor__(self, other: _Value | float) -> _Value:
+        return self._apply("xor", other)
+
+    def __lshift__(self, bits: int) -> _Value:
+        return self._apply("shl", bits)
+
+    def __rshift__(self, bits: int) -> _Value:
+        """Keeps the sign."""
+        amount = self.function.constant(bits, self.kind)
+        return self.function.value(f"arith.shrsi {self.name}, {amount.name} : {self.kind}", self.kind)
+
+    def fma(self, factor: _Value | float, addend: _Value | float) -> _Value:
+        """self · factor + addend, rounded once."""
+        operands = f"{self.name}, {self._other(factor).name}, {self._other(addend).name}"
+        return self.function.value(f"math.fma {operands} : {self.kind}", self.kind)
+
+    def unary(self, op: str) -> _Value:
+        return self.function.value(f"math.{op} {self.name} : {self.kind}", self.kind)
+
+    def with_sign_of(self, other: _Value) -> _Value:
+        return self.function.value(f"math.copysign {self.name}, {other.name} : {self.kind}", self.kind)
+
+    def compare(self, how: str, other: _Value | float) -> _Value:
+        """An i1; `how` as in `arith.cmpf`: comparisons that begin with `o` are false for NaN."""
+        op = "cmpf" if self.kind.startswith("f") else "cmpi"
+        return self.function.value(f"arith.{op} {how}, {self.name}, {self._other(other).name} : {self.kind}", "i1")
+
+    def choose(self, yes: _Value | float, no: _Value) -> _Value:
+        """For an i1."""
+        return self.function.value(f"arith.select {self.name}, {no._other(yes).name}, {no.name} : {no.kind}", no.kind)
+
+    def bits(self) -> _Value:
+        kind = f"i{self.kind[1:]}"
+        return self.function.value(f"arith.bitcast {self.name} : {self.kind} to {kind}", kind)
+
+    def as_float(self) -> _Value:
+        """The float with these bits."""
+        kind = f"f{self.kind[1:]}"
+        return self.function.value(f"arith.bitcast {self.name} : {self.kind} to {kind}", kind)
+
+    def to(self, kind: str) -> _Value:
+        """The number in another float type, or an integer as a float."""
+        op = "sitofp" if self.kind.startswith("i") else "extf" if kind == "f64" else "truncf"
+        return self.function.value(f"arith.{op} {self.name} : {self.kind} to {kind}", kind)
+
+
+def _polynomial(x: _Value, coefficients: Sequence[float]) -> _Value:
+    """Horner's rule, the constant term first."""
+    result = x.function.constant(coefficients[-1], x.kind)
+    for coefficient in reversed(coefficients[:-1]):
+        result = result.fma(x, coefficient)
+    return result
+
+
+def _power_of_two(exponent: _Value) -> _Value:
+    """2^n for an i32 from -126 to 127."""
+    return ((exponent + 127) << 23).as_float()
+
+
+def _scaled(x: _Value, exponent: _Value) -> _Value:
+    """x · 2^n for an i32 from -252 to 254, rounded once: denormals and infinity come out right."""
+    half = exponent >> 1
+    return x * _power_of_two(half) * _power_of_two(exponent - half)
+
+
+def _exp_parts(x: _Value) -> tuple[_Value, _Value, _Value]:
+    """n (bits of an i32), r and P with e^x = 2^n · (1 + r + r² P), |r| ≤ ln 2 / 2; x from -151 ln 2 to 128 ln 2."""
+    shifted = x.fma(_LOG2_E, _ROUNDER)
+    whole = shifted - _ROUNDER
+    r = whole.fma(-_LN2_LOW, whole.fma(-_LN2_HIGH, x))
+    p = _polynomial(
+        r, (0.5000000078136531, 0.16666666856144904, 0.04166626927324281, 0.008333265339695814, 0.0013946116998904828,
+            0.00019917873656305032)
+    )  # fmt: skip
+    return shifted.bits() - 0x4B400000, r, p
+
+
+def _exp(x: _Value) -> _Value:
+    x = x.compare("ogt", 89.0).choose(89.0, x)
+    x = x.compare("olt", -104.5).choose(-104.5, x)
+    n, r, p = _exp_parts(x)
+    return _scaled((r * r).fma(p, r) + 1.0, n)
+
+
+def _exp2(x: _Value) -> _Value:
+    x = x.compare("ogt", 129.0).choose(129.0, x)
+    x = x.compare("olt", -151.0).choose(-151.0, x)
+    shifted = x + _ROUNDER
+    r = x - (shifted - _ROUNDER)
+    return _scaled(_exp2_polynomial(r), shifted.bits() - 0x4B400000)
+
+
+def _exp2_polynomial(r: _Value) -> _Value:
+    """2^r for |r| ≤ 1/2, as 1 + r Q(r)."""
+    q = (0.6931471805416536, 0.24022651075854476, 0.05550410962571636, 0.00961803691070985, 0.001333343078764731,
+         0.0001546711038208411, 1.5314946656881596e-05)  # fmt: skip
+    return _polynomial(r, q).fma(r, 1.0)
+
+
+def _expm1(x: _Value) -> _Value:
+    p = _polynomial(
+        x, (0.16666666772728585, 0.04166648178226982, 0.00833328210015444, 0.0013933340196239036, 0.0001990972602929388)
+    )
+    square = x * x
+    near = square.fma((x * p) + 0.5, x)
+    return x.unary("absf").compare("olt", 0.3466).choose(near.with_sign_of(x), _exp(x) - 1.0)
+
+
+def _log_parts(x: _Value) -> tuple[_Value, _Value]:
+    """e and f with x = 2^e · (1 + f), √½ ≤ 1 + f < √2, for positive finite x, denormals included; e as a float."""
+    is_small = x.compare("olt", 1.1754943508222875e-38)
+    bits = is_small.choose(x * 33554432.0, x).bits() - _SQRT_HALF_BITS
+    e = (bits >> 23).to("f32") + is_small.choose(-25.0, x.function.constant(0.0, "f32"))
+    mantissa = ((bits & 0x007FFFFF) + _SQRT_HALF_BITS).as_float()
+    return e, mantissa - 1.0
+
+
+def _log_tail(f: _Value) -> _Value:
+    """log(1 + f) - f + f²/2."""
+    p = _polynomial(
+        f, (0.3333331043830921, -0.2499998662815752, 0.2000222671194122, -0.16669249333606218, 0.14218655181105774,
+            -0.12384372382359247, 0.11873020062966963, -0.11789684859772966, 0.06915125876851513)
+    )  # fmt: skip
+    return p * f * (f * f)
+
+
+def _log_ends(x: _Value, inside: _Value) -> _Value:
+    """`inside` for positive finite x; -∞ at zeros, NaN below, ∞ and NaN as they are."""
+    result = x.compare("olt", float("inf")).choose(inside, x)
+    result = x.compare("oeq", 0.0).choose(float("-inf"), result)
+    return x.compare("olt", 0.0).choose(float("nan"), result)
+
+
+def _log(x: _Value) -> _Value:
+    e, f = _log_parts(x)
+    low = (f * f).fma(-0.5, e.fma(_LN2_LOW, _log_tail(f)))
+    return _log_ends(x, e.fma(_LN2_HIGH, low + f))
+
+
+def _log_base(x: _Value, high: float, low: float, of_two: tuple[float, float]) -> _Value:
+    """The logarithm to a base b: log_b e = high + low (high short), log_b 2 = of_two (its first part short)."""
+    e, f = _log_parts(x)
+    tail = (f * f).fma(-0.5, _log_tail(f))
+    rest = f.fma(low, tail.fma(high + low, e * of_two[1]))
+    return _log_ends(x, e.fma(of_two[0], f.fma(high, rest)))
+
+
+def _log2(x: _Value) -> _Value:
+    return _log_base(x, 1.4423828125, 0.00031222844459, (1.0, 0.0))
+
+
+def _log10(x: _Value) -> _Value:
+    return _log_base(x, 0.434326171875, -3.1689971625e-05, (0.301025390625, 4.6050389811952e-06))
+
+
+def _log1p(x: _Value) -> _Value:
+    u = x + 1.0
+    inside = _log(u) * (x / (u - 1.0))
+    result = u.compare("oeq", 1.0).choose(x, inside)
+    result = x.compare("oeq", float("inf")).choose(x, result)
+    return x.compare("oeq", -1.0).choose(float("-inf"), result)
+
+
+def _tanh(x: _Value) -> _Value:
+    a = x.unary("absf")
+    z = a * a
+    p = _polynomial(
+        z, (-0.33333330906671726, 0.1333320976379603, -0.05394720426941829, 0.02170296710618319, -0.00818267386097826,
+            0.002147536864114056)
+    )  # fmt: skip
+    near = (a * z).fma(p, a)
+    far = -(x.function.constant(2.0, "f32") / (_exp(a + a) + 1.0)) + 1.0
+    return a.compare("olt", 0.625).choose(near, far).with_sign_of(x)
+
+
+def _erf(x: _Value) -> _Value:
+    a = x.unary("absf")
+    p = _polynomial(
+        a * a, (0.12837916649478404, -0.37612632285678094, 0.11283672545555871, -0.026858104288440186,
+                0.005197797166859541, -0.0008105965117017254, 8.215423700928739e-05)
+    )  # fmt: skip
+    near = a.fma(p, a)
+    b = a.compare("ogt", 4.0).choose(4.0, a)
+    log_rest = _polynomial(
+        b, (0.00017055203052336343, -1.129495159058167, -0.6333866465646399, -0.10823661932805842, 0.025091496777186258,
+            -0.0041605269922600505, 0.0004323030050456572, -2.090955558598565e-05)
+    )  # fmt: skip
+    far = -_exp(log_rest) + 1.0
+    return a.compare("olt", 0.94).choose(near, far).with_sign_of(x)
+
+
+def _quarter_turns(x: _Value) -> tuple[_Value, _Value]:
+    """q (i32, modulo 4) and r (f64) with x = q π/2 + r (modulo 2π), |r| ≤ π/4, for every finite f32.
+
+    x · 2/π is summed from exact products with 24-bit pieces of 2/π, each reduced modulo 4 at once, which is exact; so is the
+    sum of the large ones. Payne and Hanek's idea (1983), in f64 arithmetic alone.
+    """
+    wide = x.to("f64")
+    turns = x.function.constant(0.0, "f64")
+    count = x.function.constant(0, "i32")
+    for piece in _TWO_OVER_PI:
+        product = wide * piece
+        turns = turns + (product - (product * 0.25).unary("roundeven") * 4.0)
+        shifted = turns + _WIDE_ROUNDER
+        turns = turns - (shifted - _WIDE_ROUNDER)
+        low = x.function.value(f"arith.trunci {shifted.bits().name} : i64 to i32", "i32")
+        count = count + low
+    return count, turns * 1.5707963267948966
+
+
+def _circular(x: _Value, turn: int) -> _Value:
+    """sin(x + turn π/2)."""
+    count, r = _quarter_turns(x)
+    count = count + turn
+    r = r.to("f32")
+    z = r * r
+    sine = (r * z).fma(
+        _polynomial(z, (-0.16666666641112537, 0.008333329325331268, -0.00019839315120370802, 2.7181217654307446e-06)), r
+    )
+    cosine = (z * z).fma(
+        _polynomial(z, (0.04166666662192728, -0.0013888883674547162, 2.479949892395126e-05, -2.720847606284392e-07)),
+        z.fma(-0.5, 1.0),
+    )
+    result = (count & 1).compare("eq", 0).choose(sine, cosine)
+    return (result.bits() ^ ((count & 2) << 30)).as_float()
+
+
+def _sin(x: _Value) -> _Value:
+    return x.compare("oeq", 0.0).choose(x, _circular(x, 0))
+
+
+def _cos(x: _Value) -> _Value:
+    return _circular(x, 1)
+
+
+def _log2_wide(x: _Value) -> _Value:
+    """log2 of a positive f64 that was an f32, to 2^-42."""
+    bits = x.bits() - 0x3FE6A09E667F3BCD
+    exponent = x.function.value(f"arith.trunci {(bits >> 52).name} : i64 to i32", "i32").to("f64")
+    mantissa = ((bits & 0x000FFFFFFFFFFFFF) + 0x3FE6A09E667F3BCD).as_float()
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    series = _polynomial(
+        s * s, (2.8853900817779268, 0.9617966939242867, 0.5770780172704121, 0.41219839779179385, 0.3206167173760456,
+                0.2614330399183227, 0.24305766769024665)
+    )  # fmt: skip
+    return s.fma(series, exponent)
+
+
+def _pow(x: _Value, y: _Value) -> _Value:
+    a = x.unary("absf")
+    logarithm = _log2_wide(a.to("f64"))
+    logarithm = a.compare("oeq", 0.0).choose(float("-inf"), logarithm)
+    logarithm = a.compare("olt", float("inf")).choose(logarithm, a.to("f64"))
+    exponent = y.to("f64") * logarithm
+    exponent = exponent.compare("ogt", 300.0).choose(300.0, exponent)
+    exponent = exponent.compare("olt", -300.0).choose(-300.0, exponent)
+    shifted = exponent + _WIDE_ROUNDER
+    power = _exp2_polynomial(exponent - (shifted - _WIDE_ROUNDER)) * (((shifted.bits() + 1023) << 52).as_float())
+    result = power.to("f32")
+    is_whole = y.unary("floor").compare("oeq", y)
+    half = y * 0.5
+    is_even = half.unary("floor").compare("oeq", half)
+    negated = x.bits() & (is_even.choose(0, is_whole.choose(-0x80000000, x.function.constant(0, "i32"))))
+    result = (result.bits() | negated).as_float()
+    is_invalid = x.compare("olt", 0.0) & a.compare("olt", float("inf")) & is_whole.compare("eq", 0)
+    result = is_invalid.choose(float("nan"), result)
+    is_one = x.compare("oeq", 1.0) | y.compare("oeq", 0.0)
+    is_one = is_one | (x.compare("oeq", -1.0) & y.unary("absf").compare("oeq", float("inf")))
+    return is_one.choose(1.0, result)
+
+
+_FUNCTIONS: dict[str, tuple[Callable[..., _Value], int]] = {
+    "exp": (_exp, 1),
+    "exp2": (_exp2, 1),
+    "expm1": (_expm1, 1),
+    "log": (_log, 1),
+    "log2": (_log2, 1),
+    "log10": (_log10, 1),
+    "log1p": (_log1p, 1),
+    "tanh": (_tanh, 1),
+    "erf": (_erf, 1),
+    "sin": (_sin, 1),
+    "cos": (_cos, 1),
+    "powf": (_pow, 2),
+}
+
+ELEMENTARY: tuple[str, ...] = tuple(_FUNCTIONS)
+"""The ops of the `math` dialect that have a function here."""
+
+_MULTIPLIED = {2.0: 1, 3.0: 2}
+"""Exponents of powers that are products, with the number of multiplications."""
+
+
+def symbol(op: str) -> str:
+    """The function that computes `math.<op>` on f32."""
+    return f"hotdesk_{op}"
+
+
+def text(op: str) -> str:
+    """The function of `math.<op>` as MLIR text: internal to its module, inlined wherever it is called."""
+    make, arity = _FUNCTIONS[op]
+    function = _Function()
+    result = make(*(_Value(function, f"%x{i}", "f32") for i in range(arity)))
+    parameters = ", ".join(f"%x{i}: f32" for i in range(arity))
+    attributes = "{llvm.always_inline, llvm.linkage = #llvm.linkage<internal>}"
+    head = f"func.func private @{symbol(op)}({parameters}) -> f32 attributes {attributes} {{"
+    return "\n".join([head, *function.lines, f"  return {result.name} : f32", "}"])
+
+
+def use_elementary_functions(module: ir.Module) -> None:
+    """Exchanges the ops of the `math` dialect on f32 for calls of the functions above, and defines those."""
+    used: dict[str, None] = {}
+    with entered(module.operation):
+        f32 = ir.F32Type.get()
+        for op in nested_ops(module.operation):
+            dialect, _, name = op.name.partition(".")
+            if dialect != "math" or name not in _FUNCTIONS or op.results[0].type != f32:
+                continue
+            if name == "powf" and _exponent(op) in _MULTIPLIED:
+                _multiply_out(op, _MULTIPLIED[_exponent(op)])
+                continue
+            used[name] = None
+            callee = {"callee": ir.FlatSymbolRefAttr.get(symbol(name))}
+            replace(op, create("func.call", list(op.operands), [f32], callee, before=op))
+        for name in used:
+            parsed = ir.Module.parse(text(name))  # kept while its function moves
+            function = parsed.body.operations[0]
+            function.operation.detach_from_parent()
+            module.body.append(function)
+
+
+def _exponent(power: ir.Operation) -> float:
+    """The exponent of a power if it is a constant, else NaN."""
+    source = defining_op(power.operands[1])
+    if source is None or source.name != "arith.constant":
+        return float("nan")
+    return float(cast(Any, source.attributes["value"]).value)
+
+
+def _multiply_out(power: ir.Operation, times: int) -> None:
+    base = value = power.operands[0]
+    for _ in range(times):
+        product = create("arith.mulf", [value, base], [base.type], before=power)
+        value = product.results[0]
+    power.results[0].replace_all_uses_with(value)
+    power.erase()

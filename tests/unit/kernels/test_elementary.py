@@ -1,0 +1,165 @@
+"""Elementary functions on f32 against f64, in units in the last place; special values as the C library has them."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from torch_mlir import ir
+from torch_mlir.execution_engine import ExecutionEngine
+
+from hotdesk.ir.context import make_context
+from hotdesk.kernels.elementary import ELEMENTARY, use_elementary_functions
+from hotdesk.passes.lower.to_llvm import kernels_to_llvm
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+
+_MOST_ULPS = 4.0
+_ALL = 1 << 32
+_CHUNK = 1 << 22
+
+_REFERENCES: dict[str, Callable[..., Doubles]] = {
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "tanh": np.tanh,
+    "erf": lambda x: torch.erf(torch.from_numpy(x)).numpy(),
+    "sin": np.sin,
+    "cos": np.cos,
+    "powf": np.power,
+}
+_SPECIAL = np.array(
+    [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 0.5, -0.5, 2, -2, 3, -3, -3.5, 1e10, -1e10, 16777217, 1e-45, -1e-45],
+    "f4",
+)
+
+
+def _loop(op: str) -> str:
+    inputs = "%x, %y" if op == "powf" else "%x"
+    return f"""
+func.func @run(%a: memref<f32>, %b: memref<f32>, %c: memref<f32> {{llvm.noalias}}, %n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %A = memref.reinterpret_cast %a to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
+  %B = memref.reinterpret_cast %b to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
+  %C = memref.reinterpret_cast %c to offset: [0], sizes: [%n], strides: [1] : memref<f32> to memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {{
+    %x = memref.load %A[%i] : memref<?xf32>
+    %y = memref.load %B[%i] : memref<?xf32>
+    %z = math.{op} {inputs} : f32
+    memref.store %z, %C[%i] : memref<?xf32>
+  }}
+  return
+}}"""
+
+
+class _Compiled:
+    def __init__(self, op: str) -> None:
+        with make_context(), ir.Location.unknown():
+            module = ir.Module.parse(_loop(op))
+            kernels_to_llvm(module)
+            self.text = str(module)
+            self._engine = ExecutionEngine(module, opt_level=3)
+        self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.raw_lookup("run"))
+
+    def __call__(self, x: Floats, y: Floats) -> Floats:
+        result = np.empty_like(x)
+        values = (ctypes.c_int64 * 4)(x.ctypes.data, y.ctypes.data, result.ctypes.data, x.size)
+        packed = (ctypes.c_void_p * 4)(*(ctypes.addressof(values) + 8 * i for i in range(4)))
+        self._entry(ctypes.addressof(packed))
+        return result
+
+
+_compiled = cache(_Compiled)
+
+
+def _reference(op: str, x: Floats, y: Floats) -> Doubles:
+    with np.errstate(all="ignore"):
+        wide = [x.astype("f8"), y.astype("f8")]
+        return _REFERENCES[op](*wide[: 2 if op == "powf" else 1])
+
+
+def _check(op: str, x: Floats, y: Floats) -> None:
+    got, want = _compiled(op)(x, y), _reference(op, x, y)
+    with np.errstate(all="ignore"):
+        rounded = want.astype("f4")
+        exact = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
+        unit = np.maximum(np.spacing(np.abs(rounded)).astype("f8"), 2.0**-149)
+        error = np.where(exact, 0.0, np.abs(got.astype("f8") - want) / unit)
+    far = ~(error <= _MOST_ULPS)  # NaN where only one is infinite or NaN
+    assert not far.any(), f"{op}({x[far][0]!r}, {y[far][0]!r}) is {got[far][0]!r}, expected {want[far][0]!r}"
+    zero = (got == 0) & (rounded == 0)
+    assert np.array_equal(np.signbit(got[zero]), np.signbit(rounded[zero])), f"{op}: the sign of a zero"
+
+
+def _floats(start: int, stop: int, step: int) -> Floats:
+    return np.arange(start, stop, step, dtype=np.uint64).astype(np.uint32).view(np.float32)
+
+
+@pytest.mark.parametrize("op", ELEMENTARY)
+def test_floats_of_all_magnitudes(op: str) -> None:
+    x = _floats(0, _ALL, 4099)
+    y = np.random.default_rng(0).permutation(x)
+    _check(op, x, y)
+
+
+@pytest.mark.parametrize("op", ELEMENTARY)
+def test_special_values(op: str) -> None:
+    x, y = (each.ravel().copy() for each in np.meshgrid(_SPECIAL, _SPECIAL))
+    _check(op, x, y)
+
+
+def test_powers_of_moderate_size() -> None:
+    random = np.random.default_rng(0)
+    x = np.exp(random.uniform(-10, 10, 1 << 20)).astype("f4")
+    _check("powf", x, random.uniform(-12, 12, x.size).astype("f4"))
+
+
+@pytest.mark.parametrize("op", ELEMENTARY)
+def test_the_c_library_is_not_called(op: str) -> None:
+    text = _compiled(op).text
+    assert f"llvm.call @hotdesk_{op}(" in text
+    called = [line.split("llvm.call @")[1].split("(")[0] for line in text.splitlines() if "llvm.call @" in line]
+    assert set(called) == {f"hotdesk_{op}"}
+
+
+@pytest.mark.parametrize(("exponent", "products"), [(2.0, 1), (3.0, 2)])
+def test_small_powers_are_products(exponent: float, products: int) -> None:
+    source = f"""
+func.func @run(%x: f32) -> f32 {{
+  %e = arith.constant {exponent} : f32
+  %y = math.powf %x, %e : f32
+  return %y : f32
+}}"""
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(source)
+        use_elementary_functions(module)
+        text = str(module)
+    assert text.count("arith.mulf") == products
+    assert "powf" not in text
+
+
+def test_other_types_stay() -> None:
+    source = "func.func @run(%x: f64) -> f64 {\n  %y = math.exp %x : f64\n  return %y : f64\n}"
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(source)
+        use_elementary_functions(module)
+        assert "math.exp %arg0 : f64" in str(module)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", [op for op in ELEMENTARY if op != "powf"])
+def test_every_float(op: str) -> None:
+    for start in range(0, _ALL, _CHUNK):
+        x = _floats(start, start + _CHUNK, 1)
+        _check(op, x, x)
