@@ -86,7 +86,10 @@ def _show(source: Input, diagnostic: Diagnostic) -> None:
 
 
 def _sizes(text: str) -> list[int]:
-    return [int(part) for part in text.split(",") if part.strip()]
+    try:
+        return [int(part) for part in text.split(",") if part.strip()]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected whole numbers with commas between them, got '{text}'") from None
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -96,13 +99,16 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 no faults, 1 faults, 2 the program could not be checked.",
     )
     parser.add_argument("file", help="MLIR text; '-' reads stdin")
-    parser.add_argument("--function", default="main", metavar="NAME", help="which function to call (main)")
+    parser.add_argument(
+        "--function", metavar="NAME", help="which function to call (main, or the only one that is not private)"
+    )
     parser.add_argument(
         "--sizes",
         type=_sizes,
         default=[],
         metavar="N,N,…",
-        help="dynamic sizes and integer scalars of the arguments, in order; --sizes=-3 where the first one is negative",
+        help="integers among the arguments, and their dynamic sizes where these do not follow from others, in order; "
+        "--sizes=-3 where the first one is negative",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="for the random values of the arguments (0)")
     parser.add_argument(

@@ -1,7 +1,14 @@
-"""The sizes that a function states of its arguments: `hotdesk.shape` attributes."""
+"""The sizes that a function states of its arguments: `hotdesk.shape` attributes.
+
+    func @f(%x: memref<?xf32> {hotdesk.shape = ["n"]}, %y: memref<?xf32> {hotdesk.shape = ["2*n"]})
+    func @g(%arg0: memref<?xf32>, %arg1: index, %y: memref<?x?xf32> {hotdesk.shape = ["dim 0 of %arg0", "%arg1"]})
+
+A size is named by whoever wrote the function, or after the argument that it follows from.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
 import sympy
@@ -10,8 +17,10 @@ from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import OPAQUE, Size, parsed
+from hotdesk.ir.types import shape_of
 
 SHAPE = "hotdesk.shape"
+_DIM = re.compile(r"dim (\d+) of %arg(\d+)")
 
 
 def argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:
@@ -27,7 +36,38 @@ def argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:
     for number, attributes in enumerate(cast(Any, function.attributes["arg_attrs"])):
         if SHAPE in attributes:
             shapes[number] = _stated(function, attributes[SHAPE], types[number])
+    for number in _followed(shapes) - shapes.keys():
+        if number < len(types) and isinstance(types[number], (ir.RankedTensorType, ir.MemRefType)):
+            static = enumerate(shape_of(types[number]))
+            shapes[number] = tuple(sympy.Symbol(dim_name(number, i)) if size is None else size for i, size in static)
     return shapes
+
+
+def dim_name(argument: int, dim: int) -> str:
+    """The name of a size that is a dim of an argument."""
+    return f"dim {dim} of {argument_name(argument)}"
+
+
+def argument_name(argument: int) -> str:
+    """The name of a size that is an argument: what MLIR prints."""
+    return f"%arg{argument}"
+
+
+def is_derived(name: str) -> bool:
+    """Whether a size is named after the argument that it follows from."""
+    return "%" in name
+
+
+def _followed(shapes: dict[int, tuple[Size, ...]]) -> set[int]:
+    """The arguments after whose dims sizes are named."""
+    names = {
+        str(symbol)
+        for shape in shapes.values()
+        for size in shape
+        if isinstance(size, sympy.Expr)
+        for symbol in size.free_symbols
+    }
+    return {int(found[2]) for name in names if (found := _DIM.fullmatch(name)) is not None}
 
 
 def _stated(function: ir.Operation, given: Any, kind: Any) -> tuple[Size, ...]:

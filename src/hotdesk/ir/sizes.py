@@ -16,6 +16,8 @@ Size: TypeAlias = "int | sympy.Expr"
 
 OPAQUE = "opaque"
 _algebra: Any = sympy  # SymPy's functions are not annotated
+_DERIVED = re.compile(r"(?:\bdim \d+ of )%\w+|(?<![\w)%])(?<![\w)] )%[A-Za-z_]\w*")
+"""A dim of an argument, or an argument that is a size, by its name in MLIR text."""
 _NAME = re.compile(r"\b(?!True\b|False\b)[A-Za-z_]\w*\b(?!\s*\()")
 _CALLED = re.compile(r"(\w+)\s*\(")
 _EXPRESSION = re.compile(r"[\w\s+\-*/%(),<>=!&|~]+")
@@ -46,16 +48,20 @@ def is_opaque(size: Size) -> bool:
 
 @lru_cache(maxsize=4096)
 def parsed(text: str) -> Size:
-    """A size as it was printed. Every name that is not called is a symbol, whatever else SymPy knows by that name.
+    """A size as it was printed. Every name that is not called is a symbol, whatever else SymPy knows by that name; so are
+    `dim 0 of %x` and `%n`.
 
     Raises:
         ValueError: the text is no expression of numbers, names and functions of SymPy's, or one that is no size.
     """
     if not _EXPRESSION.fullmatch(text) or not all(map(_is_function, _CALLED.findall(text))):
         raise ValueError(f"no expression: {text!r}")
-    names = dict.fromkeys(_NAME.findall(text))
+    derived = {name: f"derived_{i}_" for i, name in enumerate(dict.fromkeys(_DERIVED.findall(text)))}
+    plain = _DERIVED.sub(lambda name: derived[name[0]], text)
+    symbols = {name: sympy.Symbol(name) for name in dict.fromkeys(_NAME.findall(plain))}
+    symbols.update({stand_in: sympy.Symbol(name) for name, stand_in in derived.items()})
     try:
-        found = _algebra.sympify(text, locals={name: sympy.Symbol(name) for name in names})
+        found = _algebra.sympify(plain, locals=symbols)
     except (sympy.SympifyError, TypeError, AttributeError) as error:
         raise ValueError(f"no expression: {text!r}") from error
     if not isinstance(found, sympy.Expr) or found.is_integer is False or found.is_negative:

@@ -70,7 +70,7 @@ _MEANINGS: dict[str, Meaning] = {
 
 def check_module(
     module: ir.Module,
-    function: str = "main",
+    function: str | None = None,
     arguments: Sequence[Any] | None = None,
     *,
     result_shapes: Mapping[int, Sequence[int]] | None = None,
@@ -83,7 +83,7 @@ def check_module(
 
     Args:
         module: IR on memrefs.
-        function: which function to call.
+        function: which function to call; `main` when left out, or the only one that is not private.
         arguments: an array for each memref and a NumPy scalar for each scalar, without the arguments that are results or arenas.
             Drawn at random from `seed` when left out; `sizes` are then the dynamic sizes and the scalar integers, in order.
         result_shapes: sizes of the results that are arguments, by number, where their types leave them open; of those that lie in
@@ -92,7 +92,7 @@ def check_module(
         settings: see `Settings`.
 
     Raises:
-        OptionError: the module has no such function.
+        OptionError: the module has no such function, or several and no `main`.
         CallError: the arguments are not those of the function.
         LoweringError: the program uses an op that the checker does not know, or the function takes what cannot be given.
         ExecutionError: the program does not end.
@@ -102,12 +102,16 @@ def check_module(
         found = parameters(entry, read_only)
         refuse_unknown(entry, found)
         with placed(entry.location):
-            values = drawn(found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
+            values = (
+                drawn(entry, found, sizes, seed) if arguments is None else empty(found, arguments, result_shapes or {})
+            )
         given = passed(machine, entry, found, values)
-        return run(machine, function, given, slots_of(found, given, result_shapes or {}))
+        return run(machine, symbol_name(entry), given, slots_of(found, given, result_shapes or {}))
 
 
-def machine_for(module: ir.Module, function: str, settings: Settings | None = None) -> tuple[Machine, ir.Operation]:
+def machine_for(
+    module: ir.Module, function: str | None, settings: Settings | None = None
+) -> tuple[Machine, ir.Operation]:
     """A machine for a module, and the function to call in what it runs. Raises OptionError if there is no such function."""
     prepared, expansions = _prepared(module)
     return Machine(prepared, _MEANINGS, expansions, settings or Settings()), _function(prepared, function)
@@ -140,12 +144,19 @@ def _prepared(module: ir.Module) -> tuple[ir.Operation, Expansions]:
     return root, expanded(ops)
 
 
-def _function(module: ir.Operation, name: str) -> ir.Operation:
+def _function(module: ir.Operation, name: str | None) -> ir.Operation:
     ops = [op.operation for op in module.regions[0].blocks[0].operations]
     found = {symbol_name(op): op for op in ops if op.name == "func.func" and len(op.regions[0].blocks)}
+    if not found:
+        raise OptionError("the module", expected="a function with a body", got="none")
+    if name is None:
+        public = [each for each, op in found.items() if "sym_visibility" not in op.attributes] or list(found)
+        if len(public) > 1 and "main" not in found:
+            hint = "Name it: `--function` of `hotdesk check`."
+            raise OptionError("the function to check", expected=f"one of {', '.join(public)}", got="none", hint=hint)
+        name = public[0] if len(public) == 1 else "main"
     if name not in found:
-        expected = f"one of {', '.join(found)}" if found else "a function with a body"
-        raise OptionError(f"function '{name}'", expected=expected, got="no such function")
+        raise OptionError(f"function '{name}'", expected=f"one of {', '.join(found)}", got="no such function")
     return found[name]
 
 

@@ -132,3 +132,73 @@ def test_what_is_no_size_and_no_number_of_the_type_is_refused(
 ) -> None:
     assert run(SIGNED, tmp_path, f"--sizes={sizes}")[0] == 2
     assert said in capsys.readouterr().err
+
+
+def test_sizes_that_are_no_numbers_are_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run(SIGNED, tmp_path, "--sizes=3,abc")
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "argument --sizes: expected whole numbers with commas between them, got '3,abc'" in said
+
+
+UNCALLED = "func.func private @other() {\n  return\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        (SIGNED.replace("@main", "@f"), []),
+        (SIGNED.replace("@main", "@f") + UNCALLED, []),
+        (SIGNED + UNCALLED.replace("private ", ""), []),
+        (SIGNED.replace("@main", "@f") + UNCALLED.replace("private ", ""), ["--function=f"]),
+    ],
+    ids=["the only one", "the only one that is not private", "main", "named"],
+)
+def test_which_function_is_called(text: str, options: list[str], tmp_path: Path) -> None:
+    assert run(text, tmp_path, "--sizes=-3", *options)[0] == 0
+    assert run(text, tmp_path, "--sizes=3", *options)[0] == 1
+
+
+def test_one_of_several_functions_has_to_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (SIGNED + UNCALLED.replace("private ", "")).replace("@main", "@f")
+    assert run(text, tmp_path)[0] == 2
+    assert "the function to check: expected one of f, other, got none" in capsys.readouterr().err
+    assert run(text, tmp_path, "--function=g")[0] == 2
+    assert "function 'g': expected one of f, other, got no such function" in capsys.readouterr().err
+
+
+STATED = """func.func @main(%x: memref<?xf32> {hotdesk.shape = ["n"]}, %s: memref<?xf32> {hotdesk.shape = ["2*n + 1"]},
+                %y: memref<?xf32> {hotdesk.shape = ["k"]}, %z: memref<?x?xf32> {hotdesk.shape = ["n", "k"]})
+    attributes {hotdesk.bounds = {k = [6, 9]}} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  EXPECTED
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "sizes"),
+    [([], (4, 9, 6, 4, 6)), (["--sizes=5"], (5, 11, 6, 5, 6)), (["--sizes=5,8"], (5, 11, 8, 5, 8))],
+)
+def test_sizes_follow_from_those_that_arguments_state(
+    options: list[str], sizes: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dims = [("x", "memref<?xf32>", 0), ("s", "memref<?xf32>", 0), ("y", "memref<?xf32>", 0)]
+    dims += [("z", "memref<?x?xf32>", 0), ("z", "memref<?x?xf32>", 1)]
+    checks = [
+        f"  %d{i} = memref.dim %{name}, %c{dim} : {kind}\n  %w{i} = arith.constant {size} : index\n"
+        f'  %e{i} = arith.cmpi eq, %d{i}, %w{i} : index\n  cf.assert %e{i}, "size {i}"'
+        for i, ((name, kind, dim), size) in enumerate(zip(dims, sizes, strict=True))
+    ]
+    text = STATED.replace("  EXPECTED", "\n".join(checks))
+    assert run(text, tmp_path, *options)[0] == 0, capsys.readouterr().err
+
+
+def test_a_size_that_follows_may_not_be_negative(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = 'func.func @main(%n: index, %x: memref<?xf32> {hotdesk.shape = ["%arg0 - 8"]}) {\n  return\n}\n'
+    assert run(text, tmp_path)[0] == 2
+    assert "argument 1: expected sizes of memref<?xf32>, 0 or more, got -4" in capsys.readouterr().err
+    assert run(text, tmp_path, "--sizes=8")[0] == 0

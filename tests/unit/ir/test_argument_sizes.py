@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hotdesk.errors import InvalidIRError
@@ -23,6 +25,36 @@ def _stated(attribute: str, kind: str = "tensor<?x4xf32>") -> tuple[Size, ...]:
 def test_sizes(first: str, kind: str) -> None:
     size, second = _stated(f'["{first}", "4"]', kind)
     assert (str(size), second) == (first, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("%arg2", {"%arg2"}),
+        ("2*dim 0 of %arg0 + s0", {"dim 0 of %arg0", "s0"}),
+        ("%arg1*dim 10 of %arg2", {"%arg1", "dim 10 of %arg2"}),
+        ("Max(4, %arg1)", {"%arg1"}),
+        ("s0 % s1", {"s0", "s1"}),
+    ],
+)
+def test_sizes_named_after_arguments(text: str, names: set[str]) -> None:
+    size: Any = _stated(f'["{text}", "4"]')[0]
+    assert {str(symbol) for symbol in size.free_symbols} == names
+    assert _stated(f'["{size}", "4"]')[0] == size
+
+
+def test_an_argument_after_whose_dims_sizes_are_named_has_them() -> None:
+    text = (
+        'func.func @main(%arg0: tensor<?x4xf32>, %arg1: tensor<?xf32> {hotdesk.shape = ["2*dim 0 of %arg0"]}, '
+        "%arg2: tensor<?xf32>) { return }"
+    )
+    module = parse(text)
+    with entered(module.operation):
+        found = argument_shapes(defined_functions(module)[0])
+    assert {number: tuple(map(str, shape)) for number, shape in found.items()} == {
+        0: ("dim 0 of %arg0", "4"),
+        1: ("2*dim 0 of %arg0",),
+    }
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
-from hotdesk.ir.sizes import Size
+from hotdesk.ir.argument_sizes import argument_name, dim_name
+from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import is_tensor
 
 NUMBER, VALUE = -1, -1
@@ -37,6 +38,18 @@ class KnownSizes:
     def source(self, size: Size) -> tuple[int, int] | None:
         """The argument that has a size, and its dim; or `NUMBER` and the size; None if no argument has it."""
         return (NUMBER, size) if isinstance(size, int) else self._sources.get(size)
+
+    def named(self, size: Size) -> Size:
+        """A size with symbols that nobody wrote replaced by the arguments that they follow from, as far as there are any."""
+        if not is_opaque(size):
+            return size
+        names: dict[Any, sympy.Symbol] = {}
+        for symbol in cast(Any, size).free_symbols:
+            source = self._sources.get(symbol)
+            if is_opaque(symbol) and source is not None:
+                number, dim = source
+                names[symbol] = sympy.Symbol(argument_name(number) if dim == VALUE else dim_name(number, dim))
+        return cast(Any, size).xreplace(names)
 
     def are_known(self, value: int) -> bool:
         """Whether all sizes of a tensor are known."""

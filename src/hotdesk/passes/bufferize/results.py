@@ -23,6 +23,7 @@ from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
+from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES, assumed
@@ -35,10 +36,14 @@ Sizes = tuple[tuple[int, int], ...]
 
 @dataclass(slots=True)
 class _Boundary:
-    """Where each tensor result is, by number: `held` in an argument, `added` as one with its sizes, or `returned`."""
+    """Where each tensor result is, by number: `held` in an argument, `added` as one with its sizes, or `returned`.
+
+    `shapes` are the sizes of those that are added, by the names that a caller knows.
+    """
 
     held: dict[int, int] = field(default_factory=dict[int, int])
     added: dict[int, Sizes | None] = field(default_factory=dict[int, "Sizes | None"])
+    shapes: dict[int, tuple[Size, ...]] = field(default_factory=dict[int, "tuple[Size, ...]"])
     returned: list[int] = field(default_factory=list[int])
 
 
@@ -70,7 +75,7 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
     end.erase()
     last.operation.erase()
     rewriting.finish()
-    _set_type(node, record, boundary, [value.type for value in kept])
+    _set_type(node, boundary, [value.type for value in kept])
     if node.called:
         _tell_callers(node.function, record, rewriting)
 
@@ -95,27 +100,27 @@ def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _
         held = results_in_donated(record, rewriting.analysis.places)
     if said is None:
         held = {n: each for n, each in held.items() if rewriting.covering.is_in_one(record.end.operands[n])}
-    found = _Boundary(dict(held))
+    found, known = _Boundary(dict(held)), KnownSizes(record)
     for number, value in enumerate(record.end.operands):
         if value < 0 or number in held:
             continue
-        sizes = None if node.recursive else _sizes(record, value)
+        sizes = None if node.recursive else _sizes(known, record, value)
         static = None not in shape_of(record.values[value].value.type)
         if (sizes is None and node.called and not static) or (rewriting.conventions.returned and not node.recursive):
             found.returned.append(number)
         else:
             found.added[number] = () if static else sizes
+            found.shapes[number] = tuple(known.named(size) for size in record.values[value].shape)
     return found
 
 
-def _sizes(record: FunctionRecord, value: int) -> Sizes | None:
+def _sizes(known: KnownSizes, record: FunctionRecord, value: int) -> Sizes | None:
     """Where a caller finds each dynamic size of a result, as `models.callee` writes it; None if it cannot find one."""
     found: list[tuple[int, int]] = []
-    sources = KnownSizes(record)
     static = shape_of(record.values[value].value.type)
-    for size, known in zip(record.values[value].shape, static, strict=True):
-        if known is None:
-            source = sources.source(size)
+    for size, stated in zip(record.values[value].shape, static, strict=True):
+        if stated is None:
+            source = known.source(size)
             if source is None:
                 return None
             found.append(source)
@@ -194,7 +199,7 @@ class _Placing:
         self._deciding.of_result(number, value, outcome, reason)
 
 
-def _set_type(node: Callable, record: FunctionRecord, boundary: _Boundary, kept: list[ir.Type]) -> None:
+def _set_type(node: Callable, boundary: _Boundary, kept: list[ir.Type]) -> None:
     function = node.function
     block = entry_block(function)
     function_type = ir.FunctionType.get([a.type for a in block.arguments], kept)
@@ -202,8 +207,7 @@ def _set_type(node: Callable, record: FunctionRecord, boundary: _Boundary, kept:
     attributes = _entries(function, len(block.arguments) - len(boundary.added))
     i64 = ir.IntegerType.get_signless(64)
     for number, sizes in boundary.added.items():
-        operand = record.end.operands[number]
-        shape = [ir.StringAttr.get(str(size)) for size in record.values[operand].shape]
+        shape = [ir.StringAttr.get(str(size)) for size in boundary.shapes[number]]
         entry: dict[str, ir.Attribute] = {
             RESULT: ir.IntegerAttr.get(i64, number),
             "hotdesk.shape": ir.ArrayAttr.get(shape),

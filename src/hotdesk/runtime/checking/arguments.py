@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
+import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.errors import ArgumentCountError, ArgumentTypeError, DtypeError, ShapeError
 from hotdesk.explain import Source
+from hotdesk.ir.argument_sizes import argument_name, dim_name, is_derived
+from hotdesk.ir.declared_bounds import declared_bounds
 from hotdesk.ir.locations import python_line
 from hotdesk.runtime.checking.blocks import View
 from hotdesk.runtime.checking.elements import Array, dtype_of, xp
@@ -20,31 +23,97 @@ from hotdesk.runtime.checking.parameters import Parameter
 _DEFAULT_SIZE = 4
 
 
-def drawn(found: Sequence[Parameter], sizes: Sequence[int], seed: int) -> list[Any]:
+class _Sizes:
+    """Sizes of arguments, as far as those that are known tell them: by the symbols of `hotdesk.shape`, by the dims of other
+    arguments, or by integers that are passed."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def tell(self, parameter: Parameter, shape: Sequence[int]) -> None:
+        """An argument has these sizes."""
+        for i, size in enumerate(shape):
+            self._known[dim_name(parameter.number, i)] = size
+        for stated, size in zip(parameter.stated, shape, strict=False):
+            if isinstance(stated, sympy.Symbol):
+                self._known.setdefault(stated.name, size)
+
+    def tell_number(self, parameter: Parameter, value: int) -> None:
+        self._known[argument_name(parameter.number)] = value
+
+    def find(self, parameter: Parameter, dim: int) -> int | None:
+        """The size of a dim, or None if nothing tells it."""
+        size = parameter.shape[dim]
+        if size is not None or not parameter.stated:
+            return size
+        stated = parameter.stated[dim]
+        if isinstance(stated, int):
+            return stated
+        names = {str(symbol) for symbol in stated.free_symbols}
+        if not names <= self._known.keys():
+            return None
+        values = {sympy.Symbol(name): self._known[name] for name in names}
+        return int(cast(Any, stated).subs(values))
+
+
+def drawn(function: ir.Operation, found: Sequence[Parameter], sizes: Sequence[int], seed: int) -> list[Any]:
     """Random values for each argument: small whole numbers for integers, so that they may be indices.
 
-    `sizes` are for dynamic sizes and scalar integers, in order; 4 where there are no more. A result or an arena is an array
-    of its sizes that nobody has written.
+    `sizes` are for the dynamic sizes that do not follow from others and for scalar integers, in order; where there are no more,
+    4, or what is nearest to it in the range that the function declares of a symbol (`hotdesk.bounds`). A result or an arena is an
+    array of its sizes that nobody has written.
 
     Raises:
         ShapeError: a size is negative.
         DtypeError: an integer is none of its type.
+        InvalidIRError: the declared ranges are none.
     """
-    generator, rest = np.random.default_rng(seed), iter(sizes)
-    return [_drawn(parameter, rest, generator) for parameter in found]
+    generator, rest, bounds = np.random.default_rng(seed), iter(sizes), declared_bounds(function)
+    known = _Sizes()
+    shapes: dict[int, tuple[int, ...]] = {}
+    numbers: dict[int, int] = {}
+    for parameter in sorted(found, key=_depends):
+        if parameter.is_memref:
+            shapes[parameter.number] = _chosen(parameter, known, rest, bounds)
+        elif dtype_of(parameter.type).kind in "iu":
+            numbers[parameter.number] = value = next(rest, _DEFAULT_SIZE)
+            known.tell_number(parameter, value)
+    values: list[Any] = []
+    for parameter in found:
+        dtype = dtype_of(parameter.type)
+        if parameter.number in numbers:
+            values.append(_integer(parameter, numbers[parameter.number], dtype))
+        elif parameter.is_memref:
+            values.append(_numbers(generator, shapes[parameter.number], dtype))
+        else:
+            values.append(_numbers(generator, (), dtype)[()])
+    return values
 
 
-def _drawn(parameter: Parameter, rest: Iterator[int], generator: np.random.Generator) -> Any:
-    dtype = dtype_of(parameter.type)
-    if not parameter.is_memref:
-        if dtype.kind in "iu":
-            return _integer(parameter, next(rest, _DEFAULT_SIZE), dtype)
-        return _numbers(generator, (), dtype)[()]
-    shape = tuple(next(rest, _DEFAULT_SIZE) if size is None else size for size in parameter.shape)
+def _depends(parameter: Parameter) -> bool:
+    """Whether a size of an argument is stated as computed from others, so that they come first."""
+    return any(
+        isinstance(stated, sympy.Expr) and (not isinstance(stated, sympy.Symbol) or is_derived(stated.name))
+        for stated in parameter.stated
+    )
+
+
+def _chosen(
+    parameter: Parameter, known: _Sizes, rest: Iterator[int], bounds: Mapping[sympy.Symbol, tuple[int, int | None]]
+) -> tuple[int, ...]:
+    shape: list[int] = []
+    for i in range(len(parameter.shape)):
+        size = known.find(parameter, i)
+        if size is None:
+            low, high = bounds.get(cast(Any, parameter.stated[i]), (0, None)) if parameter.stated else (0, None)
+            default = max(low, _DEFAULT_SIZE if high is None else min(high, _DEFAULT_SIZE))
+            size = next(rest, default)
+        shape.append(size)
+        known.tell(parameter, shape)
     if min(shape, default=0) < 0:
         given = ", ".join(map(str, shape))
         raise ShapeError(f"argument {parameter.number}", expected=f"sizes of {parameter.type}, 0 or more", got=given)
-    return _numbers(generator, shape, dtype)
+    return tuple(shape)
 
 
 def _integer(parameter: Parameter, value: int, dtype: np.dtype[Any]) -> Any:
@@ -128,25 +197,34 @@ def slots_of(found: Sequence[Parameter], given: Sequence[Any], shapes: Mapping[i
 
 def empty(found: Sequence[Parameter], inputs: Sequence[Any], shapes: Mapping[int, Sequence[int]]) -> list[Any]:
     """`inputs` for the arguments that are neither results nor arenas, and arrays for those that are: results of the shapes given,
-    arenas of the sizes that their types state, or of none if a function tells it."""
-    rest = iter(inputs)
-    values: list[Any] = []
+    or of those that follow from the inputs; arenas of the sizes that their types state, or of none if a function tells it."""
+    wanted = [parameter for parameter in found if parameter.result is None and not parameter.arena]
+    if len(inputs) != len(wanted):
+        raise ArgumentCountError("arguments", expected=str(len(wanted)), got=str(len(inputs)))
+    values: dict[int, Any] = {parameter.number: value for parameter, value in zip(wanted, inputs, strict=True)}
+    known = _Sizes()
+    for parameter in wanted:
+        value = values[parameter.number]
+        if parameter.is_memref:
+            known.tell(parameter, np.shape(value))
+        elif isinstance(value, (int, np.integer)):
+            known.tell_number(parameter, int(value))
     for parameter in found:
-        if parameter.result is None and not parameter.arena:
-            values.append(next(rest, None))
-            continue
-        stated = (0,) if parameter.sized_by else None if parameter.result is None else shapes.get(parameter.result)
-        shape = tuple(stated if stated is not None else [_known(size, parameter) for size in parameter.shape])
-        values.append(np.zeros(shape, dtype_of(parameter.type)))
-    left = sum(1 for _ in rest)
-    if left or any(value is None for value in values):
-        count = sum(parameter.result is None and not parameter.arena for parameter in found)
-        raise ArgumentCountError("arguments", expected=str(count), got=str(len(inputs)))
-    return values
+        if parameter.number not in values:
+            values[parameter.number] = np.zeros(_room(parameter, known, shapes), dtype_of(parameter.type))
+    return [values[parameter.number] for parameter in found]
 
 
-def _known(size: int | None, parameter: Parameter) -> int:
-    if size is None:
-        what = f"argument {parameter.number}" if parameter.result is None else f"result {parameter.result}"
-        raise ShapeError(what, expected="its sizes", got=str(parameter.type))
-    return size
+def _room(parameter: Parameter, known: _Sizes, shapes: Mapping[int, Sequence[int]]) -> tuple[int, ...]:
+    if parameter.sized_by:
+        return (0,)
+    if parameter.result is not None and parameter.result in shapes:
+        return tuple(shapes[parameter.result])
+    shape: list[int] = []
+    for i in range(len(parameter.shape)):
+        size = known.find(parameter, i)
+        if size is None:
+            what = f"argument {parameter.number}" if parameter.result is None else f"result {parameter.result}"
+            raise ShapeError(what, expected="its sizes", got=str(parameter.type))
+        shape.append(size)
+    return tuple(shape)

@@ -53,6 +53,7 @@ class Block:
         home: the arena and the offset in it where a plan has put the block.
         whole: the block it was carved out of, which it dies with.
         carved: the arena that views of this block lie in, if each `memref.view` of it is a buffer of its own.
+        written_at, read_at: when the program last wrote and last read it, by the clock of the run; 0 for never.
     """
 
     number: int
@@ -67,6 +68,8 @@ class Block:
     home: tuple[Arena, int] | None = None
     whole: Block | None = None
     carved: Arena | None = None
+    written_at: int = 0
+    read_at: int = 0
 
     @property
     def size(self) -> int:

@@ -14,12 +14,14 @@ from hotdesk.runtime.checking.report import FaultKind
 
 def _branch(reading: Reading, targets: Sequence[int]) -> End:
     slots, (target,) = reading.operands, targets
+    _join(reading, [slots])
     return lambda frame: (target, [frame[slot] for slot in slots])
 
 
 def _conditional(reading: Reading, targets: Sequence[int]) -> End:
     (condition,), *given = reading.groups()
     machine, at = reading.machine, reading.at
+    _join(reading, given)
 
     def end(frame: Frame) -> tuple[int, list[Value]]:
         way = 0 if machine.defined(frame[condition], at) else 1
@@ -34,12 +36,18 @@ def _switch(reading: Reading, targets: Sequence[int]) -> End:
     given = [default, *split(reading.operands[1 + len(default) :], counts)]
     cases = {int(v): i + 1 for i, v in enumerate(reading.integers("case_values"))} if reading.has("case_values") else {}
     machine, at = reading.machine, reading.at
+    _join(reading, given)
 
     def end(frame: Frame) -> tuple[int, list[Value]]:
         way = cases.get(int(machine.defined(frame[flag], at)), 0)
         return targets[way], [frame[slot] for slot in given[way]]
 
     return end
+
+
+def _join(reading: Reading, given: Sequence[Sequence[int]]) -> None:
+    for sources, block in zip(given, reading.op.successors, strict=True):
+        reading.code.join(sources, [reading.code.slot(argument) for argument in block.arguments])
 
 
 def _assert(reading: Reading) -> Step:

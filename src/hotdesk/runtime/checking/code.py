@@ -38,6 +38,7 @@ class _Block:
     arguments: tuple[int, ...]
     steps: tuple[Step, ...]
     end: End
+    passed: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -50,6 +51,11 @@ class Region:
     @property
     def arguments(self) -> tuple[int, ...]:
         return self.blocks[0].arguments
+
+    @property
+    def passed(self) -> tuple[tuple[int, ...], ...]:
+        """The slots that each terminator passes on, of those that leave the region."""
+        return tuple(block.passed for block in self.blocks)
 
     def run(self, frame: Frame, given: Sequence[Value] = ()) -> list[Value]:
         """Runs the region; returns the operands of the terminator that leaves it."""
@@ -145,10 +151,14 @@ class Code:
     def __init__(
         self, machine: Machine, meanings: Mapping[str, Meaning], expansions: Mapping[ir.Operation, Expansion]
     ) -> None:
-        """`expansions` are what structured ops of the program were turned into."""
+        """`expansions` are what structured ops of the program were turned into. `joined` are the slots outside of all ops with
+        regions that control flow gives one of several values."""
         self.machine = machine
         self._meanings = meanings
         self._expansions = expansions
+        self.joined: set[int] = set()
+        self._passed: dict[int, list[int]] = {}
+        self._depth = 0
         self._slots: dict[ir.Value, int] = {}
         self._count = 0
 
@@ -166,14 +176,39 @@ class Code:
 
     def region(self, region: ir.Region) -> Region:
         numbers = {block: number for number, block in enumerate(region.blocks)}
-        return Region(self.machine, tuple(self._block(block, numbers) for block in region.blocks))
+        self._depth += 1
+        blocks = tuple(self._block(block, numbers) for block in region.blocks)
+        self._depth -= 1
+        return Region(self.machine, blocks)
+
+    def join(self, sources: Sequence[int], targets: Sequence[int]) -> None:
+        """Each target is what one of several values is passed on as, its source among them."""
+        self.cast(sources, targets)
+        if self._depth == 1:
+            self.joined.update(targets)
+
+    def cast(self, sources: Sequence[int], targets: Sequence[int]) -> None:
+        """Each target is its source under another type."""
+        for source, target in zip(sources, targets, strict=True):
+            self._passed.setdefault(source, []).append(target)
+
+    def following(self, slot: int) -> set[int]:
+        """The slots that a value may be passed on to, itself among them."""
+        found, waiting = {slot}, [slot]
+        while waiting:
+            new = set(self._passed.get(waiting.pop(), ())) - found
+            found |= new
+            waiting += new
+        return found
 
     def _block(self, block: ir.Block, numbers: Mapping[ir.Block, int]) -> _Block:
         arguments = tuple(self.slot(argument) for argument in block.arguments)
         ops = [op.operation for op in block.operations]
         if not ops or not _ends(ops[-1]):
-            return _Block(arguments, tuple(map(self._step, ops)), _leave_with_nothing)
-        return _Block(arguments, tuple(map(self._step, ops[:-1])), self._end(ops[-1], numbers))
+            return _Block(arguments, tuple(map(self._step, ops)), _leave_with_nothing, ())
+        leaves = not len(ops[-1].successors)
+        passed = tuple(self.slot(value) for value in ops[-1].operands) if leaves else ()
+        return _Block(arguments, tuple(map(self._step, ops[:-1])), self._end(ops[-1], numbers), passed)
 
     def _step(self, op: ir.Operation) -> Step:
         expansion, at = self._expansions.get(op), Source(op.name, python_line(op.location))

@@ -25,6 +25,9 @@ def _for(reading: Reading) -> Step:
     machine, at, body, results = reading.machine, reading.at, reading.region(0), reading.results
     kind = dtype_of(reading.operand_type(0)).type
     has_stack, unsigned = _allocates_on_stack(reading), reading.has("unsignedCmp")
+    for sources in (initial, *body.passed):
+        reading.code.join(sources, body.arguments[1:])
+        reading.code.join(sources, results)
 
     def step(frame: Frame) -> None:
         start, end, stride_by = (int(machine.defined(frame[slot], at)) for slot in (low, high, stride))
@@ -65,6 +68,11 @@ def _allocates_on_stack(reading: Reading) -> bool:
 def _while(reading: Reading) -> Step:
     operands, results, machine, at = reading.operands, reading.results, reading.machine, reading.at
     before, after = reading.regions()
+    for sources in (operands, *after.passed):
+        reading.code.join(sources, before.arguments)
+    for _, *sources in before.passed:
+        reading.code.join(sources, after.arguments)
+        reading.code.join(sources, results)
 
     def step(frame: Frame) -> None:
         carried: list[Value] = [frame[slot] for slot in operands]
@@ -81,6 +89,7 @@ def _while(reading: Reading) -> Step:
 def _if(reading: Reading) -> Step:
     (condition,), results, machine, at = reading.operands, reading.results, reading.machine, reading.at
     then, otherwise = reading.regions()
+    _join(reading, (then, otherwise))
 
     def step(frame: Frame) -> None:
         region = then if machine.defined(frame[condition], at) else otherwise
@@ -93,6 +102,7 @@ def _index_switch(reading: Reading) -> Step:
     (flag,), results, machine, at = reading.operands, reading.results, reading.machine, reading.at
     default, *regions = reading.regions()
     cases = dict(zip(reading.integers("cases"), regions, strict=True))
+    _join(reading, (default, *regions))
 
     def step(frame: Frame) -> None:
         region = cases.get(int(machine.defined(frame[flag], at)), default)
@@ -103,6 +113,7 @@ def _index_switch(reading: Reading) -> Step:
 
 def _execute(reading: Reading) -> Step:
     body, results = reading.region(0), reading.results
+    _join(reading, (body,))
 
     def step(frame: Frame) -> None:
         _give(frame, results, body.run(frame))
@@ -179,6 +190,13 @@ def _call(reading: Reading) -> Step:
         _give(frame, results, machine.call(callee, [frame[slot] for slot in operands], at))
 
     return step
+
+
+def _join(reading: Reading, regions: Sequence[Region]) -> None:
+    """The results are what one of the regions passes on."""
+    for region in regions:
+        for sources in region.passed:
+            reading.code.join(sources, reading.results)
 
 
 def _give(frame: Frame, slots: Sequence[int], values: Sequence[Value]) -> None:

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError, MissingExtraError
 from hotdesk.explain import Source
 
@@ -65,7 +66,7 @@ def dtype_named(element: str) -> np.dtype[Any]:
 
 def dtype_of(value_type: Any) -> np.dtype[Any]:
     """The type of a scalar, or of the elements of a memref or vector."""
-    return dtype_named(str(value_type.element_type if hasattr(value_type, "shape") else value_type))
+    return dtype_named(str(value_type.element_type if isinstance(value_type, ir.ShapedType) else value_type))
 
 
 @dataclass(frozen=True, slots=True)

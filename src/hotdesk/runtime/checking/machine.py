@@ -22,7 +22,7 @@ from hotdesk.runtime.checking.elements import Unwritten, Value, dtype_of, xp
 from hotdesk.runtime.checking.findings import Findings
 from hotdesk.runtime.checking.memory import Memory
 from hotdesk.runtime.checking.named import Expansions
-from hotdesk.runtime.checking.parameters import parameters
+from hotdesk.runtime.checking.parameters import Parameter, parameters
 from hotdesk.runtime.checking.report import FaultKind
 
 _DEPTH = 20_000  # Python frames; a call of the program takes about six
@@ -54,7 +54,7 @@ class Settings:
 class _Function:
     body: Region
     code: Code
-    arenas: tuple[int, ...]
+    parameters: tuple[Parameter, ...]
     at: Source
 
 
@@ -123,10 +123,38 @@ class Machine:
         """Runs a function with a frame and a stack of its own; what it returns."""
         function = self._ready(name, at)
         frame: list[Value] = [None] * function.code.size
-        for number in function.arenas:
-            self.carve(arguments[number].block)
+        for parameter in function.parameters:
+            if parameter.arena:
+                self.carve(arguments[parameter.number].block)
         with self.scope(at or function.at):
-            return function.body.run(frame, arguments)
+            returned = function.body.run(frame, arguments)
+            self._find_misplaced(function, frame, arguments)
+            return returned
+
+    def _find_misplaced(self, function: _Function, frame: Sequence[Value], arguments: Sequence[Value]) -> None:
+        """Results that are said to lie in an argument, and were computed elsewhere.
+
+        Such a result is told if control flow passes the argument on as one of several values, what it passed on is other memory,
+        written later than the argument, and nobody has read what was written there.
+        """
+        for parameter in function.parameters:
+            if not parameter.holds:
+                continue
+            following = function.code.following(function.body.arguments[parameter.number]) & function.code.joined
+            blocks = [frame[slot].block for slot in sorted(following) if isinstance(frame[slot], View)]
+            said: Block = arguments[parameter.number].block
+            if any(block is said for block in blocks):
+                continue
+            for block in blocks:
+                if block.read_at < block.written_at > said.written_at:
+                    number = parameter.holds[0]
+                    wrote = "was written before" if said.written_at else "nobody wrote"
+                    message = (
+                        f"result {number} is said to lie in {said.name}, which {wrote}; it was computed in {block.name}, "
+                        "which nobody read"
+                    )
+                    self.findings.add(FaultKind.MISPLACED, self.returned, message, said, other=block)
+                    break
 
     def _ready(self, name: str, at: Source | None) -> _Function:
         if name not in self._functions:
@@ -138,10 +166,8 @@ class Machine:
                     hint="The memory checker runs programs; give it the whole one.",
                 )  # fmt: skip
             code = Code(self, self._meanings, self._expansions.found)
-            arenas = tuple(p.number for p in parameters(op, False) if p.arena)
-            self._functions[name] = _Function(
-                code.region(op.regions[0]), code, arenas, Source(op.name, python_line(op.location))
-            )
+            body, at = code.region(op.regions[0]), Source(op.name, python_line(op.location))
+            self._functions[name] = _Function(body, code, tuple(parameters(op, False)), at)
         return self._functions[name]
 
     # Stack

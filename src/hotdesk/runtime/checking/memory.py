@@ -43,6 +43,7 @@ class Memory:
         self._live: dict[int, Block] = {}
         self._teams: list[Team] = []
         self._allocations = self._bytes = self._live_bytes = self._peak = 0
+        self._clock = 0
 
     def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Block:
         """A block of `size` bytes that nobody has written. Raises ExecutionError if this machine has no such memory."""
@@ -141,6 +142,7 @@ class Memory:
         view, place = self._element(view, position, at)
         self._alive(view, at, "read")
         self._touch(view, place, access, at)
+        view.block.read_at = self._clock
         value = view.array[place]
         if view.block.home is not None:
             find_overlap(view, place, self._findings, at)
@@ -187,6 +189,7 @@ class Memory:
         self._bounds(view, at)
         self._alive(view, at, "read")
         self._touch(view, ..., Access.READ, at)
+        view.block.read_at = self._clock
         values = view.array
         if view.block.home is not None:
             find_overlap(view, ..., self._findings, at)
@@ -208,6 +211,8 @@ class Memory:
 
     def _put(self, view: View, place: Any, value: Value) -> None:
         block = view.block
+        self._clock += 1
+        block.written_at = self._clock
         view.array[place] = plain(value)
         if type(value) is Unwritten:
             ones = complete(view.dtype)

@@ -179,6 +179,8 @@ def _aligned(reading: Reading) -> Step:
 
 def _scope(reading: Reading) -> Step:
     machine, at, region, results = reading.machine, reading.at, reading.region(0), reading.results
+    for sources in region.passed:
+        reading.code.join(sources, results)
 
     def step(frame: Frame) -> None:
         values = machine.scoped(lambda: region.run(frame), at)

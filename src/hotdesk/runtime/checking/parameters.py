@@ -8,7 +8,9 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
+from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import entry_block, int_array, symbol_name
 from hotdesk.models.callee import HOLDS
@@ -32,6 +34,7 @@ class Parameter:
         sized_by: the function that tells the bytes of an arena of dynamic size, given the other arguments; "" if there is none.
         holds: the results that lie in its memory when the function is done.
         alignment: the bytes that an arena is aligned to, as it states them; 0 if nothing is stated.
+        stated: its sizes by `hotdesk.shape`, expressions in the symbols of the function; () if it has none.
     """
 
     number: int
@@ -42,6 +45,7 @@ class Parameter:
     sized_by: str = ""
     holds: tuple[int, ...] = ()
     alignment: int = 0
+    stated: tuple[Size, ...] = ()
 
     @property
     def is_memref(self) -> bool:
@@ -60,11 +64,15 @@ def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
     One may be written if it is the memory of a result (`bufferize.result`) or donated (`hotdesk.donated`). Any other may only be
     read if `read_only` is set, if some argument is a result or has a kind (then the function is of Hotdesk's making), or if an
     attribute of MLIR's says so.
+
+    Raises:
+        InvalidIRError: sizes that an argument states are none.
     """
     arguments = list(entry_block(function).arguments)
     given: list[Any] = [{}] * len(arguments)
     if "arg_attrs" in function.attributes:
         given = list(cast(Any, function.attributes["arg_attrs"]))
+    stated = argument_shapes(function)
     ours = read_only or any(RESULT in entry or KIND in entry for entry in given)
     return [
         Parameter(
@@ -76,6 +84,7 @@ def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
             str(entry[_ARENA_BYTES].value) if _ARENA_BYTES in entry else "",
             int_array(entry[HOLDS]) if HOLDS in entry else (),
             int(entry[ARENA].value) if ARENA in entry and isinstance(entry[ARENA], ir.IntegerAttr) else 0,
+            stated.get(number, ()),
         )
         for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
     ]

@@ -22,6 +22,7 @@ class FaultKind(Enum):
     RACE = "race"
     READ_ONLY = "write to read-only memory"
     OWNERSHIP = "wrong owner"
+    MISPLACED = "misplaced result"
     SHAPE = "wrong shape"
     ALIGNMENT = "wrong alignment"
     ASSERTION = "failed assertion"
@@ -51,7 +52,7 @@ class Fault:
         at: the op that did it.
         message: how, in a sentence.
         buffer: whose memory it was.
-        other: for an overlap, the buffer that has taken the bytes.
+        other: for an overlap, the buffer that has taken the bytes; for a misplaced result, the one that it is in.
         used: the op that computed with what was read, where that is another one.
         bytes: first byte and number of bytes within `buffer`, where the fault is about a part of it.
         times: how often the op did it.

@@ -144,6 +144,8 @@ def _select(reading: Reading) -> Step:
     condition, a, b = reading.operands
     (result,) = reading.results
     machine, at = reading.machine, reading.at
+    for source in (a, b):
+        reading.code.join([source], [result])
 
     def step(frame: Frame) -> None:
         chosen = frame[condition]

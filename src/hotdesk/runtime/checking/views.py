@@ -49,6 +49,7 @@ def _checked(reading: Reading) -> Callable[[View], View]:
 
 def _cast(reading: Reading) -> Step:
     (source,), (result,), check = reading.operands, reading.results, _checked(reading)
+    reading.code.cast([source], [result])
 
     def step(frame: Frame) -> None:
         frame[result] = check(frame[source])
