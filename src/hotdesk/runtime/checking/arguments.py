@@ -204,10 +204,10 @@ def empty(found: Sequence[Parameter], inputs: Sequence[Any], shapes: Mapping[int
     values: dict[int, Any] = {parameter.number: value for parameter, value in zip(wanted, inputs, strict=True)}
     known = _Sizes()
     for parameter in wanted:
-        value = values[parameter.number]
+        value: Any = values[parameter.number]
         if parameter.is_memref:
-            known.tell(parameter, np.shape(value))
-        elif isinstance(value, (int, np.integer)):
+            known.tell(parameter, xp.shape(value))
+        elif dtype_of(parameter.type).kind in "iu":
             known.tell_number(parameter, int(value))
     for parameter in found:
         if parameter.number not in values:
