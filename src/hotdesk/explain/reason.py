@@ -34,6 +34,10 @@ class Reason(str, Enum):
     WRITTEN_IN_DESTINATION = "written-in-destination", "The value is computed where it is inserted in the end."
     READ_AS_WRITTEN = "read-as-written", "Each element is read where it was just written, so the two loops become one."
     READ_IN_PARTS = "read-in-parts", "Each reader takes the operands one by one, so they are never put together."
+    RETURNED_AS_MADE = (
+        "returned-as-made",
+        "The result is returned in the memory that it was made in, which belongs to the caller from then on.",
+    )
     EQUALS_ARGUMENT = "equals-argument", "The result is an argument as it came, which the caller has already."
     DOMINATES_ALL_USES = (
         "dominates-all-uses",

@@ -67,8 +67,12 @@ def shape_made(op: ir.Operation, value: ir.Value, known: Sizes) -> tuple[Size, .
             high = known.mixed(op.attributes["static_high"], operands[1 + counts[1] : 1 + counts[1] + counts[2]])
             source = known.shape(operands[0])
             return tuple(integer(sympy.sympify(a + b + c)) for a, b, c in zip(low, source, high, strict=True))
-        case "tensor.insert_slice":
+        case "tensor.insert_slice" | "tensor.insert" | "tensor.scatter" | "vector.transfer_write":
             return known.shape(operands[1])
+        case "tensor.bitcast" | "bufferization.clone" | "bufferization.materialize_in_destination":
+            return known.shape(operands[0])
+        case name if name.startswith(("arith.", "math.")) and name != "arith.select":
+            return known.shape(operands[0]) if operands and isinstance(operands[0].type, ir.ShapedType) else None
         case name if name.startswith(("linalg.", "hotdesk.", "tm_tensor.")):
             inits = operands[-len(op.results) :]
             return known.shape(inits[[*cast(Any, op.results)].index(value)])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, loop_around
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 
 
@@ -26,7 +28,7 @@ def copied_with_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> 
 def copied_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[int]:
     """The results that are copied to memory of their own at the end, by number, if none may be an argument's memory.
 
-    What has no contents is not.
+    What has no contents is not, nor is what the function gives back and made in places of its own, whichever of them it is.
     """
     places, readers = analysis.places, analysis.readers
     taken: set[int] = set()
@@ -34,13 +36,20 @@ def copied_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[
     for number, value in enumerate(function.end.operands):
         if value == NOT_A_TENSOR or readers.root[value] in readers.undefined:
             continue
-        place = places.place_of(value)
-        own = place is not None and not (place in places.read_only or places.is_given(place)) and places.stay(place)
-        if place is None or not own or place in taken:
-            found.append(number)
+        locations = places.locations(value)
+        one = function.gives_back or (len(locations) == 1 and places.stay(locations[0][0]))
+        if one and all(
+            extent is WHOLE and _is_own(places, place) and place not in taken for place, extent in locations
+        ):
+            taken.update(place for place, _ in locations)
         else:
-            taken.add(place)
+            found.append(number)
     return found
+
+
+def _is_own(places: Places, place: int) -> bool:
+    """Whether a place is memory that is made in the function and may be written."""
+    return place not in places.read_only and not places.is_given(place)
 
 
 def _overwritten(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[tuple[int, int, int]]:

@@ -21,7 +21,7 @@ from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, a
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.ways import has_ways
@@ -135,9 +135,8 @@ class _Behind:
         found: dict[Copied, frozenset[int]] = {}
         if not (self._edges.forward or self._edges.choices):
             return found
-        for number, value in enumerate(self._function.end.operands):
-            if value != NOT_A_TENSOR:
-                self._add(found, ("result", number, 0), value, 0)
+        for number in copied_results(self._function, self._analysis):
+            self._add(found, ("result", number, 0), self._function.end.operands[number], 0)
         for edges in self._edges.around.values():
             for edge in edges:
                 if self._analysis.flows[edge].copied and self._edges.is_argument(edge.target):

@@ -90,7 +90,8 @@ class FunctionRecord:
 
     `scalars` tells which op defines an index or other scalar value, by its number; `shown` which operand each argument of a
     region shows; `insertions` which result of a parallel loop an insertion writes a part of, by the insertion's number; `spaces`
-    the memory space of each value (`analysis.tensors.memory_spaces`), empty if all are in the default one.
+    the memory space of each value (`analysis.tensors.memory_spaces`), empty if all are in the default one. With `gives_back` the
+    results are memory that the function made; else they are in the caller's.
     """
 
     ops: tuple[OpRecord, ...]
@@ -105,6 +106,7 @@ class FunctionRecord:
     shown: tuple[FlowEdge, ...] = ()
     insertions: dict[int, int] = field(default_factory=dict[int, int])
     spaces: tuple[ir.Attribute | None, ...] = ()
+    gives_back: bool = False
 
     def space(self, value: int) -> ir.Attribute | None:
         """The memory space of a value; None for the default one."""

@@ -1,4 +1,4 @@
-"""What memory the results of a function have, once it is rewritten: an argument's, an allocation, or a part of something."""
+"""What memory the results of a function have, once it is rewritten: an argument's, new memory, or a part of something."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
-from hotdesk.ir.functions import callee_name
-from hotdesk.ir.walking import defining_op, entry_block, is_declaration, symbol_name
+from hotdesk.ir.joins import sources_of
+from hotdesk.ir.walking import defining_op, entry_block
 from hotdesk.passes.bufferize.memory import Memory
 from hotdesk.passes.bufferize.viewing import SAME_BUFFER
 
+_MAKING = ("memref.alloc", "func.call")
 _NO_ALLOCATION = {
     "memref.subview": Reason.PARTIAL_VIEW_RETURNED,
     "memref.reinterpret_cast": Reason.RETURNED_TWICE,
@@ -26,7 +27,6 @@ class Covering:
         self._record = record
         self._places = places
         self._memory = memory
-        self._defined: frozenset[str] | None = None
 
     def is_written(self, value: int) -> bool:
         """Whether anything is written into the memory that a value lies in."""
@@ -37,38 +37,48 @@ class Covering:
         place = self._places.place_of(value)
         return place is None or self._memory.is_one(place)
 
-    def allocation(
-        self, value: int, buffer: ir.Value, taken: set[ir.Value], *, of_calls: bool = False
-    ) -> tuple[ir.Value | None, Reason]:
-        """The allocation that a value, seen as `buffer`, covers entirely and that is not taken, or why there is none.
-
-        With `of_calls` what another function of the module returned is one: it is new, and the caller's.
-        """
-        buffer = self._memory.allocated(self._places.place_of(value)) or buffer
-        op = None if buffer in taken else defining_op(buffer)
-        while op is not None and op.name in SAME_BUFFER:
-            buffer = op.operands[0]
-            op = None if buffer in taken else defining_op(buffer)
+    def allocation(self, value: int, buffer: ir.Value, taken: set[ir.Value]) -> tuple[ir.Value | None, Reason]:
+        """The allocation that a value, seen as `buffer`, covers entirely and that is not taken, or why there is none."""
+        buffer = _whole(self._memory.allocated(self._places.place_of(value)) or buffer, taken)
         if buffer in taken:
             return None, Reason.RETURNED_TWICE
+        op = defining_op(buffer)
         if op is None:
             given = buffer.owner == entry_block(self._function)
             return None, Reason.RETURNED_INPUT if given else Reason.RETURNED_VIEW
-        if of_calls and op.name == "func.call" and self._is_defined(op):
-            return buffer, Reason.RESULT_SLOT
         if op.name in _NO_ALLOCATION:
             return None, _NO_ALLOCATION[op.name]
         if op.name != "memref.alloc" or not self._runs_once(op.block):
             return None, Reason.RETURNED_VIEW
         return buffer, Reason.RESULT_SLOT
 
-    def _is_defined(self, call: ir.Operation) -> bool:
-        """Whether a call is one of a function with a body."""
-        if self._defined is None:
-            beside = [view.operation for view in self._function.block.operations]
-            functions = [op for op in beside if op.name == "func.func" and not is_declaration(op)]
-            self._defined = frozenset(map(symbol_name, functions))
-        return callee_name(call) in self._defined
+    def made(self, value: int, buffer: ir.Value, taken: set[ir.Value]) -> frozenset[ir.Value] | None:
+        """The memory that a value, seen as `buffer`, has on each path, if all of that was made in the function for it alone.
+
+        That is what is allocated, and what a call returns; None if any of it is something else, or taken. Once control flow on
+        tensors is gone.
+        """
+        if any(
+            place in self._places.read_only or self._places.is_given(place)
+            for place, _ in self._places.locations(value)
+        ):
+            return None
+        found: set[ir.Value] = set()
+        seen: set[ir.Value] = set()
+        waiting = [buffer]
+        while waiting:
+            each = _whole(waiting.pop(), taken)
+            if each in seen:
+                continue
+            seen.add(each)
+            sources = sources_of(each).get(each, ())
+            waiting.extend(sources)
+            if not sources:
+                op = defining_op(each)
+                if each in taken or op is None or op.name not in _MAKING:
+                    return None
+                found.add(each)
+        return frozenset(found)
 
     def _runs_once(self, block: ir.Block) -> bool:
         """Whether a block is the function's own, and none that control comes back to."""
@@ -84,3 +94,16 @@ class Covering:
                 seen.add(each)
                 waiting.extend(each.successors)
         return True
+
+
+def _whole(buffer: ir.Value, taken: set[ir.Value]) -> ir.Value:
+    """What a memref is all of, by another type or shape; the first that is taken, if any is."""
+    while buffer not in taken and (op := defining_op(buffer)) is not None and op.name in SAME_BUFFER:
+        buffer = op.operands[0]
+    return buffer
+
+
+def is_called(buffer: ir.Value) -> bool:
+    """Whether a memref is what a call returned."""
+    op = defining_op(buffer)
+    return op is not None and op.name == "func.call"

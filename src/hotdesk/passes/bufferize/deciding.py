@@ -31,6 +31,8 @@ class Deciding:
         self._record = record
         self._analysis = analysis
         self._aliases = Aliases(record, analysis)
+        # The function's arguments are gone when the last decisions are written down.
+        self._lines = {v.number: python_line(v.value.location) for v in record.values if v.producer is None}
         self.decisions: list[Decision] = []
         self.allocations: dict[ir.Value, Decision] = {}
 
@@ -139,7 +141,7 @@ class Deciding:
         if parent >= 0:
             op = self._record.ops[parent].source
             return Source(f"{name} of {op.op}", op.location)
-        return Source(name, python_line(found.value.location))
+        return Source(name, self._lines[value])
 
     def _with_conflict(
         self, decision: Decision, op: OpRecord, value: int, target: int, clash: Clash | None, fresh: bool

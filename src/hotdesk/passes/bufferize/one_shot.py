@@ -20,7 +20,7 @@ change this: docs/one-shot-bufferize.md.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -59,6 +59,7 @@ from hotdesk.passes.collecting import collection_put_off
 
 __all__ = ["RESULT", "OneShotBufferize"]
 
+RETURNED = "returned"
 IDENTITY, DYNAMIC, INFERRED = "identity-layout-map", "fully-dynamic-layout-map", "infer-layout-map"
 
 
@@ -168,6 +169,7 @@ class OneShotBufferize(Pass):
 
         record = read()
         record = read() if copy_between_spaces(record, rules) else record
+        record = replace(record, gives_back=self.results == RETURNED and not node.recursive)
         return record if self.check_parallel_regions else in_order(record)
 
     def _spaces(self) -> SpaceRules:
@@ -202,7 +204,7 @@ class OneShotBufferize(Pass):
         functions = self.bufferize_function_boundaries and (not self.dialect_filter or "func" in self.dialect_filter)
         layout = self.function_boundary_type_conversion if functions else self.unknown_type_conversion
         partial = self.allow_unknown_ops or bool(self.dialect_filter)
-        returned = self.results == "returned"
+        returned = self.results == RETURNED
         return Conventions(functions, returned, layout != IDENTITY, partial, self.results_in_donated, self._spaces())
 
     def _choose(self, name: str, model: OpModel | None) -> OpModel | None:
@@ -222,7 +224,7 @@ class OneShotBufferize(Pass):
             "analysis-heuristic": (self.analysis_heuristic, HEURISTICS),
             "function-boundary-type-conversion": (self.function_boundary_type_conversion, layouts),
             "unknown-type-conversion": (self.unknown_type_conversion, (IDENTITY, DYNAMIC)),
-            "results": (self.results, ("out-params", "returned")),
+            "results": (self.results, ("out-params", RETURNED)),
         }
         for option, (given, allowed) in choices.items():
             if given not in allowed:

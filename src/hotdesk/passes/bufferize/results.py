@@ -3,7 +3,7 @@
 1. A result that lies entirely in the memory of an argument stays there, if every caller is known, or if that is asked for and the
    argument is donated: it is no result any more.
 2. Else it becomes the next argument, memory of the caller's in which it is computed where that is possible, if callers can tell
-   its sizes, or nobody calls the function.
+   its sizes, or nobody calls the function; unless, on some path, it lies in memory that a call returned: it is not computed here.
 3. Else it is returned, as new memory that the caller owns.
 
 Callers find it in the signature (`models.callee`).
@@ -27,6 +27,7 @@ from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES, assumed
+from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
 
 __all__ = ["RESULT", "place_results"]
@@ -62,8 +63,12 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
     boundary = _boundary(node, record, rewriting)
     end = create("func.return", [], [], before=last.operation)
     places = _Placing(node.function, record, rewriting, buffers, end)
+    last.operation.erase()
+    rewriting.finish()
     for number, argument in boundary.held.items():
         places.hold(number, argument)
+    if not node.recursive:  # others rely on what was found for recursive functions
+        boundary.added = {n: sizes for n, sizes in boundary.added.items() if not places.hand_on(n)}
     arguments = {number: places.add_argument(number) for number in boundary.added}
     for number in sorted(arguments, key=places.is_undefined):
         places.put(number, arguments[number])
@@ -73,8 +78,6 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
     kept = [places.buffers[number] for number in range(len(buffers)) if number not in in_arguments]
     create("func.return", kept, [], before=end)
     end.erase()
-    last.operation.erase()
-    rewriting.finish()
     _set_type(node, boundary, [value.type for value in kept])
     if node.called:
         _tell_callers(node.function, record, rewriting)
@@ -145,6 +148,11 @@ class _Placing:
         self._deciding = rewriting.deciding
         self._end = end
         self._taken: set[ir.Value] = set()
+        self._kinds = {
+            number: rewriting.signature_type(record.values[value].value.type)
+            for number, value in enumerate(record.end.operands)
+            if value >= 0
+        }
 
     def hold(self, number: int, argument: int) -> None:
         value = self._record.end.operands[number]
@@ -157,8 +165,7 @@ class _Placing:
         return readers.root[self._record.end.operands[number]] in readers.undefined
 
     def add_argument(self, number: int) -> ir.Value:
-        kind = self._rewriting.signature_type(self._record.values[self._record.end.operands[number]].value.type)
-        return self._block.add_argument(kind, self._end.location)
+        return self._block.add_argument(self._kinds[number], self._end.location)
 
     def put(self, number: int, argument: ir.Value) -> None:
         value, kind = self._record.end.operands[number], argument.type
@@ -181,22 +188,38 @@ class _Placing:
         op.erase()
         self._taken.update((replacement, argument, allocation))
 
+    def hand_on(self, number: int) -> bool:
+        """Whether a result is, on some path, what a call returned: then it is returned, if that needs no copy."""
+        made = self._rewriting.covering.made(self._record.end.operands[number], self.buffers[number], self._taken)
+        if made is None or not any(is_called(memref) for memref in made):
+            return False
+        self._return(number, self.buffers[number], made)
+        return True
+
     def give_back(self, number: int) -> None:
-        value = self._record.end.operands[number]
-        kind = self._rewriting.signature_type(self._record.values[value].value.type)
-        covering, buffer = self._rewriting.covering, self.buffers[number]
-        allocation, reason = covering.allocation(value, buffer, self._taken, of_calls=True)
-        if allocation is not None and allocation.type == kind:
-            self.buffers[number] = allocation
-            self._taken.add(allocation)
+        """Returns a result: the memory in which it was made, if nothing else is there, or a copy."""
+        value, old, kind = self._record.end.operands[number], self.buffers[number], self._kinds[number]
+        covering = self._rewriting.covering
+        allocation, reason = covering.allocation(value, old, self._taken)
+        made = covering.made(value, old, self._taken) if allocation is None else frozenset([allocation])
+        if made is not None:
+            self._return(number, allocation if allocation is not None and allocation.type == kind else old, made)
             return
-        old = self.buffers[number]
         self.buffers[number] = alloc(kind, dynamic_dims(old, self._end), self._end)
         outcome = Outcome.ALLOCATED
         if not self.is_undefined(number):
             elementwise_copy([old], self.buffers[number], None, len(shape_of(kind)), self._end)
             outcome = Outcome.COPIED
         self._deciding.of_result(number, value, outcome, reason)
+
+    def _return(self, number: int, memref: ir.Value, made: frozenset[ir.Value]) -> None:
+        """Returns what was made in the function, seen as `memref`, whose layout may be known in the result's type only."""
+        kind = self._kinds[number]
+        if memref.type != kind:
+            memref = create("memref.cast", [memref], [kind], before=self._end).results[0]
+        self.buffers[number] = memref
+        self._taken.update(made)
+        self._deciding.of_result(number, self._record.end.operands[number], Outcome.IN_PLACE, Reason.RETURNED_AS_MADE)
 
 
 def _set_type(node: Callable, boundary: _Boundary, kept: list[ir.Type]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import defining_op
 
-SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast")
+SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast", "memref.reshape")
 """Ops whose result is all of their operand's memory."""
 _VIEWS = (*SAME_BUFFER, "memref.subview", "memref.reinterpret_cast")
 
