@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering coverage lint types clean
+.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering coverage pages lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -37,6 +37,9 @@ bench-reordering: $(STAMP)
 
 coverage: $(STAMP)
 	$(BIN)/python benchmarks/operators.py
+
+pages: $(STAMP)
+	$(BIN)/python docs/passes/generate.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

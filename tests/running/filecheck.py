@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from hotdesk.cli.arguments import ALIASES
 from hotdesk.ir.context import entered, make_context
 from hotdesk.ir.walking import defined_functions, symbol_name
 from hotdesk.runtime.checker import CheckReport, Settings, machine_for, run
@@ -29,7 +30,13 @@ _STEPS = 2000
 _RUN = re.compile(r"^// RUN: %hotdesk-opt %s (.*?) *(?:2>&1 )?\| FileCheck", re.MULTILINE)
 _WHOLE = re.compile(r"--pass-pipeline='builtin\.module\((.*)\)'")
 _STEP = re.compile(r"--([a-z][\w-]*)(?:=\"([^\"]*)\")?(?=\s|$)")
-_MANNERS = ("allow-unregistered-dialect", "split-input-file", "print-decisions")
+_MANNERS = (
+    "allow-unregistered-dialect",
+    "split-input-file",
+    "print-decisions",
+    "remarks-filter",
+    "remarks-filter-missed",
+)
 _MARKER = re.compile(r'^ *"\w+"\(\) : \(\) -> \(\)(?: loc\(.*\))?\n', re.MULTILINE)
 _DECLARED = re.compile(r"func\.func private @(\w+)\((.*?)\)(?: -> (\S+))?(?= loc\(|$)", re.MULTILINE)
 _FIXED = {"lb": 0, "step": 1}
@@ -54,7 +61,7 @@ def _pipeline(flags: str) -> str:
     whole = _WHOLE.search(flags)
     if whole is not None:
         return f"builtin.module({whole[1]})"
-    steps = [(name, options) for name, options in _STEP.findall(flags) if name not in _MANNERS]
+    steps = [(ALIASES.get(name, name), options) for name, options in _STEP.findall(flags) if name not in _MANNERS]
     return f"builtin.module({','.join(f'{name}{{{options}}}' if options else name for name, options in steps)})"
 
 

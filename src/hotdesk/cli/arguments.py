@@ -12,12 +12,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hotdesk.cli.chunks import MARKER
+from hotdesk.cli.files import MARKER
 from hotdesk.cli.printing import DumpOptions, PrintOptions
-from hotdesk.cli.steps import ALIASES, PassFlag, is_pass, known_to_mlir
-from hotdesk.errors import OptionError
+from hotdesk.errors import HotdeskError, OptionError
 from hotdesk.explain.remarks import FORMATS, RemarkFilter
+from hotdesk.passes.manual import manual
 from hotdesk.passes.registry import pass_names
+
+ALIASES = {"hotdesk-test-inplace": "hotdesk-annotate-in-place"}
 
 _SWITCHES = {
     "allow-unregistered-dialect": "accept operations of dialects nobody registered",
@@ -37,19 +39,17 @@ _SWITCHES = {
     "mlir-print-ir-after-change": "after a pass, print the IR only if the pass changed it",
     "mlir-print-ir-after-failure": "print the IR after a pass that failed",
     "mlir-print-ir-module-scope": "print the whole module also for passes that run on less",
-    "run-reproducer": "run the pipeline that the input carries",
     "emit-bytecode": "write MLIR's bytecode, not text; bytecode is also read",
+    "list-passes": "print the names of Hotdesk's passes and stop",
     "show-dialects": "print the names of dialects and stop",
     "version": "print the versions of Hotdesk and of MLIR and stop",
     "debug": "show Python's traceback of an error",
 }
 _VALUES = {
+    "load-models": ("FILE", "a Python file with models of ops (docs/models.md); may be given again"),
     "pass-pipeline": ("TEXT", "'builtin.module(…)' with passes of Hotdesk and of MLIR"),
     "mlir-print-ir-before": ("PASSES", "print the IR before these passes to stderr"),
     "mlir-print-ir-after": ("PASSES", "print the IR after these passes to stderr"),
-    "mlir-print-ir-tree-dir": ("DIR", "write what is printed between passes to files below DIR, not to stderr"),
-    "mlir-pass-pipeline-crash-reproducer": ("FILE", "write the input and the pipeline to FILE if a pass fails"),
-    "mlir-generate-reproducer": ("FILE", "write the input and the pipeline to FILE"),
     "output-split-marker": ("MARK", f"what stands between the parts of the output (default: '{MARKER}')"),
     "remarks-filter": ("REGEX", "show the remarks of the categories that match"),
     "remarks-filter-passed": ("REGEX", "the same for remarks of what was achieved"),
@@ -74,10 +74,19 @@ _BARE = {
     "mlir-print-op-on-diagnostic": "true",
     "split-input-file": MARKER,
     "verify-diagnostics": "all",
-    "list-passes": "hotdesk",
 }
+_REPEATED = ("load-models", "mlir-print-ir-before", "mlir-print-ir-after")
+_WIDTH = 48
 _MOST = 2**63 - 1
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class PassFlag:
+    """A pass on the command line, with the text of its options."""
+
+    name: str
+    options: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +109,14 @@ class Options:
     timing: bool
     timing_sorted: bool
     debug: bool
-    list_passes: str | None
+    list_passes: bool
     show_dialects: bool
     show_version: bool
     bytecode: bool
     bytecode_version: int | None
     printing: PrintOptions
     dumps: DumpOptions
-    crash_reproducer: str | None
-    generate_reproducer: str | None
-    run_reproducer: bool
+    models: tuple[str, ...]
     remarks: RemarkFilter
     remark_format: str
     remark_file: str | None
@@ -133,9 +140,7 @@ def parse_arguments(arguments: Sequence[str]) -> Options:
             rest.append(f"--{name}={value if equals else _BARE[name]}" if name in _BARE else f"--{name}{equals}{value}")
         elif name == "remarks-filter-analyse":
             rest.append(f"--remarks-filter-analysis{equals}{value}")
-        elif name == "reproducer":
-            rest.append(f"--mlir-generate-reproducer{equals}{value}")
-        elif is_pass(name):
+        elif _is_pass(name):
             passes.append(PassFlag(name, value))
         else:
             rest.append(argument)
@@ -145,7 +150,7 @@ def parse_arguments(arguments: Sequence[str]) -> Options:
     options = _options(found, tuple(passes))
     for option, names in (("before", options.dumps.before), ("after", options.dumps.after)):
         for name in names:
-            if not is_pass(name):
+            if not _is_pass(name):
                 parser.error(f"argument --mlir-print-ir-{option}: no pass has the name '{name}'{_near(name)}")
     return options
 
@@ -159,7 +164,7 @@ def _unknown(argument: str) -> str:
 
 def _near(name: str, dashes: str = "", others: tuple[str, ...] = ()) -> str:
     """A question after one of the others or of the passes, if there is one of nearly that name."""
-    close = difflib.get_close_matches(name, (*others, *pass_names(), *ALIASES, *known_to_mlir()), n=1)
+    close = difflib.get_close_matches(name, (*others, *pass_names(), *ALIASES), n=1)
     return f"; did you mean '{dashes}{close[0]}'?" if close else ""
 
 
@@ -168,8 +173,8 @@ def _parser() -> argparse.ArgumentParser:
         prog="hotdesk-opt",
         usage="%(prog)s [options] [passes] [FILE]",
         description="Runs passes on MLIR text, in the manner of mlir-opt.",
-        epilog="passes, run in the order of their flags; MLIR's are flags too (--list-passes=all):\n  "
-        + "\n  ".join(f"--{name}" for name in (*pass_names(), *ALIASES)),
+        epilog="passes, run in the order of their flags (docs/passes; MLIR's are flags too):\n"
+        + "\n".join(line for name in pass_names() for line in _described(name)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -183,8 +188,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--verify-each", type=_boolean, default=True, metavar="0|1", help="verify after each pass (default: 1)")
     text = "let diagnostics be followed by the operation that they are about (default: 1)"
     add("--mlir-print-op-on-diagnostic", type=_boolean, default=True, metavar="0|1", help=text)
-    which = ("hotdesk", "mlir", "all")
-    add("--list-passes", choices=which, help="print the names of passes and stop; Hotdesk's unless told otherwise")
     for name, (choices, text) in _CHOICES.items():
         add(f"--{name}", choices=choices, default=choices[0], help=text)
     for name, text in _SWITCHES.items():
@@ -193,8 +196,32 @@ def _parser() -> argparse.ArgumentParser:
         add(f"--{name}", type=_count, metavar="N", help=text)
     for name, (metavar, text) in _VALUES.items():
         kind = _pattern if metavar == "REGEX" else str
-        add(f"--{name}", type=kind, metavar=metavar, help=text, action="append" if metavar == "PASSES" else "store")
+        add(f"--{name}", type=kind, metavar=metavar, help=text, action="append" if name in _REPEATED else "store")
     return parser
+
+
+def _is_pass(name: str) -> bool:
+    """Whether Hotdesk or MLIR has a pass or a pipeline of that name."""
+    if name in pass_names() or name in ALIASES:
+        return True
+    from hotdesk.cli.pipelines import is_known_to_mlir  # imports MLIR, which the help does without
+
+    return is_known_to_mlir(name)
+
+
+def _described(name: str) -> list[str]:
+    """A pass and its options as the help shows them, each in one line."""
+    try:
+        found = manual(name)
+    except HotdeskError as error:  # of another package, which is broken
+        return [f"  --{name:{_WIDTH}} - {error}"]
+    options = [
+        (f"{o.name}=<{o.kind}>", f"{o.text.rstrip('.')} (default: {o.default or 'none'})") for o in found.options
+    ]
+    return [
+        f"  --{name:{_WIDTH}} - {found.summary}",
+        *(f"    --{option:{_WIDTH - 2}} - {text}" for option, text in options),
+    ]
 
 
 def _boolean(text: str) -> bool:
@@ -259,11 +286,8 @@ def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> Options
             after_change=found.mlir_print_ir_after_change,
             after_failure=found.mlir_print_ir_after_failure,
             module_scope=found.mlir_print_ir_module_scope,
-            directory=found.mlir_print_ir_tree_dir,
         ),
-        crash_reproducer=found.mlir_pass_pipeline_crash_reproducer,
-        generate_reproducer=found.mlir_generate_reproducer,
-        run_reproducer=found.run_reproducer,
+        models=tuple(found.load_models or ()),
         remarks=RemarkFilter(
             found.remarks_filter,
             found.remarks_filter_passed,

@@ -17,6 +17,7 @@ from hotdesk._bindings import ir
 from hotdesk.cli.diagnostics import Diagnostic, Input
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
+from hotdesk.models.files import load_models
 from hotdesk.runtime.checker import CheckReport, Fault, Settings, check_module
 
 
@@ -44,6 +45,8 @@ def _check(options: argparse.Namespace, source: Input, text: str) -> int:
         steps=options.steps,
     )
     try:
+        for models in options.load_models:
+            load_models(models)
         with context, ir.Location.unknown():
             try:
                 module = ir.Module.parse(text)
@@ -129,6 +132,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--steps", type=int, default=Settings().steps, metavar="N", help="blocks that may run at most")
     parser.add_argument("--allow-unregistered-dialect", action="store_true", help="for IR with ops that are never run")
+    parser.add_argument(
+        "--load-models", action="append", default=[], metavar="FILE", help="a Python file with models of ops"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing of a program without faults")
     parser.add_argument("--debug", action="store_true", help=argparse.SUPPRESS)
     return parser

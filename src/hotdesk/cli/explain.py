@@ -19,13 +19,13 @@ from pathlib import Path
 
 from hotdesk._bindings import ir
 from hotdesk.cli.diagnostics import Input
-from hotdesk.cli.names import all_names, definitions
-from hotdesk.cli.origins import Written, read_written
 from hotdesk.cli.remarks import with_file
+from hotdesk.cli.written import Written, all_names, definitions, read_written
 from hotdesk.errors import HotdeskError, InvalidIRError, OptionError
 from hotdesk.explain import Decision, Outcome
 from hotdesk.explain.answers import Spot, concerns, excerpt, sentence, touches
 from hotdesk.ir.context import make_context
+from hotdesk.models.files import load_models
 from hotdesk.passes.textual import parse_pipeline
 
 PIPELINE = "builtin.module(hotdesk-one-shot-bufferize)"
@@ -38,6 +38,8 @@ def main(arguments: Sequence[str]) -> int:
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     source = Input.of("<stdin>" if options.file == "-" else options.file, text)
     try:
+        for models in options.load_models:
+            load_models(models)
         passes = parse_pipeline(options.pass_pipeline)
         written = _read(text, options.allow_unregistered_dialect)
         spots = _asked(options.value, options.at, options.function, source, written)
@@ -59,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--function", metavar="NAME", help="the function that --value is in, if several have the name")
     parser.add_argument("--pass-pipeline", default=PIPELINE, metavar="TEXT", help=f"what to run (default: {PIPELINE})")
     parser.add_argument("--allow-unregistered-dialect", action="store_true", help="accept ops of unknown dialects")
+    parser.add_argument(
+        "--load-models", action="append", default=[], metavar="FILE", help="a Python file with models of ops"
+    )
     parser.add_argument("--debug", action="store_true", help="show Python's traceback of an internal error")
     return parser
 

@@ -1,13 +1,15 @@
-"""What is read and what is written: text or MLIR's bytecode, of files or of the standard streams."""
+"""Input and output: text or MLIR's bytecode, of files or the standard streams, and inputs in parts, each its own module."""
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+MARKER = "// -----"
 _MAGIC = b"ML\xefR"
 
 
@@ -62,3 +64,37 @@ def fill(file: str, make: Callable[[TextIO], int]) -> int:
                 target.truncate(0)
             target.write(found.buffer.getvalue())
     return code
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A part of the input. `before` are the lines in front of it."""
+
+    text: str | bytes
+    before: int = 0
+
+    @property
+    def padded(self) -> str | bytes:
+        """The text behind as many empty lines, so that a parser counts its lines from the start of the file."""
+        return "\n" * self.before + self.text if isinstance(self.text, str) else self.text
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of text; bytecode has none."""
+        return self.text.split("\n") if isinstance(self.text, str) else []
+
+
+def chunks(text: str | bytes, marker: str | None) -> Iterator[Chunk]:
+    """The parts of `text` between lines that begin with `marker`; all of it when there is no marker, or it is bytecode."""
+    if not marker or isinstance(text, bytes):
+        yield Chunk(text)
+        return
+    lines: list[str] = []
+    start = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith(marker):
+            yield Chunk("\n".join(lines), start)
+            lines, start = [], number
+        else:
+            lines.append(line)
+    yield Chunk("\n".join(lines), start)

@@ -9,16 +9,14 @@ Exit codes: 0; 1 with a diagnostic on stderr; 2 for a command line that makes no
 
 from __future__ import annotations
 
-import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
 
 from hotdesk import __version__
-from hotdesk.errors import HotdeskError
+from hotdesk.cli.exits import complain, exit_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
-        _complain(_usage())
+        complain(_usage())
         return 2
     if given[0] in ("-h", "--help", "help"):
         print(_usage())
@@ -54,40 +52,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if given[0] not in VERBS:
         near = get_close_matches(given[0], VERBS, n=1)
-        _complain(f"hotdesk: error: unknown verb '{given[0]}'" + (f"; did you mean '{near[0]}'?" if near else ""))
-        _complain(_usage())
+        complain(f"hotdesk: error: unknown verb '{given[0]}'" + (f"; did you mean '{near[0]}'?" if near else ""))
+        complain(_usage())
         return 2
     return _run(given[0], given[1:])
 
 
 def _run(verb: str, arguments: Sequence[str]) -> int:
-    try:
-        return VERBS[verb].load()(arguments)
-    except HotdeskError as error:
-        _complain(f"error: {error}")
-    except UnicodeDecodeError as error:
-        _complain(f"error: the input is not text in UTF-8: {error}")
-    except BrokenPipeError:  # who reads the output has seen enough; nothing is left to flush at the end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        _complain(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
-    except Exception as error:
-        _complain(f"error: internal error in hotdesk {verb}: {type(error).__name__}: {error}")
-        if "--debug" in arguments:
-            _complain(traceback.format_exc())
-        else:
-            _complain("Please report it on Hotdesk's issue tracker; --debug shows the traceback.")
-    return 1
+    return exit_code(f"hotdesk {verb}", lambda: VERBS[verb].load()(arguments), debug="--debug" in arguments)
 
 
 def _usage() -> str:
     width = max(map(len, VERBS))
     lines = [f"  {name:{width}}  {verb.summary}" for name, verb in VERBS.items()]
     return "\n".join(["usage: hotdesk VERB ...", "", *lines, "", "hotdesk VERB --help describes a verb."])
-
-
-def _complain(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -11,15 +11,14 @@ import os
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Generator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hotdesk._bindings import PassManager, ir
-from hotdesk.ir.walking import symbol_name
-from hotdesk.passes.base import Pass
+if TYPE_CHECKING:  # the command line has these options, and its help needs no MLIR
+    from hotdesk._bindings import PassManager, ir
+    from hotdesk.passes.base import Pass
 
 _OWN_FILE = re.compile(r'"-":(?=\d+:\d+)')
 _STRING_OR_OWN_FILE = re.compile(r'"(?:[^"\\]|\\.)*"|(?<![\w.$/-])-:(?=\d+:\d+)')
@@ -64,7 +63,7 @@ class PrintOptions:
 
 @dataclass(frozen=True, slots=True)
 class DumpOptions:
-    """Which IR to print between passes; `before` and `after` name passes, `directory` is where to write files instead."""
+    """Which IR to print between passes; `before` and `after` name passes."""
 
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
@@ -73,7 +72,6 @@ class DumpOptions:
     after_change: bool = False
     after_failure: bool = False
     module_scope: bool = False
-    directory: str | None = None
 
     @property
     def any(self) -> bool:
@@ -83,19 +81,18 @@ class DumpOptions:
         return self.before_all or name in self.before
 
     def shows_after(self, name: str) -> bool:
-        """Whether to print after a pass; a directory, a wish for changes or for failures alone means after every pass."""
+        """Whether to print after a pass; a wish for changes or for failures alone means after every pass."""
         chosen = self.before or self.after or self.before_all or self.after_all
         return self.after_all or name in self.after or (not chosen and self.any)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Dumps:
     """Prints the IR around the passes of one run."""
 
     options: DumpOptions
     printing: PrintOptions
     file: str = "-"
-    _counts: Counter[Path] = field(default_factory=Counter[Path])
 
     @contextmanager
     def around(self, one: Pass, operation: ir.Operation) -> Generator[None]:
@@ -125,8 +122,7 @@ class Dumps:
         if not before and not after:
             yield
             return
-        inside = self._tree() if self.options.directory else nullcontext()
-        with self._on_stderr(), inside as directory:
+        with self._on_stderr():
             manager.enable_ir_printing(
                 print_before_all=before,
                 print_after_all=after,
@@ -137,38 +133,13 @@ class Dumps:
                 large_resource_limit=self.printing.resources_limit,
                 enable_debug_info=self.printing.locations,
                 print_generic_op_form=self.printing.generic,
-                tree_printing_dir_path=directory,
             )
             yield
 
     def _show(self, when: str, one: Pass, operation: ir.Operation, text: str, failed: str = "") -> None:
         scope = f" ('{operation.name}' operation)" if self.options.module_scope else ""
         heading = f"// -----// IR Dump {when} {type(one).__name__}{failed} ({one.name}){scope} //----- //\n"
-        if self.options.directory is None:
-            print(heading + text, file=sys.stderr, flush=True)
-            return
-        symbol = symbol_name(operation) if "sym_name" in operation.attributes else "no-symbol-name"
-        self._write(Path(f"{operation.name.replace('.', '_')}_{symbol}"), one.name, heading + text)
-
-    @contextmanager
-    def _tree(self) -> Generator[str]:
-        """Where MLIR writes the files of one pass, which then move to their place and number among those of all passes."""
-        with tempfile.TemporaryDirectory() as found:
-            try:
-                yield found
-            finally:
-                for file in sorted(Path(found).rglob("*.mlir")):
-                    self._write(file.parent.relative_to(found), file.stem.lstrip("0123456789_"), file.read_text())
-
-    def _write(self, place: Path, name: str, text: str) -> None:
-        """A folder for each op inside that of its parent; files begin with how many there were for each of these ops."""
-        above = [folder for folder in reversed(place.parents) if folder.name]
-        numbers = "_".join(str(max(self._counts[folder] - 1, 0)) for folder in above)
-        number = f"{numbers}_{self._counts[place]}" if above else str(self._counts[place])
-        self._counts[place] += 1
-        path = Path(self.options.directory or "", place, f"{number}_{name}.mlir")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(self._in_our_form(text), encoding="utf-8")
+        print(heading + text, file=sys.stderr, flush=True)
 
     @contextmanager
     def _on_stderr(self) -> Generator[None]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 
 from hotdesk._bindings import PassManager, ir
+from hotdesk.cli.pipelines import single_passes
 from hotdesk.cli.printing import Dumps
-from hotdesk.cli.steps import single_passes
-from hotdesk.cli.timing import Timer
 from hotdesk.errors import HotdeskError, PassError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, verify
@@ -18,9 +18,9 @@ from hotdesk.passes.textual import MODULE, MLIRPasses, PassPipeline
 
 _REPORT = (
     "This is a defect of the pass, not of the input: please report it to whoever keeps the pass (Hotdesk's issue tracker for a "
-    "name that begins with hotdesk-), with the file that --mlir-pass-pipeline-crash-reproducer=FILE writes; "
-    "--debug shows the traceback."
+    "name that begins with hotdesk-), with the command and the input; --debug shows the traceback."
 )
+_RULE = f"==={'-' * 73}==="
 
 
 class InternalError(PassError):
@@ -38,6 +38,27 @@ class Top:
 
     operation: ir.Operation
     module: ir.Module | None
+
+
+@dataclass(slots=True)
+class Timer:
+    """Seconds of wall time by name, in order; a pass that runs twice has two lines."""
+
+    rows: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
+    _start: float = field(default_factory=time.perf_counter)
+
+    @contextmanager
+    def measure(self, name: str) -> Generator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.rows.append((name, time.perf_counter() - start))
+
+    def report(self, longest_first: bool = False) -> str:
+        """The table of what was measured, up to now; in its order, or the longest first."""
+        rows = sorted(self.rows, key=lambda row: -row[1]) if longest_first else self.rows
+        return table(rows, time.perf_counter() - self._start)
 
 
 @dataclass(slots=True)
@@ -88,11 +109,23 @@ class Runner:
                 taken = one.run(top.module)
                 if self.verify_each:
                     verify(top.module, one.name)
-        except (HotdeskError, ir.MLIRError, OSError):  # what lies between passes may be written to files
+        except (HotdeskError, ir.MLIRError):
             raise
         except Exception as error:
             raise InternalError.of(one.name, error) from error
         return taken
+
+
+def table(rows: list[tuple[str, float]], total: float) -> str:
+    """Seconds and percent of `total` of each row; what is left of the total is called Rest."""
+    rest = max(total - sum(seconds for _, seconds in rows), 0.0)
+    title = f"{'':25}... Execution time report ..."
+    lines = [_RULE, title, _RULE, f"  Total Execution Time: {total:.4f} seconds", ""]
+    lines.append("  ----Wall Time----  ----Name----")
+    for name, seconds in [*rows, ("Rest", rest), ("Total", total)]:
+        percent = 100 * seconds / total if total else 0.0
+        lines.append(f"  {seconds:8.4f} ({percent:5.1f}%)  {name}")
+    return "\n".join(lines) + "\n"
 
 
 def _check_anchor(pipeline: PassPipeline, top: Top) -> None:

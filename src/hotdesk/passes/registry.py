@@ -70,9 +70,7 @@ def load(name: str) -> type[Pass]:
         OptionError: there is no such pass.
         PassError: its entry point does not lead to a pass.
     """
-    target = _targets().get(name)
-    if target is None:
-        raise OptionError(f"pass '{name}'", expected="the name of a pass", got="no such pass", hint=_hint(name))
+    target = target_of(name)
     module, _, attribute = target.partition(":")
     try:
         found: object = getattr(import_module(module), attribute)
@@ -81,6 +79,18 @@ def load(name: str) -> type[Pass]:
     if not (isinstance(found, type) and issubclass(found, Pass)):
         raise PassError(f"pass '{name}'", expected=f"a subclass of Pass at {target}", got=str(cast(object, found)))
     return found
+
+
+def target_of(name: str) -> str:
+    """Where the pass of that name is, as `module:Class`.
+
+    Raises:
+        OptionError: there is no such pass.
+    """
+    target = _targets().get(name)
+    if target is None:
+        raise OptionError(f"pass '{name}'", expected="the name of a pass", got="no such pass", hint=_hint(name))
+    return target
 
 
 @cache

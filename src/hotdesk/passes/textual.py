@@ -21,6 +21,7 @@ from hotdesk.errors import OptionError, PassError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, run_mlir_passes, verify
 from hotdesk.passes.base import Pass
+from hotdesk.passes.manual import spelled
 from hotdesk.passes.registry import load, pass_names
 
 MODULE = "builtin.module"
@@ -200,9 +201,7 @@ def _check(anchor: str, pipeline: str) -> None:
         raise OptionError(f"pass '{inside[1]}'", expected="a step of builtin.module", got=repr(pipeline))
     refusal = refusal_of(f"{anchor}({pipeline})")
     if refusal is not None:
-        hint = (
-            "`hotdesk-opt --list-passes=all` lists the names." if "does not refer to a registered" in refusal else None
-        )
+        hint = "`hotdesk-opt --help` lists Hotdesk's." if "does not refer to a registered" in refusal else None
         raise OptionError(f"pass pipeline: {refusal}", hint=hint)
 
 
@@ -228,11 +227,5 @@ def _spelled(one: Pass) -> str:
         return one.pipeline
     fields = dataclasses.fields(cast(Any, one))
     given = [(f.name, getattr(one, f.name)) for f in fields if getattr(one, f.name) != f.default]
-    options = " ".join(f"{n.replace('_', '-')}={_value(v)}" for n, v in given)
+    options = " ".join(f"{n.replace('_', '-')}={spelled(v)}" for n, v in given)
     return f"{one.name}{{{options}}}" if options else one.name
-
-
-def _value(value: object) -> str:
-    if isinstance(value, tuple):
-        return ",".join(map(str, cast("tuple[object, ...]", value)))
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -3,11 +3,6 @@
 // RUN: %hotdesk-opt %s --pass-pipeline='builtin.module(func.func(cse),hotdesk-one-shot-bufferize)' --mlir-print-ir-after-all 2>&1 >%t.out | FileCheck %s --check-prefix=AFTER
 // RUN: %hotdesk-opt %s --cse --hotdesk-one-shot-bufferize --mlir-print-ir-before=hotdesk-one-shot-bufferize 2>&1 >%t.out | FileCheck %s --check-prefix=BEFORE
 // RUN: %hotdesk-opt %s --cse --cse --mlir-print-ir-after-change 2>&1 >%t.out | FileCheck %s --check-prefix=CHANGE
-// RUN: rm -rf %t.tree
-// RUN: %hotdesk-opt %s --pass-pipeline='builtin.module(hotdesk-choose-destinations,func.func(cse),hotdesk-one-shot-bufferize)' --mlir-print-ir-tree-dir=%t.tree >%t.out
-// RUN: cat %t.tree/builtin_module_no-symbol-name/0_hotdesk-choose-destinations.mlir | FileCheck %s --check-prefix=TREE
-// RUN: cat %t.tree/builtin_module_no-symbol-name/func_func_main/0_0_cse.mlir | FileCheck %s --check-prefix=NESTED
-// RUN: cat %t.tree/builtin_module_no-symbol-name/1_hotdesk-one-shot-bufferize.mlir | FileCheck %s --check-prefix=LAST
 
 // AFTER:      // -----// IR Dump After CSE{{.*}} (cse) //----- //
 // AFTER-NEXT: func.func @main(%arg0: tensor<4xf32>)
@@ -22,9 +17,6 @@
 // CHANGE:     // -----// IR Dump After CSE{{.*}} (cse) //----- //
 // CHANGE-NOT: IR Dump
 
-// TREE:   // -----// IR Dump After ChooseDestinations (hotdesk-choose-destinations) //----- //
-// NESTED: // -----// IR Dump After CSE{{.*}} (cse) //----- //
-// LAST:   memref<4xf32>
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %f = tensor.empty() : tensor<4xf32>

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.cli.arguments import parse_arguments
-from hotdesk.cli.steps import PassFlag
-from hotdesk.cli.timing import Timer
+from hotdesk.cli.arguments import PassFlag, parse_arguments
+from hotdesk.cli.running import Timer, table
 from hotdesk.errors import OptionError
 
 
@@ -60,7 +59,8 @@ def test_marks_and_categories() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--canonicalise"], "did you mean '--canonicalize'?"),
+        (["--hotdesk-shared-buffers"], "did you mean '--hotdesk-share-buffers'?"),
+        (["--canonicalise"], "unknown argument '--canonicalise'"),
         (["--verify-each=perhaps"], "expected true or false, got 'perhaps'"),
         (["--verify-diagnostics=some"], "invalid choice"),
         (["--mlir-elide-elementsattrs-if-larger=-1"], "expected a number, got '-1'"),
@@ -78,11 +78,6 @@ def test_what_makes_no_sense(arguments: list[str], message: str, capsys: pytest.
     assert message in capsys.readouterr().err
 
 
-def test_reproducer_is_short_for_generating_one() -> None:
-    assert parse_arguments(["--reproducer=x.mlir"]).generate_reproducer == "x.mlir"
-    assert parse_arguments(["-reproducer", "x.mlir"]).generate_reproducer == "x.mlir"
-
-
 def test_flags_of_passes_and_a_pipeline() -> None:
     with pytest.raises(OptionError, match="got both"):
         parse_arguments(["--cse", "--pass-pipeline=builtin.module(cse)"])
@@ -98,4 +93,16 @@ def test_times_in_order_or_the_longest_first() -> None:
     ] == [
         False,
         True,
+    ]
+
+
+def test_a_table_of_times() -> None:
+    lines = table([("Parser", 0.5), ("cse", 0.25)], 1.0).split("\n")
+    assert lines[3] == "  Total Execution Time: 1.0000 seconds"
+    assert lines[6:] == [
+        "    0.5000 ( 50.0%)  Parser",
+        "    0.2500 ( 25.0%)  cse",
+        "    0.2500 ( 25.0%)  Rest",
+        "    1.0000 (100.0%)  Total",
+        "",
     ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.cli.chunks import Chunk, chunks
 from hotdesk.cli.diagnostics import Diagnostic, Input, Place
+from hotdesk.cli.files import Chunk, chunks
 from hotdesk.errors import LoweringError
 
 SOURCE = Input.of("in.mlir", "first\n\t second")

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from hotdesk.cli.main import main
-from hotdesk.cli.names import definitions
-from hotdesk.cli.origins import without_locations
+from hotdesk.cli.written import definitions, without_locations
 
 TEXT = """\
 func.func @main(%x: tensor<8xf32> {hotdesk.donated}, %c: f32, %n: index) -> (tensor<8xf32>, tensor<4xf32>) {

@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 from torch_mlir import ir
 
-from hotdesk.cli import opt
+from hotdesk.cli import session
 from hotdesk.cli.opt import main
 from hotdesk.explain import Decision
 from hotdesk.passes.base import Pass
@@ -81,10 +81,6 @@ def test_decisions_are_lines_on_stderr(file: Path, capsys: pytest.CaptureFixture
 def test_list_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--list-passes"]) == 0
     assert capsys.readouterr().out.split() == list(pass_names())
-    assert main(["--list-passes=all"]) == 0
-    everything = capsys.readouterr().out.split()
-    assert everything[: len(pass_names())] == list(pass_names())
-    assert {"cse", "canonicalize", "one-shot-bufferize"} < set(everything)
 
 
 def test_parts_of_a_file_fail_alone_and_lines_are_counted_from_its_start(
@@ -121,7 +117,6 @@ def test_what_mlir_says_of_a_failed_pass_comes_with_its_place(file: Path, capsys
         (["--hotdesk-one-shot-bufferize=buffer-alignment=²"], "expected a value of type int, got '²'"),
         (["--hotdesk-one-shot-bufferize=buffer-alignment=--1"], "expected a value of type int, got '--1'"),
         ([f"--hotdesk-one-shot-bufferize=buffer-alignment={'1' * 5000}"], "expected a value of type int"),
-        (["--run-reproducer"], "an input with a section 'mlir_reproducer'"),
         (["-o", "/no/such/folder/out.mlir"], "/no/such/folder/out.mlir: No such file or directory"),
         (["no/such/file.mlir"], "no/such/file.mlir: No such file or directory"),
     ],
@@ -139,20 +134,6 @@ def test_a_command_that_cannot_work_ends_with_a_message(
 def test_an_alignment_that_no_attribute_holds(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(file), f"--hotdesk-one-shot-bufferize=buffer-alignment={1 << 63}"]) == 1
     assert "expected a power of two, or 0" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("flag", ["--cse", "--hotdesk-one-shot-bufferize"])
-def test_files_between_passes_that_cannot_be_written(flag: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(file), flag, f"--mlir-print-ir-tree-dir={file}"]) == 1
-    error = capsys.readouterr().err
-    assert error.startswith(f"error: {file}/builtin_module_no-symbol-name: Not a directory")
-    assert "internal" not in error
-
-
-def test_a_reproducer_that_cannot_be_read(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file.write_text(COPY + r"""{-# external_resources: { mlir_reproducer: { pipeline: "\q" } } #-}""")
-    assert main([str(file), "--run-reproducer"]) == 1
-    assert "expected a pipeline in quotes" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("limit", ["--mlir-elide-elementsattrs-if-larger", "--mlir-elide-resource-strings-if-larger"])
@@ -175,15 +156,13 @@ class Broken(Pass):
 
 
 def test_a_defect_of_a_pass_is_told_by_its_name(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(opt, "flag_pipeline", lambda flags: PassPipeline((Broken(),)))
-    kept = tmp_path / "kept.mlir"
-    assert main([str(file), f"--mlir-pass-pipeline-crash-reproducer={kept}"]) == 1
+    monkeypatch.setattr(session, "flag_pipeline", lambda flags: PassPipeline((Broken(),)))
+    assert main([str(file)]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"{file}: error: internal error in pass 'hotdesk-broken': got KeyError: 'lost'. This is a")
     assert "Traceback" not in error
-    assert 'pipeline: "builtin.module(hotdesk-broken)"' in kept.read_text()
     assert main([str(file), "--debug"]) == 1
     assert "KeyError: 'lost'" in capsys.readouterr().err.partition("Traceback")[2]
 
@@ -194,23 +173,11 @@ def test_a_defect_of_the_command_itself(
     def broken(flags: object) -> PassPipeline:
         raise RuntimeError("lost")
 
-    monkeypatch.setattr(opt, "flag_pipeline", broken)
+    monkeypatch.setattr(session, "flag_pipeline", broken)
     assert main([str(file)]) == 1
     error = capsys.readouterr().err
     assert error.startswith("error: internal error in hotdesk-opt: RuntimeError: lost\n")
     assert "Traceback" not in error
-
-
-def test_a_reproducer_runs_again_and_is_not_lost_when_it_succeeds(
-    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    kept = tmp_path / "kept.mlir"
-    flag = f"--mlir-pass-pipeline-crash-reproducer={kept}"
-    assert main([str(file), "--cse", f"--mlir-generate-reproducer={kept}"]) == 0
-    before = kept.read_text()
-    assert main([str(kept), "--run-reproducer", flag, "--dump-pass-pipeline"]) == 0
-    assert kept.read_text() == before
-    assert capsys.readouterr().err == "builtin.module(cse)\n"
 
 
 def test_a_pipeline_that_is_dumped_parses_back(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,7 +189,7 @@ def test_a_pipeline_that_is_dumped_parses_back(file: Path, capsys: pytest.Captur
 
 
 def test_verification_after_passes_can_be_left_out(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opt, "flag_pipeline", lambda flags: PassPipeline((Invalid(),)))
+    monkeypatch.setattr(session, "flag_pipeline", lambda flags: PassPipeline((Invalid(),)))
     assert main([str(file), "-o", str(file)]) == 1
     file.write_text(COPY)
     assert main([str(file), "-o", str(file), "--verify-each=0"]) == 0

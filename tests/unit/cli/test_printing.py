@@ -48,15 +48,6 @@ def test_locations_between_passes_name_the_input(name: str, file: Path, capsys: 
     assert 'loc("-"' not in told
 
 
-def test_locations_in_files_between_passes_name_the_input(file: Path, tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
-    arguments = ["--cse", "--hotdesk-one-shot-bufferize", "--mlir-print-debuginfo", f"--mlir-print-ir-tree-dir={tree}"]
-    assert main([str(file), *arguments]) == 0
-    written = sorted(tree.rglob("*.mlir"))
-    assert len(written) == 2
-    assert all(f'loc("{file}":5:3)' in path.read_text() for path in written)
-
-
 def test_passes_are_named_together_or_one_by_one(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     passes = [str(file), "--cse", "--canonicalize", "--symbol-dce"]
     assert main([*passes, "--mlir-print-ir-after=cse,canonicalize"]) == 0

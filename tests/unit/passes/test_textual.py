@@ -98,7 +98,7 @@ def test_options_become_fields() -> None:
         ("builtin.module(sized{other=1})", "It has no option 'other'."),
         (
             "builtin.module(nonsense)",
-            "'nonsense' does not refer to a registered pass or pass pipeline. `hotdesk-opt --list",
+            "'nonsense' does not refer to a registered pass or pass pipeline. `hotdesk-opt --help`",
         ),
         (
             "builtin.module(cse{other=1})",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from torch_mlir import ir
 
-from hotdesk.cli.verify import expectations
+from hotdesk.cli.expectations import expectations
 from hotdesk.ir.context import make_context
 from hotdesk.runtime.checker import CheckReport, FaultKind, check_module
 

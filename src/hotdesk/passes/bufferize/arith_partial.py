@@ -4,8 +4,8 @@
                                                             %m = memref.get_global @constant_0
                                                             %c = bufferization.to_tensor %m
 
-Arithmetic on whole tensors has no form on buffers and is left alone: `convert-elementwise-to-linalg` first. The order of partial
-passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
+Always legal. Arithmetic on whole tensors has no form on buffers and is left alone: `convert-elementwise-to-linalg` first. The
+order of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
 """
 
 from __future__ import annotations

@@ -39,9 +39,14 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class DropEquivalentBufferResults(Pass):
-    """Drops memref results that are arguments (rules in the module docstring)."""
+    """Drops memref results that are arguments (rules in the module docstring).
+
+    Options:
+        modify_public_functions: results of public functions are dropped too: whoever calls them from elsewhere has to know.
+    """
 
     name: ClassVar[str] = "hotdesk-drop-equivalent-buffer-results"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.EQUALS_ARGUMENT, Reason.ADDRESS_TAKEN, Reason.PUBLIC_FUNCTION)
     modify_public_functions: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:

@@ -33,6 +33,7 @@ class FinalizingBufferize(Pass):
     """Folds materializations away (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-finalizing-bufferize"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.DIFFERENT_LAYOUT,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

@@ -5,8 +5,8 @@
                                                              linalg.map { math.exp } ins(%m) outs(%a)
                                                              %r = bufferization.to_tensor %a
 
-Every destination is a new buffer, with a copy of the contents that the op reads or leaves as they are. The order of partial
-passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
+Always legal: every destination is a new buffer, with a copy of the contents that the op reads or leaves as they are. The order
+of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
 
@@ -25,6 +25,7 @@ class LinalgBufferize(Pass):
     """Bufferizes structured ops (see the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-linalg-bufferize"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.NOT_ANALYSED, Reason.DIFFERENT_LAYOUT, Reason.LIES_ELSEWHERE)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return bufferize_ops(module, lambda name: name.split(".")[0] in ("linalg", "tm_tensor", "hotdesk"))

@@ -36,7 +36,7 @@ from hotdesk.analysis.tensors.memory_spaces import SpaceRules
 from hotdesk.analysis.tensors.program import FunctionRecord, in_order
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import OptionError
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.context import is_known_dialect
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.symbols import Symbols
@@ -68,7 +68,8 @@ class OneShotBufferize(Pass):
     """Bufferizes every function of a module (rules in the module docstring).
 
     Options:
-        analysis_heuristic: the order in which operands are decided, one of `analysis.orders.HEURISTICS`.
+        analysis_heuristic: the order in which operands are decided: `top-down`, `bottom-up`, `bottom-up-from-terminators`,
+            `largest-first` or `fuzzer`.
         analysis_fuzzer_seed: with the heuristic `fuzzer`, what the order is drawn from.
         bufferize_function_boundaries: signatures become memrefs; if not, arguments are only read and results stay tensors.
         function_boundary_type_conversion: in which layout arguments come: `identity-layout-map`, or any (the other two).
@@ -88,10 +89,41 @@ class OneShotBufferize(Pass):
         reload_scalars: an op that uses a scalar counts as a read of the tensor the scalar was extracted from, for code generators
             that load scalars again.
         test_analysis_only: the decisions are written into the IR, and it stays on tensors.
-        print_conflicts, dump_alias_sets: with it, what is in the way of each copy, and what lies together.
+        print_conflicts: with `test-analysis-only`, what is in the way of each copy is written too.
+        dump_alias_sets: with `test-analysis-only`, which values lie together is written too.
     """
 
     name: ClassVar[str] = "hotdesk-one-shot-bufferize"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.DIES_HERE,
+        Reason.OVERWRITTEN_UNREAD,
+        Reason.WRITTEN_IN_DESTINATION,
+        Reason.RESULT_SLOT,
+        Reason.DONATED,
+        Reason.EQUALS_ARGUMENT,
+        Reason.ARGUMENT_AS_IS,
+        Reason.ALREADY_OVERWRITTEN,
+        Reason.DIFFERENT_ELEMENT_TYPE,
+        Reason.DIFFERENT_LAYOUT,
+        Reason.LIES_ELSEWHERE,
+        Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
+        Reason.NOT_ANALYSED,
+        Reason.NOT_WRITABLE_CONSTANT,
+        Reason.NOT_WRITABLE_INPUT,
+        Reason.NOT_WRITABLE_WEIGHT,
+        Reason.OTHER_MEMORY_SPACE,
+        Reason.PARTIAL_VIEW,
+        Reason.PARTIAL_VIEW_RETURNED,
+        Reason.READ_BY_SAME_OP,
+        Reason.READ_LATER,
+        Reason.RETURNED_INPUT,
+        Reason.RETURNED_TWICE,
+        Reason.RETURNED_VIEW,
+        Reason.RETURNED_WEIGHT,
+        Reason.RUNS_IN_PARALLEL,
+        Reason.SIZE_NOT_PROVEN_EQUAL,
+        Reason.SLICE_INSTEAD,
+    )
     analysis_heuristic: str = "top-down"
     analysis_fuzzer_seed: int = 0
     bufferize_function_boundaries: bool = True

@@ -57,9 +57,27 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class BufferResultsToOutParams(Pass):
-    """Turns memref results into trailing arguments (rules in the module docstring)."""
+    """Turns memref results into trailing arguments (rules in the module docstring).
+
+    Options:
+        add_result_attr: the new arguments are marked `bufferize.result = <number of the result>`.
+        hoist_static_allocs: a returned allocation of static size is not copied: it is the new argument.
+        hoist_dynamic_allocs: the same for one of dynamic size.
+        modify_public_functions: public functions change too: whoever calls them from elsewhere has to know.
+    """
 
     name: ClassVar[str] = "hotdesk-buffer-results-to-out-params"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.RESULT_SLOT,
+        Reason.ADDRESS_TAKEN,
+        Reason.ALLOCATED_INSIDE,
+        Reason.DIFFERENT_LAYOUT,
+        Reason.PUBLIC_FUNCTION,
+        Reason.RETURNED_INPUT,
+        Reason.RETURNED_TWICE,
+        Reason.RETURNED_VIEW,
+        Reason.SIZE_UNKNOWN_TO_CALLER,
+    )
     add_result_attr: bool = False
     hoist_static_allocs: bool = False
     hoist_dynamic_allocs: bool = False

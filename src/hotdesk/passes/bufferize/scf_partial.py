@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
 
@@ -31,6 +31,7 @@ class ScfBufferize(Pass):
     """Bufferizes `scf` ops (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-scf-bufferize"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.NOT_ANALYSED, Reason.DIFFERENT_LAYOUT, Reason.LIES_ELSEWHERE)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return bufferize_ops(module, lambda name: name.startswith("scf."))

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.partial import bufferize_ops
 
@@ -27,6 +27,7 @@ class TensorBufferize(Pass):
     """Bufferizes `tensor` ops (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-tensor-bufferize"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.NOT_ANALYSED, Reason.DIFFERENT_LAYOUT, Reason.LIES_ELSEWHERE)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         return bufferize_ops(module, lambda name: name.startswith("tensor.") or name == "bufferization.alloc_tensor")

@@ -6,8 +6,6 @@
 Legal iff the constraints of `analysis.copying.removal` hold, which are numbered there. A copy that stays is reported with the
 reason, and with the constraint that it fails in either direction. The pass goes over a function until no copy that is left may
 go.
-
-With `arguments-overlap=false`, memrefs that are arguments never overlap one another: a promise of whoever calls.
 """
 
 from __future__ import annotations
@@ -32,9 +30,34 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class CopyRemoval(Pass):
-    """Removes copies (constraints in `analysis.copying.removal`)."""
+    """Removes copies (constraints in `analysis.copying.removal`).
+
+    Options:
+        arguments_overlap: memrefs that are arguments may overlap one another; if not, that is a promise of whoever calls.
+    """
 
     name: ClassVar[str] = "hotdesk-copy-removal"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.ALREADY_THERE,
+        Reason.COPY_OF_ITSELF,
+        Reason.NOTHING_COPIED,
+        Reason.OVERWRITTEN_UNREAD,
+        Reason.SOURCE_REUSED,
+        Reason.TARGET_REUSED,
+        Reason.ALIGNMENT_ASSUMED,
+        Reason.DESTINATION_LATER,
+        Reason.FREED_BY_ANOTHER_OP,
+        Reason.FREED_ELSEWHERE,
+        Reason.LEAVES_SCOPE,
+        Reason.NOT_ALLOCATED_HERE,
+        Reason.OTHER_TYPE,
+        Reason.STILL_USED,
+        Reason.TOUCHED_BETWEEN,
+        Reason.ASYNCHRONOUS,
+        Reason.DOES_MORE_THAN_ALLOCATE,
+        Reason.NOT_KNOWN_TO_MOVE,
+        Reason.NOT_ORDINARY_MEMORY,
+    )
     arguments_overlap: bool = True
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:

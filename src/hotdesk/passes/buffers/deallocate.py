@@ -7,19 +7,10 @@
 3. Arguments and globals are never freed: they belong to somebody else. A function owns what it calls for and returns what its
    caller will own: a result that it does not own is copied.
 4. Deallocations that are there already are dropped first, so that a buffer is freed once.
-5. Who frees is decided by `analysis.ownership.owners`, where by `analysis.ownership.releases`. Only where paths differ a flag
-   tells at run time.
+5. Who frees is decided by the rules of `analysis.ownership.owners`, where by the rules of `analysis.ownership.releases`. Only
+   where paths differ a flag tells at run time.
 6. Paths are told apart where that leaves less to be asked (`passes.buffers.ownership_paths`): selects become branches, and
    results are copied on the paths on which they are not owned.
-
-Options:
-    private-function-dynamic-ownership: private functions that others call do not copy a result that they do not own, but return
-        a flag beside it. Recursive ones do copy.
-    mode: `ownership`, or `copies`: what would need a flag gets memory of its own on all paths, as buffer deallocation did before
-        there was ownership. Copies see no later writes to the original.
-    placement: `last-use`, or `end-of-block`, for comparison: at the end of the block with the last use.
-    reload-scalars: an op that uses a scalar counts as a use of the memory the scalar was loaded from, for code generators that
-        compute scalars again where they are used.
 """
 
 from __future__ import annotations
@@ -56,9 +47,25 @@ _MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
 
 @dataclass(frozen=True, slots=True)
 class DeallocateAfterLastUse(Pass):
-    """Inserts `memref.dealloc` at last uses (rules and options in the module docstring)."""
+    """Inserts `memref.dealloc` at last uses (rules in the module docstring).
+
+    Options:
+        private_function_dynamic_ownership: private functions that others call do not copy a result that they do not own, but
+            return a flag beside it. Recursive ones do copy.
+        mode: `ownership`, or `copies`: what would need a flag gets memory of its own on all paths, as buffer deallocation did
+            before there was ownership. Copies see no later writes to the original.
+        placement: `last-use`, or `end-of-block`, for comparison: at the end of the block with the last use.
+        reload_scalars: an op that uses a scalar counts as a use of the memory the scalar was loaded from, for code generators
+            that compute scalars again where they are used.
+    """
 
     name: ClassVar[str] = "hotdesk-buffer-deallocation"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.LIVE_RANGE_ENDED,
+        Reason.RETURNED_INPUT,
+        Reason.RETURNED_TWICE,
+        Reason.RETURNED_FREED_OTHERWISE,
+    )
     private_function_dynamic_ownership: bool = False
     mode: str = "ownership"
     placement: str = "last-use"

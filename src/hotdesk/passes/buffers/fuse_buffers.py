@@ -6,8 +6,6 @@
 Legal iff rules 1 to 7 of `analysis.fusion.buffer_fusion` hold, which ask `analysis.memrefs.aliasing` what two views have in
 common. An allocation that nothing touches any more goes, with its views and deallocations. What is not fused is reported with the
 reason; where two views forbid it, both are named.
-
-With `arguments-overlap=false`, memrefs that are arguments never overlap one another: a promise of whoever calls.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock, is_on_memory
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, users
 from hotdesk.passes.base import Pass
@@ -27,9 +25,23 @@ from hotdesk.passes.fusing import fuse
 
 @dataclass(frozen=True, slots=True)
 class FuseBuffers(Pass):
-    """Fuses `linalg.generic`s on memrefs (rules in `analysis.fusion.buffer_fusion`)."""
+    """Fuses `linalg.generic`s on memrefs (rules in `analysis.fusion.buffer_fusion`).
+
+    Options:
+        arguments_overlap: memrefs that are arguments may overlap one another; if not, that is a promise of whoever calls.
+    """
 
     name: ClassVar[str] = "hotdesk-fuse-buffers"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.READ_AS_WRITTEN,
+        Reason.SINGLE_READER,
+        Reason.ACCUMULATED_INTO,
+        Reason.LOOP_SIZE_LOST,
+        Reason.MAY_OVERLAP,
+        Reason.NOT_A_PERMUTATION,
+        Reason.PRODUCER_REDUCES,
+        Reason.TOUCHED_BETWEEN,
+    )
     arguments_overlap: bool = True
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:

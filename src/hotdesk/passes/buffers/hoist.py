@@ -21,7 +21,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.hoisting import Hoisting, Move
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
@@ -32,6 +32,19 @@ class BufferHoisting(Pass):
     """Moves allocations above all their uses (rules in `analysis.allocations.hoisting`)."""
 
     name: ClassVar[str] = "hotdesk-buffer-hoisting"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.DOMINATES_ALL_USES,
+        Reason.FREED_ELSEWHERE,
+        Reason.KEPT_BETWEEN_ITERATIONS,
+        Reason.KEPT_BY_UNKNOWN,
+        Reason.LEAVES_SCOPE,
+        Reason.SIZE_DEFINED_BELOW,
+        Reason.UNKNOWN_REGION,
+        Reason.ASYNCHRONOUS,
+        Reason.DOES_MORE_THAN_ALLOCATE,
+        Reason.NOT_KNOWN_TO_MOVE,
+        Reason.NOT_ORDINARY_MEMORY,
+    )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

@@ -19,7 +19,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.hoisting import Hoisting
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.hoist import move_all
@@ -30,6 +30,20 @@ class BufferLoopHoisting(Pass):
     """Moves allocations in front of loops (rules in `analysis.allocations.hoisting`)."""
 
     name: ClassVar[str] = "hotdesk-buffer-loop-hoisting"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.SERVES_EVERY_ITERATION,
+        Reason.FREED_ELSEWHERE,
+        Reason.KEPT_BETWEEN_ITERATIONS,
+        Reason.KEPT_BY_UNKNOWN,
+        Reason.LEAVES_SCOPE,
+        Reason.PARALLEL_ITERATIONS,
+        Reason.SIZE_DEFINED_BELOW,
+        Reason.UNKNOWN_REGION,
+        Reason.ASYNCHRONOUS,
+        Reason.DOES_MORE_THAN_ALLOCATE,
+        Reason.NOT_KNOWN_TO_MOVE,
+        Reason.NOT_ORDINARY_MEMORY,
+    )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

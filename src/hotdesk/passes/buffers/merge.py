@@ -15,14 +15,13 @@ dynamic, offsets and the size of the arena are computed in front of it:
     %b = memref.alloc(%m) : memref<?xi8>     ->     %arena = memref.alloc(%t + ((%m + 63) & -64)) {alignment = 64} : memref<?xi8>
                                                     %a = memref.view %arena[%c0][%n];  %b = memref.view %arena[%t][%m]
 
-- `arena=allocate`: each function allocates its own, in front of its first allocation. It is freed before each return if any of
-  the allocations was freed; otherwise that is left to a deallocation pass, as it was.
-- `arena=argument`: it is the last argument, `memref<N x i8>`, whose attribute `hotdesk.arena` has the alignment in bytes that the
-  caller has to keep. If N is dynamic, `hotdesk.arena_bytes` of a public function names a function that takes the other arguments
-  and returns N. A caller in the module allocates it around the call, and this allocation goes into the caller's arena like any
-  other. Functions that call themselves, or are used otherwise than by calls, allocate their own.
-- `alignment`: of each buffer, in bytes; an allocation that asks for more gets that.
-- `strategy`: a strategy of the planner, `portfolio` for the best of several; `cp-sat` needs the package `ortools`.
+With `arena=allocate`, each function allocates its own, in front of its first allocation. It is freed before each return if any of
+the allocations was freed; otherwise that is left to a deallocation pass, as it was.
+
+With `arena=argument`, it is the last argument, `memref<N x i8>`, whose attribute `hotdesk.arena` has the alignment in bytes that
+the caller has to keep. If N is dynamic, `hotdesk.arena_bytes` of a public function names a function that takes the other
+arguments and returns N. A caller in the module allocates it around the call, and this allocation goes into the caller's arena
+like any other. Functions that call themselves, or are used otherwise than by calls, allocate their own.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.merging import Arena, plan_arena
 from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.errors import MissingExtraError, OptionError
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.functions import (
     Uses,
@@ -63,9 +62,33 @@ _MODES = ("argument", "allocate")
 
 @dataclass(frozen=True, slots=True)
 class MergeAllocations(Pass):
-    """Plans one arena for each function (rules in `analysis.allocations.merging`)."""
+    """Plans one arena for each function (rules in `analysis.allocations.merging`).
+
+    Options:
+        arena: `allocate`, each function allocates its own, or `argument`, it is the last argument.
+        alignment: of each buffer, in bytes; an allocation that asks for more gets that.
+        strategy: a strategy of the planner, `portfolio` for the best of several; `cp-sat` needs the package `ortools`.
+    """
 
     name: ClassVar[str] = "hotdesk-merge-allocations"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.PLACED_IN_ARENA,
+        Reason.DIFFERENT_LAYOUT,
+        Reason.FREED_ELSEWHERE,
+        Reason.OTHER_MEMORY_SPACE,
+        Reason.SIZE_DEFINED_BELOW,
+        Reason.TOO_LARGE,
+        Reason.UNSIZED_ELEMENT,
+        Reason.KEPT_BETWEEN_ITERATIONS,
+        Reason.KEPT_BY_UNKNOWN,
+        Reason.LEAVES_SCOPE,
+        Reason.PARALLEL_ITERATIONS,
+        Reason.UNKNOWN_REGION,
+        Reason.ASYNCHRONOUS,
+        Reason.DOES_MORE_THAN_ALLOCATE,
+        Reason.NOT_KNOWN_TO_MOVE,
+        Reason.NOT_ORDINARY_MEMORY,
+    )
     arena: str = "allocate"
     alignment: int = 64
     strategy: str = "portfolio"

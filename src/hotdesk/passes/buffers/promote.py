@@ -5,9 +5,6 @@
 Legal iff rules 1 to 5 of `analysis.allocations.promotion` hold. Memory space and layout stay as they are, and so does the
 alignment, be it asked for, counted on by an op, or needed by the elements of a view. Every allocation that stays on the heap is
 reported with the reason.
-
-`max-alloc-size-in-bytes` is the limit for static sizes; `max-rank-of-allocated-memref` the one for the rank where all dynamic
-sizes are ranks of memrefs. Nothing limits how many buffers go to the stack in all.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from hotdesk.analysis.allocations.new_memory import ALIGNMENT, ALLOC, ALLOCA, dy
 from hotdesk.analysis.allocations.promotion import Promotion, Promotions
 from hotdesk.analysis.allocations.types import natural_alignment
 from hotdesk.errors import OptionError
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
@@ -29,9 +26,28 @@ from hotdesk.passes.base import Pass
 
 @dataclass(frozen=True, slots=True)
 class PromoteBuffersToStack(Pass):
-    """Turns allocations into `memref.alloca` (rules in `analysis.allocations.promotion`)."""
+    """Turns allocations into `memref.alloca` (rules in `analysis.allocations.promotion`).
+
+    Options:
+        max_alloc_size_in_bytes: the limit for static sizes, of each buffer; nothing limits how many go to the stack.
+        max_rank_of_allocated_memref: the limit for the rank where all dynamic sizes are ranks of memrefs.
+    """
 
     name: ClassVar[str] = "hotdesk-promote-buffers-to-stack"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.SMALL_AND_LOCAL,
+        Reason.FREED_ELSEWHERE,
+        Reason.KEPT_BY_UNKNOWN,
+        Reason.LEAVES_SCOPE,
+        Reason.MADE_REPEATEDLY,
+        Reason.SIZE_NOT_STATIC,
+        Reason.TOO_LARGE,
+        Reason.UNKNOWN_REGION,
+        Reason.ASYNCHRONOUS,
+        Reason.DOES_MORE_THAN_ALLOCATE,
+        Reason.NOT_KNOWN_TO_MOVE,
+        Reason.NOT_ORDINARY_MEMORY,
+    )
     max_alloc_size_in_bytes: int = 1024
     max_rank_of_allocated_memref: int = 1
 

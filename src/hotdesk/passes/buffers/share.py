@@ -29,7 +29,7 @@ from hotdesk.analysis.allocations.new_memory import ALIGNMENT, ALLOC, dynamic_si
 from hotdesk.analysis.allocations.sharing import Sharing
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant, integers
 from hotdesk.ir.sizes import product
 from hotdesk.ir.types import DYNAMIC, row_major, shape_of
@@ -42,6 +42,29 @@ class ShareBuffers(Pass):
     """Shares dead buffers (rules in `analysis.allocations.sharing`)."""
 
     name: ClassVar[str] = "hotdesk-share-buffers"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.LIVE_RANGE_ENDED,
+        Reason.LIVE_AT_THE_SAME_TIME,
+        Reason.RAISES_PEAK,
+        Reason.DIFFERENT_BLOCK,
+        Reason.SIZE_DEFINED_BELOW,
+        Reason.ALIGNMENT_ASSUMED,
+        Reason.DIFFERENT_LAYOUT,
+        Reason.FREED_BY_ANOTHER_OP,
+        Reason.FREED_ELSEWHERE,
+        Reason.OTHER_MEMORY_SPACE,
+        Reason.OTHER_TYPE,
+        Reason.UNSIZED_ELEMENT,
+        Reason.KEPT_BETWEEN_ITERATIONS,
+        Reason.KEPT_BY_UNKNOWN,
+        Reason.LEAVES_SCOPE,
+        Reason.PARALLEL_ITERATIONS,
+        Reason.UNKNOWN_REGION,
+        Reason.ASYNCHRONOUS,
+        Reason.DOES_MORE_THAN_ALLOCATE,
+        Reason.NOT_KNOWN_TO_MOVE,
+        Reason.NOT_ORDINARY_MEMORY,
+    )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

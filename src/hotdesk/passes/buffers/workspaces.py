@@ -2,7 +2,7 @@
 
     hotdesk.conv %x, %w, %y        ->        %s = memref.alloc() : memref<262144xi8>; hotdesk.conv %x, %w, %y, %s
 
-So scratch memory is planned, shared and reported; no kernel allocates.
+Always legal. So scratch memory is planned, shared and reported; no kernel allocates.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class AllocateWorkspaces(Pass):
     """Allocates the workspace of every `hotdesk.conv` that needs one."""
 
     name: ClassVar[str] = "hotdesk-allocate-workspaces"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.WORKSPACE,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

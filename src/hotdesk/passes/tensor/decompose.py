@@ -5,7 +5,8 @@
     tensor.pad %a low[l] {v}      ->   insert_slice %a into (fill v)[l]
     tensor.from_elements %s       ->   fill %s; of several, a fill of one element inserted for each
 
-A padding value that depends on the position fills the tensor by a payload that computes it.
+Always legal: the same elements are put where they were. A padding value that depends on the position fills the tensor by a
+payload that computes it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from hotdesk.passes.base import Pass
 class DecomposeConcatAndPad(Pass):
     """Rewrites `tensor.concat` and `tensor.pad` into insertions.
 
-    Attributes:
+    Options:
         concat: whether concatenations are rewritten too, which `hotdesk-sink-concat` may do without.
     """
 

@@ -27,7 +27,7 @@ from hotdesk.passes.collecting import collection_put_off
 class ChooseDestinations(Pass):
     """Gives ops with undefined destinations an operand that dies there (rules in the module docstring).
 
-    Attributes:
+    Options:
         reload_scalars, results_in_donated: as in `hotdesk-one-shot-bufferize`.
     """
 

@@ -34,6 +34,16 @@ class EliminateEmptyTensors(Pass):
     """Replaces `tensor.empty` by the slice that its contents are inserted into (rules in `analysis.insertion.insertions`)."""
 
     name: ClassVar[str] = "hotdesk-eliminate-empty-tensors"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.WRITTEN_IN_DESTINATION,
+        Reason.DESTINATION_LATER,
+        Reason.DESTINATION_RAISES_PEAK,
+        Reason.DESTINATION_SHARED,
+        Reason.DIFFERENT_BLOCK,
+        Reason.MULTIPLE_READERS,
+        Reason.READ_BY_SAME_OP,
+        Reason.READ_LATER,
+    )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

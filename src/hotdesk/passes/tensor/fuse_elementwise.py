@@ -15,7 +15,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.elementwise import Fusion, find_fusion
 from hotdesk.analysis.fusion.generics import read_generic
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops
 from hotdesk.passes.base import Pass
@@ -27,6 +27,18 @@ class FuseElementwise(Pass):
     """Fuses elementwise producers into their readers (rules in `analysis.fusion.elementwise`)."""
 
     name: ClassVar[str] = "hotdesk-fuse-elementwise"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.SINGLE_READER,
+        Reason.CHEAP_TO_RECOMPUTE,
+        Reason.ACCUMULATED_INTO,
+        Reason.DIFFERENT_BLOCK,
+        Reason.LOOP_SIZE_LOST,
+        Reason.MULTIPLE_READERS,
+        Reason.NOT_A_PERMUTATION,
+        Reason.NOT_PURE_TENSORS,
+        Reason.PRODUCER_REDUCES,
+        Reason.UNRANKED_TENSOR,
+    )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

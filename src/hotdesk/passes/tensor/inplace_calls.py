@@ -29,7 +29,7 @@ from hotdesk.analysis.in_place.takeovers import Takeover
 from hotdesk.analysis.tensors.plain_values import alias_sets, in_place_candidates, live_ranges
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.analysis.tensors.reading import read_function
-from hotdesk.explain import Decision, Outcome
+from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name, signature
@@ -52,6 +52,29 @@ class UseInPlaceCalls(Pass):
     """
 
     name: ClassVar[str] = "hotdesk-use-inplace-calls"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.DIES_HERE,
+        Reason.OVERWRITTEN_UNREAD,
+        Reason.WRITTEN_IN_DESTINATION,
+        Reason.CALLEE_KEEPS_ARGUMENT,
+        Reason.NO_BODY,
+        Reason.RECURSIVE_CALL,
+        Reason.NOT_ANALYSED,
+        Reason.ALREADY_OVERWRITTEN,
+        Reason.DIFFERENT_ELEMENT_TYPE,
+        Reason.DIFFERENT_LAYOUT,
+        Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
+        Reason.NOT_WRITABLE_CONSTANT,
+        Reason.NOT_WRITABLE_INPUT,
+        Reason.NOT_WRITABLE_WEIGHT,
+        Reason.OTHER_MEMORY_SPACE,
+        Reason.PARTIAL_VIEW,
+        Reason.READ_BY_SAME_OP,
+        Reason.READ_LATER,
+        Reason.RESULT_SLOT,
+        Reason.RUNS_IN_PARALLEL,
+        Reason.SIZE_NOT_PROVEN_EQUAL,
+    )
     cse: bool = True
     test_analysis_only: bool = False
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.walking import all_functions, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
@@ -38,6 +38,7 @@ class NormalizeNamedOps(Pass):
     """Rewrites named linalg ops into the `hotdesk` dialect (rules in the module docstring)."""
 
     name: ClassVar[str] = "hotdesk-normalize-named-ops"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.VIEW_OF_OPERAND,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

@@ -46,6 +46,7 @@ class SplitPrepare(Pass):
     """Splits `@main` into `@prepare` (weights alone) and `@main` (the rest); no `@prepare` when there is nothing to move."""
 
     name: ClassVar[str] = "hotdesk-split-prepare"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.WEIGHT_ONLY,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         main = next((f for f in defined_functions(module) if symbol_name(f) == "main"), None)

@@ -30,7 +30,7 @@ from hotdesk.passes.base import Pass
 class Recompute(Pass):
     """Makes values again in front of their later readers (rules in `analysis.order.recomputing`).
 
-    Attributes:
+    Options:
         least_bytes: values of fewer bytes are kept.
         only: the number of one operation of each function, counted from 0: only its result is made again. -1 stands for all.
         assumed_size: what a size that is not known counts as, in elements.
@@ -39,6 +39,7 @@ class Recompute(Pass):
     """
 
     name: ClassVar[str] = "hotdesk-recompute"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.NOT_KEPT_AT_PEAK,)
 
     least_bytes: int = 1 << 20
     only: int = -1

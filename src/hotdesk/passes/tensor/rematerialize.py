@@ -2,9 +2,14 @@
 
     %f = fill 0; use %f; use %f     ->     %f0 = fill 0; use %f0; %f1 = fill 0; use %f1
 
-Cheap: `tensor.empty`, an elementwise op without tensor operands (a fill, an iota), and a reshape of either. Each user gets
-its own, right in front of it, so no buffer is copied because two accumulators began from the same zeros, and none lives from
-the start of the program. A user that overwrites all of it unread gets what a fill would write into.
+Made again is
+
+1. a `tensor.empty`;
+2. an elementwise op without tensor operands (a fill, an iota);
+3. a reshape of either.
+
+Each user gets its own, right in front of it, so no buffer is copied because two accumulators began from the same zeros, and none
+lives from the start of the program. A user that overwrites all of it unread gets what a fill would write into.
 
 A constant of one repeated element that an op would overwrite becomes such a fill:
 
@@ -34,6 +39,7 @@ class RematerializeCheapOps(Pass):
     """Gives every user of a cheap definition its own copy of it."""
 
     name: ClassVar[str] = "hotdesk-rematerialize-cheap-ops"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.CHEAP_TO_RECOMPUTE,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

@@ -57,6 +57,14 @@ class ReorderForPeak(Pass):
     """
 
     name: ClassVar[str] = "hotdesk-reorder-for-peak"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.LOWER_PEAK,
+        Reason.LOWEST_PEAK,
+        Reason.NO_ORDER_BELOW,
+        Reason.NO_ORDER_FOUND,
+        Reason.PEAK_DEPENDS_ON_SIZES,
+        Reason.UNSIZED_ELEMENT,
+    )
     results: str = "out-params"
     max_states: int = 100_000
     assumed_size: int = 256

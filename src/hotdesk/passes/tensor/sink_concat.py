@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.concatenation import Piece, Reader, axis_of, cut, find_split, pieces_of
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, dynamic_dims, integers, replace
 from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
@@ -30,11 +30,21 @@ from hotdesk.passes.base import Pass
 class SinkConcat(Pass):
     """Moves `tensor.concat` below elementwise readers (rules in `analysis.insertion.concatenation`).
 
-    Attributes:
+    Options:
         max_operands: a reader is made at most so often.
     """
 
     name: ClassVar[str] = "hotdesk-sink-concat"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.READ_IN_PARTS,
+        Reason.DIFFERENT_BLOCK,
+        Reason.NOT_A_PERMUTATION,
+        Reason.NOT_ELEMENTWISE,
+        Reason.NOT_PURE_TENSORS,
+        Reason.POSITION_READ,
+        Reason.SIZE_NOT_STATIC,
+        Reason.TOO_MANY_OPERANDS,
+    )
 
     max_operands: int = 4
 

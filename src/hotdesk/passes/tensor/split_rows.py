@@ -42,7 +42,7 @@ _SEEN_THROUGH = VIEWS | {"tensor.empty"}
 class SplitRows(Pass):
     """Splits operations around large values (rules in `analysis.order.splitting`).
 
-    Attributes:
+    Options:
         parts: how many there are at most.
         least_bytes: values of fewer bytes are left as they are.
         only: the number of one operation of each function, counted from 0: only its result is split. -1 stands for all.
@@ -52,6 +52,7 @@ class SplitRows(Pass):
     """
 
     name: ClassVar[str] = "hotdesk-split-rows"
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.PART_BY_PART,)
 
     parts: int = 2
     least_bytes: int = 1 << 20
