@@ -58,9 +58,7 @@ def _named(made: Plan, proof: Certificate) -> str:
 
 def _refusal(made: Plan, proof: Certificate, capacity: int) -> str:
     if made.bound.bytes <= capacity:
-        return (
-            f"error: no plan below {capacity:,} bytes was found; none is known to be impossible: try --strategy exact"
-        )
+        return f"error: no plan below {capacity:,} bytes was found; none is known to be impossible: try a longer --time-limit"
     return f"error: no plan fits {capacity:,} bytes: {made.bound.bytes:,} bytes are needed by {_named(made, proof)}"
 
 
@@ -97,11 +95,17 @@ def _parser() -> argparse.ArgumentParser:
         help="CSV with the columns id,lower,upper,size and, if need be, alignment, gaps, host and at; '-' reads stdin",
     )
     parser.add_argument(
-        "--capacity", type=_bytes, metavar="SIZE", help="stop at a plan that fits, and fail where none is found"
+        "--capacity",
+        type=_bytes,
+        metavar="SIZE",
+        help="search until a plan fits or none can, and fail where none is found",
     )
     parser.add_argument("--strategy", default="portfolio", choices=(*STRATEGIES, NO_REUSE))
     parser.add_argument(
-        "--time-limit", type=_seconds, metavar="SECONDS", help="try nothing further then; plans may differ by run"
+        "--time-limit",
+        type=_seconds,
+        metavar="SECONDS",
+        help="improve the plan for so long, or until none is smaller; plans may differ by run",
     )
     parser.add_argument("--alignment", type=int, default=1, metavar="BYTES", help="of every offset (1)")
     parser.add_argument(

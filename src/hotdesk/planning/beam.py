@@ -1,8 +1,8 @@
 """Breadth-first branch and bound over canonical placements, and as a beam where that is too much.
 
-States of `frontier.py`, or of `compiled.py` where `numba` is installed, are kept in buckets by the area below their
-levels, wasted or not, and expanded from the emptiest bucket on. A bucket keeps the `width` states with the least waste;
-waste weighs more at steps with little room for it. Of states with the same buffers placed only the best is kept.
+States of `frontier.py` are kept in buckets by the area below their levels, wasted or not, and expanded from the emptiest bucket
+on. A bucket keeps the `width` states with the least waste; waste weighs more at steps with little room for it. Of states with the
+same buffers placed only the best is kept. It runs on NumPy arrays whatever is installed.
 
 An answer is a placement, or the proof that there is none where no state was ever left out, or neither.
 """
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hotdesk.planning import compiled
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.frontier import Frontier
 from hotdesk.planning.instance import Instance
@@ -44,19 +43,14 @@ def beam(
     buckets: int = 400,
     budget: int | None = None,
     deadline: Deadline = NO_DEADLINE,
-    in_arrays: bool = False,
 ) -> Answer:
     """Look for offsets below `capacity` bytes. Gives up after `budget` nodes, or at the deadline.
 
-    It runs in compiled code where `numba` is installed, and ranks states better there, unless it is to stay `in_arrays`.
     O(width * (buffers + steps)) array work for each bucket and level passed over.
     """
     if not len(instance):
         return Answer((), exhausted=False, nodes=0)
-    frontier: Any = (compiled.CompiledFrontier if compiled.available() and not in_arrays else Frontier)(
-        instance, capacity
-    )
-    search = _Search(frontier, width, buckets)
+    search = _Search(Frontier(instance, capacity), width, buckets)
     search.expand(search.frontier.root())
     while (states := search.next_states()) is not None:
         if (offsets := search.frontier.solution(states)) is not None:

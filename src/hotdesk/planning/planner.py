@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from time import perf_counter
+from typing import Any, cast
 
+from hotdesk.errors import PlanError
 from hotdesk.planning.bodies import Body, bodies_of
 from hotdesk.planning.borrow import Loan, borrow
 from hotdesk.planning.bounds import Bound, eligibility, lower_bound, reject_far_steps
@@ -28,7 +31,7 @@ from hotdesk.planning.instance import Instance, Layout, build_instance
 from hotdesk.planning.merged import expanded_plan, merged_problem, spread
 from hotdesk.planning.numbers import shown, whole
 from hotdesk.planning.plan import Placement, Plan
-from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, PROVERS, STRATEGIES, Request
+from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, PORTFOLIO, STRATEGIES, Request
 from hotdesk.planning.problem import Problem
 from hotdesk.planning.rigid import ORDERS, Rigid, RigidProblem, place_rigid
 from hotdesk.planning.rigid_cpsat import improve_rigid
@@ -40,7 +43,7 @@ _JOINT = ("exact", "cp-sat")
 def plan(
     problem: Problem | Iterable[Buffer],
     *,
-    strategy: str = "portfolio",
+    strategy: str = PORTFOLIO,
     seed: int = 0,
     effort: int | None = None,
     capacity: int | None = None,
@@ -49,24 +52,28 @@ def plan(
     """Place every buffer of `problem`, in pools where they can be borrowed and else in the arena.
 
     Args:
-        problem: a `Problem`, or its buffers where there are no pools and no ties.
+        problem: a `Problem`; or where there are no pools and no ties its buffers, each a `Buffer` or a tuple of what one is made
+            of: id, lower, upper, size and, if need be, alignment, fixed offset and gaps.
         strategy: a name in `STRATEGIES`, or "no-reuse": every buffer in the arena with bytes of its own. "portfolio"
-            answers in a fraction of a second; "exact" goes on, a minute or two on the hardest, until it meets the bound.
+            answers in a fraction of a second; with a capacity or a time limit it goes on as "exact" does, which takes up to a
+            minute or two on the hardest, until it meets the bound.
         seed: of the local search.
         effort: what may be spent on each independent part of the problem: placements of the local search, and nodes of
-            the exact searches. 0 leaves both out. Default: `DEFAULT_EFFORT`, or `DEFAULT_BUDGET` where there are nodes.
-        capacity: bytes that are small enough: nothing is tried after an arena that fits. Pools that cost something are
-            used where no arena that fits was found without them, as cheaply as can be; without a capacity, never.
-        time_limit: seconds after which nothing further is tried. Without it the result depends on the other arguments
-            alone, and is the same on every machine.
+            the exact searches. 0 leaves both out. Default: `DEFAULT_EFFORT` of the first and `DEFAULT_BUDGET` of the second.
+        capacity: bytes that are small enough: nothing is tried after an arena that fits, or the proof that none does. Pools that
+            cost something are used where no arena that fits was found without them, as cheaply as can be; without a capacity,
+            never.
+        time_limit: seconds in which all is tried again and again, with more effort each time, until the bound or the capacity is
+            met. Without it the result depends on the other arguments alone, and is the same on every machine.
 
     Raises:
         ValueError: an unknown strategy, a negative effort, capacity or time limit, or one that is no number of its kind,
             steps of more than 60 bits.
-        ImportError: the strategy "cp-sat" without the package `ortools`.
+        PlanError: something among the buffers is none.
+        ImportError: the strategy "cp-sat" without the package `ortools`, or "dive" without `numba`.
     """
     started = perf_counter()
-    problem = problem if isinstance(problem, Problem) else Problem(tuple(problem))
+    problem = problem if isinstance(problem, Problem) else Problem(tuple(map(_as_buffer, problem)))
     if strategy not in STRATEGIES and strategy != NO_REUSE:
         raise ValueError(f"expected a strategy among {', '.join((*STRATEGIES, NO_REUSE))}, got {strategy!r}")
     reject_far_steps(problem)
@@ -83,11 +90,23 @@ def plan(
             raise ValueError(
                 f"expected {'an' if name == 'effort' else 'a'} {name} of 0{unit} or more, got {shown(value)}"
             )
-    if effort is None:
-        effort = DEFAULT_BUDGET if strategy in PROVERS else DEFAULT_EFFORT
-    request = Request(seed, effort, Deadline.after(time_limit))
+    placements, nodes = (DEFAULT_EFFORT, DEFAULT_BUDGET) if effort is None else (effort, effort)
+    request = Request(seed, placements, nodes, Deadline.after(time_limit))
     made = _Planner(strategy, request, capacity).plan(problem)
     return replace(made, seconds=perf_counter() - started)
+
+
+def _as_buffer(given: Any) -> Buffer:
+    """A buffer, or the one that a tuple of its fields makes."""
+    if isinstance(given, Buffer):
+        return given
+    if not isinstance(given, tuple) or not 4 <= len(cast("Any", given)) <= 7:
+        raise PlanError(
+            "plan",
+            expected="buffers, or tuples such as ('a', 0, 2, 100): id, lower, upper and size",
+            got=shown(cast("object", given)),
+        )
+    return Buffer(*cast("Any", given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +142,17 @@ class _Planner:
     def _plan_with_loans(self, problem: Problem) -> Plan:
         """A plain problem: loans first, then where a search may go on, loans and places together."""
         made = self._plan_plain(problem)
-        if self.strategy not in _JOINT or not problem.pools or made.proven_optimal:
+        if (
+            not self._is_joint(made.bound)
+            or not problem.pools
+            or made.arena <= max(made.bound.bytes, self.capacity or 0)
+        ):
             return made
         number = {pool.id: k for k, pool in enumerate(problem.pools)}
         places = tuple((None if p.pool is None else number[p.pool], p.offset) for p in made.placements)
         bodies = bodies_of(problem.buffers, ())
         asked = RigidProblem.of(problem, bodies, self.capacity, max(made.bound.bytes, self.capacity or 0), 0)
-        return self._improved(made, asked, Rigid(places, made.arena, 0, made.strategy))
+        return self._improved(made, asked, Rigid(places, made.arena, 0, made.strategy))[0]
 
     def _plan_plain(self, problem: Problem) -> Plan:
         bound = lower_bound(problem)
@@ -146,8 +169,9 @@ class _Planner:
             return unshared
         loans = borrow(problem, bound.bytes)
         instance = build_instance(problem, loans)
+        asked = self.capacity if self.capacity is not None and self.capacity >= bound.bytes else None
         instance = replace(instance, floor=max(instance.floor, self.capacity or 0))
-        layout = STRATEGIES[self.strategy](instance, self.request)
+        layout = STRATEGIES[self.strategy](instance, replace(self.request, capacity=asked))
         bound = _raised(bound, problem, instance, layout)
         if layout.arena > no_reuse:
             return replace(unshared, bound=bound)
@@ -166,24 +190,40 @@ class _Planner:
         asked = RigidProblem.of(problem, bodies, self.capacity, max(bound.bytes, self.capacity or 0), least)
         names = (self.strategy,) if self.strategy in ORDERS else tuple(ORDERS)
         effort = 0 if self.strategy in ORDERS else min(self.request.effort, DEFAULT_EFFORT)
-        best = place_rigid(asked, names, self.request.seed, effort, self.request.deadline)
-        return unshared if best is None else self._improved(unshared, asked, best)
+        deadline = self.request.deadline
+        made, best = unshared, None
+        for turn in count():
+            found = place_rigid(asked, names, self.request.seed + turn, effort << turn, deadline)
+            known = [each for each in (best, found) if each is not None]
+            if not known:
+                break
+            made, best = self._improved(made, asked, min(known, key=lambda each: each.score(asked)), turn)
+            if deadline.moment is None or deadline.passed() or best.suffices(asked) or made.proven_optimal:
+                break
+        return made
 
-    def _improved(self, made: Plan, asked: RigidProblem, best: Rigid) -> Plan:
+    def _improved(self, made: Plan, asked: RigidProblem, best: Rigid, turn: int = 0) -> tuple[Plan, Rigid]:
         """The plan of `best`, or of what a search finds that starts with it; `made` where that takes less than either."""
         bound, least = made.bound, made.least_cost
-        if self.strategy in _JOINT:
+        if self._is_joint(bound):
             if self.strategy == "cp-sat" and not best.suffices(asked):
                 require()
-            proven = improve_rigid(asked, best, self.request.effort / NODES_PER_EFFORT, self.request.deadline)
+            effort = (self.request.nodes << turn) / NODES_PER_EFFORT
+            proven = improve_rigid(asked, best, effort, self.request.deadline)
             best, least = proven.best, max(least, proven.cost)
             bound = _proven(bound, proven.arena, asked.problem)
         if Rigid((), made.arena, made.cost, made.strategy).score(asked) < best.score(asked):
-            return replace(made, bound=bound, least_cost=least)
+            return replace(made, bound=bound, least_cost=least), best
         loans = {k: Loan(pool, offset) for k, (pool, offset) in enumerate(best.places) if pool is not None}
         offsets = {k: offset for k, (pool, offset) in enumerate(best.places) if pool is None}
         placements = spread(asked.problem, asked.bodies, loans, offsets)
-        return Plan(placements, best.arena, bound, best.strategy, made.no_reuse, 0.0, best.cost, least)
+        return Plan(placements, best.arena, bound, best.strategy, made.no_reuse, 0.0, best.cost, least), best
+
+    def _is_joint(self, bound: Bound) -> bool:
+        """Whether a search looks at loans and places together: where it was asked for, or for more than a quick answer."""
+        within_reach = self.capacity is not None and self.capacity >= bound.bytes
+        is_thorough = within_reach or self.request.deadline.moment is not None
+        return self.strategy in _JOINT or (self.strategy == PORTFOLIO and is_thorough)
 
 
 def _proven(bound: Bound, bytes_: int, problem: Problem) -> Bound:

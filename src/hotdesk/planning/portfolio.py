@@ -2,9 +2,10 @@
 
 No heuristic wins everywhere: offset-first packing leads on hard instances, greedy by size on very large ones. The
 portfolio runs them cheapest first and stops at the first that meets the lower bound, which most real programs allow.
-What remains is given to a seeded local search, and a small beam then asks for the bound and closes what gap it can. In the
-strategy "exact" all the searches of `exact.py` find what is hard to find or prove that it is not there. Parts that cuts in
-time leave independent are planned by themselves.
+What remains is given to a seeded local search, and a small beam then asks for the bound and closes what gap it can. Where it is
+asked for a capacity, or given a time limit, it goes on as the strategy "exact" does: all the searches of `exact.py` find what is
+hard to find or prove that it is not there. With a time limit all that is tried again and again, each time with twice the effort
+and other random numbers. Parts that cuts in time leave independent are planned by themselves.
 
 `STRATEGIES` maps a name to a function of an instance and a `Request`; `plan` accepts any of its names.
 """
@@ -13,18 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from itertools import count
 
 from hotdesk.planning.deadline import Deadline
 from hotdesk.planning.decompose import solve_parts
-from hotdesk.planning.exact import CLOSING, QUICK, THOROUGH, WHOLE, Rung, improve
+from hotdesk.planning.exact import CLOSING, FIRST, QUICK, THOROUGH, Rung, improve, rungs_of
 from hotdesk.planning.greedy import GREEDY_ORDERS, greedy_below
 from hotdesk.planning.instance import Instance, Layout, Prover
-from hotdesk.planning.layers import plan_layers
 from hotdesk.planning.online import online
-from hotdesk.planning.search import search
+from hotdesk.planning.search import search, search_whole
 from hotdesk.planning.skyline import SKYLINE_ORDERS, find_neighbours, skyline
 from hotdesk.planning.swept import LOOK, skyline_swept
+
+PORTFOLIO = "portfolio"
 
 NO_REUSE = "no-reuse"
 """The name of plans in which no two buffers share a byte."""
@@ -53,11 +55,26 @@ _CLOSE = 1.01
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a strategy may spend: see `planner.plan`."""
+    """What a strategy may spend: see `planner.plan`.
+
+    Attributes:
+        seed: of the local search.
+        effort: placements of the local search.
+        nodes: of the exact searches.
+        deadline: until when all is tried again.
+        capacity: what was asked for, if it may be within reach, in bytes.
+    """
 
     seed: int
     effort: int
+    nodes: int
     deadline: Deadline
+    capacity: int | None = None
+
+    @property
+    def is_thorough(self) -> bool:
+        """Whether the portfolio goes on with the exact searches."""
+        return self.capacity is not None or self.deadline.moment is not None
 
 
 Strategy = Callable[[Instance, Request], Layout]
@@ -79,7 +96,7 @@ def _closed(instance: Instance, request: Request) -> Layout:
     best = _portfolio(instance, request)
     if best.arena <= instance.floor or len(instance) + len(instance.obstacles) > _CLOSING_LARGEST:
         return best
-    nodes = min(_CLOSING_NODES, request.effort)
+    nodes = min(_CLOSING_NODES, request.nodes)
     return improve(instance, best, rungs=CLOSING, bisect=True, budget=nodes, deadline=request.deadline)
 
 
@@ -95,21 +112,17 @@ def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> I
     for name, order in SKYLINE_ORDERS.items():
         yield skyline(instance, around, order(instance), name)
     yield from _greedy_layouts(instance, request, found)
-    if layout := plan_layers(instance, lambda part: _portfolio(part, request)):
-        yield layout
     if request.effort:
         yield search(instance, around, request.seed, request.effort, found, request.deadline)
 
 
 def _without_lists(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
-    """Skylines if they are done soon, layers, greedy layouts, and where none of these is close to the floor, long skylines.
+    """Skylines if they are done soon, greedy layouts, and where none of these is close to the floor, long skylines.
 
     Without lists a skyline looks at a buffer again and again, which takes minutes where many live long.
     """
     yield from _swept_layouts(instance, request, found, LOOK * _SWEPT_LOOKS * len(instance))
     soon = bool(found)
-    if layout := plan_layers(instance, lambda part: _portfolio(part, request)):
-        yield layout
     for layout in _greedy_layouts(instance, request, found):
         yield layout
         if layout.arena <= instance.floor * _CLOSE:
@@ -172,25 +185,65 @@ def _search(instance: Instance, request: Request) -> Layout:
 
 
 def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layout:
-    """The portfolio, then the rungs of `prover` or all, quick ones first, until the floor is met."""
-    heuristic = replace(request, effort=min(request.effort, DEFAULT_EFFORT))
+    """The portfolio, then the rungs of `prover` or all, quick ones first, until the floor is met or that is proven impossible.
 
-    @cache
+    With a deadline, again and again until then.
+    """
+    deadline = request.deadline
+    enough = None if request.capacity is None else instance.floor
+    known: dict[Instance, Layout] = {}
+
     def started(part: Instance) -> Layout:
-        return _portfolio(part, heuristic)
+        if part not in known:
+            known[part] = _portfolio(part, replace(request, effort=min(request.effort, DEFAULT_EFFORT)))
+        return known[part]
 
-    def climb(part: Instance, known: Layout, rungs: Sequence[Rung], *, bisect: bool) -> Layout:
-        own = [rung for rung in rungs if prover in (None, rung.name)]
-        return improve(part, known, rungs=own, bisect=bisect, budget=request.effort, deadline=request.deadline)
+    def climbed(part: Instance, rungs: Sequence[Rung], turn: int, *, bisect: bool) -> Layout:
+        known[part] = improve(
+            part,
+            started(part),
+            rungs=[rung.times(1 << turn) for rung in rungs_of(rungs, part, prover)],
+            bisect=bisect,
+            enough=None if enough is None else part.floor,
+            budget=request.nodes << turn,
+            seed=1 + turn,
+            deadline=deadline,
+        )
+        return known[part]
+
+    def searched(part: Instance, turn: int) -> Layout:
+        known[part] = _better(started(part), _searched_again(part, started(part), request, turn))
+        return known[part]
+
+    def is_open() -> bool:
+        proven = max(best.proven, instance.floor)
+        return best.arena > proven and not deadline.passed() and (enough is None or best.proven <= enough)
 
     best = solve_parts(instance, started)
-    if best.arena > instance.floor:
-        best = _better(best, solve_parts(instance, lambda p: climb(p, started(p), QUICK, bisect=False)))
-    if instance.floor < best.arena and instance.floor >= best.proven:
-        best = _better(best, climb(instance, best, WHOLE, bisect=False))
-    if instance.floor < best.arena and best.arena > best.proven:
-        best = _better(best, solve_parts(instance, lambda p: climb(p, started(p), THOROUGH, bisect=True)))
+    for turn in count():
+        if turn and is_open():
+            best = _better(best, solve_parts(instance, lambda part, turn=turn: searched(part, turn)))
+        if deadline.moment is not None and is_open():
+            best = _better(best, solve_parts(instance, lambda p, t=turn: climbed(p, FIRST, t, bisect=enough is None)))
+        if is_open():
+            best = _better(best, solve_parts(instance, lambda p, turn=turn: climbed(p, QUICK, turn, bisect=False)))
+        if is_open():
+            best = _better(
+                best, solve_parts(instance, lambda p, t=turn: climbed(p, THOROUGH, t, bisect=enough is None))
+            )
+        if deadline.moment is None or not is_open():
+            break
     return best
+
+
+def _searched_again(part: Instance, best: Layout, request: Request, turn: int) -> Layout:
+    """What other random numbers and twice the effort of the turn before find."""
+    seed = request.seed + turn
+    if best.arena <= part.floor:
+        return best
+    if part.is_dense:
+        return search_whole(part, best, 4 << turn, seed, request.deadline)
+    return search(part, find_neighbours(part), seed, DEFAULT_EFFORT << turn, deadline=request.deadline)
 
 
 def _better(first: Layout, second: Layout) -> Layout:
@@ -213,8 +266,14 @@ _SINGLE: dict[str, Strategy] = {
     "search": _search,
 }
 
+
+def _as_asked(instance: Instance, request: Request) -> Layout:
+    """The portfolio, or where a capacity or a time limit asks for more than a quick answer, the exact searches behind it."""
+    return _exact(instance, request, None) if request.is_thorough else _in_parts(instance, request, _closed)
+
+
 STRATEGIES: dict[str, Strategy] = {
-    "portfolio": lambda instance, request: _in_parts(instance, request, _closed),
+    PORTFOLIO: _as_asked,
     **{name: lambda instance, request, by=by: _exact(instance, request, by) for name, by in PROVERS.items()},
     **{name: lambda instance, request, one=one: _in_parts(instance, request, one) for name, one in _SINGLE.items()},
 }

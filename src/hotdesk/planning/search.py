@@ -6,6 +6,9 @@ order is kept unless its arena is larger; a placement that passes the present ar
 without progress the search starts afresh, from the best order of each construction in turn, then from one of them with
 its ranks shaken.
 
+Where there are no lists of neighbours, `search_whole` places all buffers again and again, each time first what reached too high
+the time before: squeaky wheel optimization (Joslin and Clements, 1999).
+
 The same seed and effort give the same layout on every machine: effort counts placements, never seconds. A placement
 that touches many neighbours counts one more for every 32 of them, so a unit of effort costs about the same on any
 problem.
@@ -15,11 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from random import Random
 
 from hotdesk.planning.deadline import NO_DEADLINE, Deadline
+from hotdesk.planning.greedy import GREEDY_ORDERS, greedy_below
 from hotdesk.planning.instance import Instance, Layout
+from hotdesk.planning.orders import by_breadth, by_size
 from hotdesk.planning.skyline import SKYLINE_ORDERS, Neighbourhood, reach, stack_up
+from hotdesk.planning.swept import skyline_swept
 
 _PATIENCE = 50
 """Moves without progress before a fresh start."""
@@ -27,6 +34,11 @@ _PATIENCE = 50
 _MOST_MOVED = 3
 _SHAKE = 0.2
 """How far ranks move at a fresh start, as a share of their number."""
+
+_SHAKES = (0.02, 0.1, 0.3)
+"""The same in turn where all buffers are placed anew."""
+
+_AGAIN = ", again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +76,45 @@ def search(
     return Layout(best.offsets, best.arena, "search")
 
 
+def search_whole(
+    instance: Instance, known: Layout, passes: int, seed: int = 0, deadline: Deadline = NO_DEADLINE
+) -> Layout:
+    """The best of a layout and of so many more, placed as that one was: lowest floor first, or each into its best gap.
+
+    What reached above the floor goes first the next time. Where nothing got better for two passes, the busiest steps are taken
+    first, and then ranks are shaken. No list of overlapping pairs is made.
+    """
+    random, size = Random(seed), instance.size
+    is_skyline = known.strategy.startswith("skyline/")
+    name = known.strategy.removesuffix(_AGAIN)
+    order = {**SKYLINE_ORDERS, **GREEDY_ORDERS}.get(name, by_size)(instance)
+    place = skyline_swept if is_skyline else greedy_below
+    best, best_order, offsets, stale = known, order, known.offsets, 0
+    others = cycle[list[int] | None]((by_breadth(instance), None, None, None))
+    for turn in range(passes):
+        if best.arena <= instance.floor or deadline.passed():
+            break
+        if stale > 1:
+            order = next(others) or _shaken(best_order, random, _SHAKES[turn % len(_SHAKES)])
+            offsets, stale = (0,) * len(order), 0
+        high = {i for i in order if offsets[i] + size[i] > instance.floor}
+        order = [*(i for i in order if i in high), *(i for i in order if i not in high)]
+        layout = place(instance, order, name + _AGAIN, deadline=deadline)
+        if layout is None:
+            break
+        offsets, stale = layout.offsets, stale + 1
+        if layout.arena < best.arena:
+            best, best_order, stale = layout, order, 0
+    return best
+
+
+def _shaken(order: Sequence[int], random: Random, share: float) -> list[int]:
+    """Buffers in order, their ranks moved by up to this share of their number."""
+    spread = share * len(order)
+    keys = {i: rank + random.random() * spread for rank, i in enumerate(order)}
+    return sorted(order, key=keys.__getitem__)
+
+
 class _Climb:
     """The moves of the search, the random numbers they draw and the effort that is left."""
 
@@ -85,7 +136,7 @@ class _Climb:
         ]
         yield from sorted(states, key=lambda state: state.arena)
         while True:
-            yield self._place(self._shaken(self._random.choice(tuple(orders.values()))))
+            yield self._place(_shaken(self._random.choice(tuple(orders.values())), self._random, _SHAKE))
 
     def rival(self, state: _State) -> _State:
         """A neighbour of `state` with no larger arena, or `state` itself where the one drawn has."""
@@ -117,8 +168,3 @@ class _Climb:
             del order[rank]
             order.insert(random.randrange(rank + 1), buffer)
         return order
-
-    def _shaken(self, order: Sequence[int]) -> list[int]:
-        spread = _SHAKE * len(order)
-        keys = {i: rank + self._random.random() * spread for rank, i in enumerate(order)}
-        return sorted(order, key=keys.__getitem__)

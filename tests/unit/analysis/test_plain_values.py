@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from hotdesk.analysis.tensors.plain_values import Candidates, alias_sets, in_place_candidates, live_ranges
+from hotdesk.errors import InvalidIRError
 from hotdesk.ir.walking import main_function
 from tests.unit.parsing import parse
 
@@ -185,3 +188,19 @@ def test_s4_3_candidates_of_calls_with_several_results() -> None:
 def test_a_function_without_tensors() -> None:
     function = named(arguments="%i: index")
     assert (live_ranges(function), alias_sets(function), in_place_candidates(function)) == ({}, {}, {})
+
+
+def test_a_module_stands_for_its_only_function() -> None:
+    function = named(EMPTY, neg("%y", "%x"))
+    module = parse(f"func.func @main(%x: {T}) {{ return }}")
+    assert live_ranges(module) == live_ranges(module.operation) == {"%arg0": (0, 0)}
+    assert live_ranges(function) == {"%x": (0, 1), "%e": (0, 1), "%y": (1, 1)}
+
+
+def test_what_is_no_function_is_refused() -> None:
+    two = parse("func.func private @f()\nfunc.func private @g()")
+    for analysis in (live_ranges, alias_sets, in_place_candidates):
+        with pytest.raises(InvalidIRError, match="expected a func.func, or a module with one, got a module with 2"):
+            analysis(two)
+        with pytest.raises(InvalidIRError, match="got str"):
+            analysis("func.func")  # pyright: ignore[reportArgumentType]

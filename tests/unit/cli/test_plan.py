@@ -68,6 +68,16 @@ def test_a_capacity_that_may_be_within_reach_is_told_apart(capsys: pytest.Captur
     assert "no plan below 1,048,576 bytes was found; none is known to be impossible" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("options", [[], ["--time-limit", "600"]])
+def test_a_capacity_is_met_without_naming_a_strategy(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """It ends when it fits, long before the time is up."""
+    path = DATA / "H.1048576.csv"
+    assert main(["plan", str(path), "--capacity", "1MiB", *options]) == 0
+    problem, printed = read_csv(path.read_text()), capsys.readouterr().out
+    assert check(problem, read_csv_plan(problem, printed)) == ()
+    assert read_csv_plan(problem, printed).arena == 1048576
+
+
 def test_alignment_and_pins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "pinned.csv"
     path.write_text("id,lower,upper,size,offset\na,0,2,100,128\nb,1,3,100,\n")

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from hotdesk.planning import Buffer, Problem, check, compiled, cpsat, exact, plan
+from hotdesk.planning import Buffer, Problem, check, cpsat, exact, plan
 from hotdesk.planning.beam import beam
 from hotdesk.planning.dive import dive
 from hotdesk.planning.instance import Instance, Layout, build_instance
@@ -66,16 +66,6 @@ def is_right(instance: Instance, offsets: tuple[int, ...], capacity: int) -> boo
     )
 
 
-@pytest.fixture(params=["arrays", "compiled"])
-def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The array operations of `frontier.py`, then the compiled code."""
-    if request.param == "compiled":
-        pytest.importorskip("numba")
-    monkeypatch.setattr(compiled, "available", lambda: request.param == "compiled")
-    return request.param
-
-
-@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("alignments", [(1,), (1, 2, 4)])
 @pytest.mark.parametrize("seed", range(20))
 def test_a_wide_beam_answers_as_trying_everything_does(seed: int, alignments: tuple[int, ...]) -> None:
@@ -87,7 +77,6 @@ def test_a_wide_beam_answers_as_trying_everything_does(seed: int, alignments: tu
         assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
 
 
-@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("seed", range(15))
 def test_a_narrow_beam_never_claims_a_proof_it_has_not(seed: int) -> None:
     instance = small(seed, count=9)
@@ -133,7 +122,6 @@ def test_cp_sat_answers_as_trying_everything_does(seed: int) -> None:
         assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
 
 
-@pytest.mark.usefixtures("engine")
 def test_a_budget_of_nodes_is_kept() -> None:
     instance = small(1, count=12)
     answer = beam(instance, instance.floor, width=50, budget=10)
@@ -142,7 +130,6 @@ def test_a_budget_of_nodes_is_kept() -> None:
     assert not answer.exhausted
 
 
-@pytest.mark.usefixtures("engine")
 def test_sizes_beyond_sixteen_and_thirty_two_bits() -> None:
     for scale in (1 << 20, (1 << 40) + 1):
         buffers = tuple(Buffer(i, i % 3, i % 3 + 2, scale + i, 1) for i in range(8))
@@ -177,7 +164,7 @@ def test_the_default_closes_a_small_gap_whatever_is_installed(monkeypatch: pytes
     with_all = plan(unreachable())
     assert with_all.proven_optimal
     assert with_all.bound.kind == "beam"
-    for module in (cpsat, compiled, exact.dive):
+    for module in (cpsat, exact.dive):
         monkeypatch.setattr(module, "available", lambda: False)
     assert plan(unreachable()) == with_all
 
@@ -205,7 +192,6 @@ def test_the_ladder_stops_at_its_budget_and_keeps_what_it_was_given() -> None:
 
 def test_without_ortools_and_numba_the_beam_answers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpsat, "available", lambda: False)
-    monkeypatch.setattr(compiled, "available", lambda: False)
     monkeypatch.setattr(exact.dive, "available", lambda: False)
     result = plan(unreachable(), strategy="exact")
     assert result.bound.kind == "beam"

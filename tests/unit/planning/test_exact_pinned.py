@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hotdesk.planning import Buffer, Problem, check, compiled, cpsat, dive, exact, plan
+from hotdesk.planning import Buffer, Problem, check, cpsat, dive, exact, plan
 from hotdesk.planning.beam import Answer, beam
 from hotdesk.planning.instance import Instance, Layout, build_instance
 from hotdesk.planning.skyline import reach
@@ -43,33 +43,30 @@ def is_right(instance: Instance, offsets: tuple[int, ...], capacity: int) -> boo
     )
 
 
-def answers(instance: Instance, capacity: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Answer]:
-    """Of the walks and of a beam that leaves nothing out, in compiled code where that is there, and on arrays."""
-    if compiled.available():
+def answers(instance: Instance, capacity: int) -> Iterator[Answer]:
+    """Of the walks, where they can be taken, and of a beam that leaves nothing out."""
+    if dive.available():
         yield dive.dive(instance, capacity, 1_000_000)
-        yield beam(instance, capacity, 1_000_000)
-    with monkeypatch.context() as patched:
-        patched.setattr(compiled, "available", lambda: False)
-        yield beam(instance, capacity, 1_000_000)
+    yield beam(instance, capacity, 1_000_000)
 
 
 @pytest.mark.parametrize("alignments", [(1,), (1, 2, 4)])
 @pytest.mark.parametrize("seed", range(30))
 def test_around_what_is_pinned_searches_answer_as_trying_everything_does(
-    seed: int, alignments: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    seed: int, alignments: tuple[int, ...]
 ) -> None:
     problem = pinned_problem(seed, 6, 6, alignments)
     instance = build_instance(problem)
     for capacity in (instance.floor - 1, instance.floor, instance.floor + 2):
         possible = tried(list(problem.buffers), capacity)
-        for answer in answers(instance, capacity, monkeypatch):
+        for answer in answers(instance, capacity):
             assert (answer.offsets is not None) == possible
             assert answer.exhausted == (not possible)
             assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
 
 
 @pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, 10))])
-def test_around_what_is_pinned_searches_answer_as_cp_sat_does(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_around_what_is_pinned_searches_answer_as_cp_sat_does(block: int) -> None:
     pytest.importorskip("ortools")
     for seed in range(25 * block, 25 * block + 25):
         instance = build_instance(
@@ -78,7 +75,7 @@ def test_around_what_is_pinned_searches_answer_as_cp_sat_does(block: int, monkey
         for capacity in (instance.floor, instance.floor + instance.floor // 16):
             solved = cpsat.feasible(instance, capacity, effort=1.0)
             assert solved.exhausted == (solved.offsets is None)
-            for answer in answers(instance, capacity, monkeypatch):
+            for answer in answers(instance, capacity):
                 assert (answer.offsets is None, answer.exhausted) == (solved.offsets is None, solved.exhausted)
                 assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
 
@@ -91,7 +88,6 @@ def test_without_the_solver_an_optimum_is_proven(
     problem = pinned_problem(2000 + seed, 9, 12, (1, 2))
     monkeypatch.setattr(cpsat, "available", lambda: False)
     if "numba" in without:
-        monkeypatch.setattr(compiled, "available", lambda: False)
         monkeypatch.setattr(exact.dive, "available", lambda: False)
     result = plan(problem, strategy="exact")
     assert check(problem, result) == ()

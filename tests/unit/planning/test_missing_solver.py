@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.planning import Buffer, check, compiled, cpsat, plan
+from hotdesk.planning import Buffer, check, cpsat, dive, plan
 from hotdesk.planning.problem import Problem
 
 UNREACHABLE = Problem(
@@ -25,10 +25,16 @@ def test_cp_sat_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
         plan(UNREACHABLE, strategy="cp-sat", effort=1000)
 
 
+def test_walks_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dive, "available", lambda: False)
+    with pytest.raises(ImportError, match=r"'numba'.*pip install 'hotdesk\[exact\]'"):
+        plan(UNREACHABLE, strategy="dive", effort=1000)
+
+
 @pytest.mark.parametrize("strategy", ["beam", "exact"])
 def test_the_others_do_without(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpsat, "available", lambda: False)
-    monkeypatch.setattr(compiled, "available", lambda: False)
+    monkeypatch.setattr(dive, "available", lambda: False)
     assert check(UNREACHABLE, plan(UNREACHABLE, strategy=strategy, effort=1000)) == ()
 
 

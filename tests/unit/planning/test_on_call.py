@@ -119,7 +119,7 @@ def test_work_is_counted_and_nothing_is_searched(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(on_call, "stack_in_gaps", stack)
     monkeypatch.setattr(SmallShelf, "find", find)
     for module, name in (
-        *((portfolio, name) for name in ("search", "greedy_below", "plan_layers", "find_neighbours")),
+        *((portfolio, name) for name in ("search", "greedy_below", "search_whole", "find_neighbours")),
         (live_ranges, "build_instance"),
         (on_call, "build_instance"),
     ):

@@ -1,8 +1,11 @@
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
+from hotdesk.errors import PlanError
 from hotdesk.planning import (
     NO_REUSE,
     STRATEGIES,
@@ -15,9 +18,13 @@ from hotdesk.planning import (
     greedy,
     plan,
     portfolio,
+    read_csv,
 )
 from hotdesk.planning import instance as instances
+from hotdesk.planning.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.online import online
+from hotdesk.planning.portfolio import Request
+from hotdesk.planning.search import search_whole
 
 CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("c", 2, 4, 100)))
 
@@ -258,3 +265,85 @@ def test_large_problems_do_not_list_pairs() -> None:
     result = plan(problem)
     assert check(problem, result) == ()
     assert result.proven_optimal
+
+
+@dataclass
+class Looks:
+    """A deadline that passes at the last of so many looks at it."""
+
+    most: int
+    looks: int = 0
+    moment: float = 0.0
+
+    def passed(self) -> bool:
+        self.looks += 1
+        return self.looks > self.most
+
+    def left(self) -> float:
+        return 1e9
+
+    @property
+    def as_deadline(self) -> Deadline:
+        return cast("Deadline", self)
+
+
+def crowded(count: int, steps: int) -> instances.Instance:
+    rng = random.Random(count)
+    buffers: list[Buffer] = []
+    for i in range(count):
+        lower = rng.randrange(steps)
+        buffers.append(Buffer(i, lower, lower + 1 + rng.randrange(steps // 2), 1 + rng.randrange(900), 1))
+    return instances.build_instance(Problem(tuple(buffers)))
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_with_a_time_limit_it_goes_on_until_the_time_or_the_bound_is_reached(
+    dense: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in looks at the clock. More of them never cost memory, and there is no other end but the bound."""
+    monkeypatch.setattr(portfolio, "DEFAULT_EFFORT", 2_000)
+    if dense:
+        monkeypatch.setattr(instances, "MOST_LISTED", 10)
+    text = (Path(__file__).parents[2] / "data" / "planning" / "E.1048576.csv").read_text(encoding="utf-8")
+    instance = instances.build_instance(read_csv(text))
+    quick = portfolio.STRATEGIES["portfolio"](instance, Request(0, 2_000, 1_000, NO_DEADLINE))
+    arenas: list[int] = []
+    for most in (20, 300, 1_500):
+        limit = Looks(most)
+        found = portfolio.STRATEGIES["portfolio"](instance, Request(0, 2_000, 1_000, limit.as_deadline))
+        assert limit.looks >= most or found.arena <= max(instance.floor, found.proven)
+        arenas.append(found.arena)
+    assert arenas == sorted(arenas, reverse=True)
+    assert arenas[-1] < quick.arena
+
+
+def test_a_capacity_is_asked_for_until_none_can_fit() -> None:
+    """Six bytes are live at each step, seven are needed. Where the bound says so already, little is asked."""
+    ranges = ((0, 2, 3), (0, 1, 3), (1, 4, 1), (1, 3, 2), (4, 5, 3), (3, 5, 3), (2, 4, 1), (2, 4, 1))
+    problem = Problem(tuple(Buffer(i, *row, 1) for i, row in enumerate(ranges)))
+    needed = plan(problem).arena
+    refused = plan(problem, capacity=needed - 1)
+    assert refused.bound.bytes == needed
+    assert plan(problem, capacity=needed).arena == needed
+    assert plan(problem, capacity=3).bound.kind in ("live", "beam")
+
+
+@pytest.mark.parametrize("strategy", ["greedy/start", "skyline/lifetime"])
+def test_what_reached_too_high_goes_first_the_next_time(strategy: str) -> None:
+    instance = crowded(60, 40)
+    known = STRATEGIES[strategy](instance, Request(0, 0, 0, NO_DEADLINE))
+    arenas = [search_whole(instance, known, passes).arena for passes in (0, 1, 5, 40)]
+    assert arenas[0] == known.arena
+    assert arenas == sorted(arenas, reverse=True)
+    assert arenas[-1] < known.arena
+    assert search_whole(instance, known, 40) == search_whole(instance, known, 40)
+
+
+def test_buffers_may_be_plain_tuples() -> None:
+    assert plan([("a", 0, 2, 3), ("b", 1, 3, 5, 1)]) == plan([Buffer("a", 0, 2, 3), Buffer("b", 1, 3, 5, 1)])
+
+
+@pytest.mark.parametrize("given", [("a", 0, 2), 7, "abcd", {"id": "a"}, ("a", 0, 2, 3, 1, None, (), 9)])
+def test_what_is_no_buffer_is_refused(given: Any) -> None:
+    with pytest.raises(PlanError, match=r"plan: expected buffers, or tuples such as \('a', 0, 2, 100\): id, lower"):
+        plan([given])

@@ -1,7 +1,8 @@
 """Live ranges, alias sets and candidates for in-place calls of a function, as dicts keyed by the names of values.
 
 A value is named by its location, `loc("y1")`, if that is a name nobody else has, otherwise as it is printed: `%arg0`, `%3#1`.
-Ops are numbered from 0 in the order of the text, ops in regions after the op around them.
+Ops are numbered from 0 in the order of the text, ops in regions after the op around them. A module stands for its only function;
+InvalidIRError is raised for anything else.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from hotdesk.analysis.in_place.takeovers import take_over
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
+from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 
@@ -53,12 +55,30 @@ def _given_name(value: ir.Value) -> str:
     return location.name_str if isinstance(location, ir.NameLoc) and not several else ""
 
 
-def live_ranges(function: ir.Operation) -> dict[str, tuple[int, int]]:
+def only_function(given: Any) -> ir.Operation:
+    """A `func.func` as it is, or the only one of a module. Raises InvalidIRError for anything else."""
+    op = getattr(given, "operation", None)
+    if not isinstance(op, ir.Operation):
+        raise InvalidIRError("analysis", expected="a func.func, or a module with one", got=type(given).__name__)
+    if op.name != "builtin.module":
+        functions = [op] if op.name == "func.func" else []
+    else:
+        functions = [
+            each.operation for each in op.regions[0].blocks[0].operations if each.operation.name == "func.func"
+        ]
+    if len(functions) != 1:
+        got = f"a module with {len(functions)}" if op.name == "builtin.module" else op.name
+        raise InvalidIRError("analysis", expected="a func.func, or a module with one", got=got)
+    return functions[0]
+
+
+def live_ranges(function: ir.Operation | ir.Module) -> dict[str, tuple[int, int]]:
     """From the op that makes each tensor to the last op that uses it, by number.
 
     An argument of a block is made by the first op of the block. What is made outside a loop and used inside is in use until the
     loop ends; between blocks, as far down as a block from which its uses are reached.
     """
+    function = only_function(function)
     record = read_function(function)
     ends = [_start(record, number) for number in range(len(record.values))]
     for op in record.ops:
@@ -110,11 +130,12 @@ def _from(record: FunctionRecord, block: BlockRecord, avoided: int) -> list[Bloc
     return [record.blocks[number] for number in found]
 
 
-def alias_sets(function: ir.Operation) -> dict[str, frozenset[str]]:
+def alias_sets(function: ir.Operation | ir.Module) -> dict[str, frozenset[str]]:
     """The values in whose memory each tensor may lie, whatever is decided about writes; two alias iff their sets meet.
 
     A view lies where its operand does; what control flow passes on, and what is selected, where any of its sources does.
     """
+    function = only_function(function)
     record = read_function(function)
     sources: dict[int, list[int]] = {}
     for op in record.ops:
@@ -136,12 +157,13 @@ def alias_sets(function: ir.Operation) -> dict[str, frozenset[str]]:
     return {names[number]: frozenset(names[each] for each in found[number]) for number in range(len(names))}
 
 
-def in_place_candidates(function: ir.Operation) -> dict[str, Candidates]:
+def in_place_candidates(function: ir.Operation | ir.Module) -> dict[str, Candidates]:
     """For each result that an op writes, the operands that die there, may be written, and are large enough.
 
     They die if no value that lies in their memory by then is read later; the ops above have been decided as by
     `hotdesk-choose-destinations`. Results of ops without tensor operands are not listed.
     """
+    function = only_function(function)
     record = read_function(function)
     readers = Readers(record)
     places = Places(record, readers)

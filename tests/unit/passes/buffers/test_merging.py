@@ -15,7 +15,7 @@ from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.share import ShareBuffers
-from hotdesk.planning import compiled, cpsat
+from hotdesk.planning import cpsat, dive
 from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import after, same
@@ -169,7 +169,7 @@ def test_a_solver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("strategy", ["exact", "beam", "portfolio"])
 def test_other_strategies_need_no_extra(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cpsat, "available", lambda: False)
-    monkeypatch.setattr(compiled, "available", lambda: False)
+    monkeypatch.setattr(dive, "available", lambda: False)
     changed, run = same(CHAIN, [MergeAllocations(strategy=strategy)], inputs(True, 2), [(8,), (4,)])
     assert changed.count("memref.alloc(") == run.frees == 1
 
