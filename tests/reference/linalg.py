@@ -28,19 +28,27 @@ _EQUATIONS = {
 
 
 def _structured(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
-    """Any op with a payload: what MLIR says are its maps, and as many inits as results."""
-    inputs = len(operands) - len(op.results)
+    """Any op with a payload: what MLIR says are its maps, and as many inits as results; on memory, it writes into its inits."""
+    count = len(op.results) or _count_of_inits(op)
+    inputs = len(operands) - count
     maps = [attribute.value for attribute in get_indexing_maps(op) or ()]
     assert maps, f"{op.name} has no meaning here"
-    return _walk(machine, op, operands[:inputs], operands[inputs:], maps, values)
+    if op.results:
+        return _walk(machine, op, operands[:inputs], [x.copy() for x in operands[inputs:]], maps, values)
+    _walk(machine, op, operands[:inputs], operands[inputs:], maps, values)
+    return []
+
+
+def _count_of_inits(op: Operation) -> int:
+    """How many operands an op on memory writes."""
+    return int(op.attributes["operandSegmentSizes"][1]) if "operandSegmentSizes" in op.attributes else 1
 
 
 def _walk(
-    machine: Interpreter, op: Operation, inputs: list[Any], inits: list[Any], maps: Sequence[Any], values: Values
+    machine: Interpreter, op: Operation, inputs: list[Any], outputs: list[Any], maps: Sequence[Any], values: Values
 ) -> list[Array]:
-    """The body, at every point of the iteration domain."""
+    """The body, at every point of the iteration domain, which writes into the outputs."""
     region = op.regions[0]
-    outputs = [x.copy() for x in inits]
     arrays = [*(np.asarray(x) for x in inputs), *outputs]
     taken = len(region.blocks[0].arguments)  # `linalg.map` may not name what it overwrites
     for point in itertools.product(*(range(size) for size in _domain(maps, [x.shape for x in arrays]))):
@@ -156,7 +164,7 @@ def _own_pooling(machine: Interpreter, op: Operation, operands: list[Any], value
 
 
 _NAMES = [c.OPERATION_NAME for c in vars(_linalg_ops_gen).values() if hasattr(c, "OPERATION_NAME")]
-MEANINGS: dict[str, Meaning] = {
+_ON_TENSORS: dict[str, Meaning] = {
     **dict.fromkeys(_NAMES, _structured),
     "linalg.index": _index,
     "linalg.fill": _fill,
@@ -171,3 +179,19 @@ MEANINGS: dict[str, Meaning] = {
     "hotdesk.conv": _own_convolution,
     "hotdesk.pool": _own_pooling,
 }
+
+
+def _on_memory(meaning: Meaning) -> Meaning:
+    """The same, of which an op without results writes into its last operand."""
+
+    def run(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+        made = meaning(machine, op, operands, values)
+        if len(made) > len(op.results):
+            operands[-1][...] = made[0]
+            return []
+        return made
+
+    return run
+
+
+MEANINGS: dict[str, Meaning] = {name: _on_memory(meaning) for name, meaning in _ON_TENSORS.items()}

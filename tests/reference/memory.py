@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tests.reference.interpreter import Interpreter, Meaning
-from tests.reference.values import Operation, Values, place, slices
+from tests.reference.values import DYNAMIC, Operation, Undefined, Values, dtype_of, place, slices
 
 
 def _copied(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
@@ -44,6 +44,16 @@ def _subview(machine: Interpreter, op: Operation, operands: list[Any], values: V
     return [part]
 
 
+def _alloc(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    shape = [int(operands.pop(0)) if size == DYNAMIC else size for size in op.results[0].type.shape]
+    return [np.array(machine.read(Undefined(tuple(shape), dtype_of(op.results[0].type))))]
+
+
+def _transpose(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    order = op.attributes["permutation"].value
+    return [operands[0].transpose([expression.position for expression in order.results])]
+
+
 def _copy(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
     operands[1][...] = operands[0]
     return []
@@ -51,7 +61,8 @@ def _copy(machine: Interpreter, op: Operation, operands: list[Any], values: Valu
 
 def _global(machine: Interpreter, op: Operation) -> tuple[str, Any]:
     """The name of a global, and what it holds."""
-    name = op.attributes["global"].value[0]
+    name = op.attributes["global"].value
+    assert isinstance(name, str), "a global of another module has no meaning here"
     if name not in machine.globals:
         module = op.parent
         while module.name != "builtin.module":
@@ -76,9 +87,13 @@ MEANINGS: dict[str, Meaning] = {
     "bufferization.to_buffer": _copied,
     "bufferization.dealloc_tensor": _nothing,
     "hotdesk.own": _itself,
+    "memref.alloc": _alloc,
+    "memref.cast": _itself,
+    "memref.dealloc": _nothing,
     "memref.load": _load,
     "memref.store": _store,
     "memref.subview": _subview,
+    "memref.transpose": _transpose,
     "memref.copy": _copy,
     "ml_program.global_load": _global_load,
     "ml_program.global_load_const": _global_load,

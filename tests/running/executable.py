@@ -1,7 +1,8 @@
 """Compiles bufferized modules with MLIR's own passes and runs them.
 
 `@main` takes a memref for each tensor and scalars as they are. A result is returned, or it is memory of the caller's: an argument
-with `bufferize.result = <number of the result>`. Calls of other functions are the program's own business.
+with `bufferize.result = <number of the result>`, or a donated one that `hotdesk.holds` it. Calls of other functions are the
+program's own business.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tests.running.heap import Heap, Traffic
 from tests.running.instruments import ALLOCATE, ALLOCATED, COPIED, FREE, NOTE, instrument
 from tests.running.memrefs import Kind, array_of, described, kind_of
 
-RESULT, DONATED = "bufferize.result", "hotdesk.donated"
+RESULT, HOLDS, DONATED = "bufferize.result", "hotdesk.holds", "hotdesk.donated"
 _SETTLE = "convert-bufferization-to-memref,canonicalize,cse"
 _LOWER = (
     "func.func(scf-forall-to-for)",
@@ -65,6 +66,7 @@ class _Argument:
     kind: Kind
     donated: bool
     result: int | None
+    holds: tuple[int, ...]
 
 
 class Executable:
@@ -118,7 +120,11 @@ class Executable:
             for argument, memory, x in zip(self._arguments, held, self._values(inputs, shapes), strict=True)
         ]
         returned = self._invoke(given)
-        results = {number: _contents(held[i], self._arguments[i], shapes[number]) for i, number in slots.items()}
+        results = {
+            number: _contents(held[i], self._arguments[i], shapes[number])
+            for i, argument in enumerate(self._arguments)
+            for number in ((slots[i],) if i in slots else argument.holds)
+        }
         rest = [number for number in range(len(shapes)) if number not in results]
         assert len(rest) == len(returned), f"{len(returned)} results returned, {len(rest)} wanted"
         for number, kind, value in zip(rest, self._returned, returned, strict=True):
@@ -223,4 +229,5 @@ def arguments_of(function: Any) -> list[tuple[Any, Any]]:
 
 
 def _argument(mlir_type: Any, given: Any) -> _Argument:
-    return _Argument(kind_of(mlir_type), DONATED in given, int(given[RESULT].value) if RESULT in given else None)
+    holds = tuple(int(number) for number in given[HOLDS]) if HOLDS in given else ()
+    return _Argument(kind_of(mlir_type), DONATED in given, int(given[RESULT].value) if RESULT in given else None, holds)

@@ -7,21 +7,26 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 T, PART = "tensor<4xi32>", "tensor<2xi32>"
-_HEAD = f"""func.func @main(%a: {T} {{hotdesk.donated}}, %b: {T}, %n: index, %first: index) -> ({T}, {T}) {{
+CONSTANTS = """
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
   %k = arith.constant 7 : i32"""
+_HEAD = (
+    f"""func.func @main(%a: {T} {{hotdesk.donated}}, %b: {T}, %n: index, %first: index) -> ({T}, {T}) {{{CONSTANTS}"""
+)
 _TIMES = ("%n", "%c0", "%c1", "%c2", "%c3")
 
 
 def states_program(random: Random) -> str:
     """`@main` of two tensors, how often loops with `%n` run, and which way the conditions begin."""
-    return _Writing(random).program()
+    return StateWriter(random).program()
 
 
-class _Writing:
+class StateWriter:
+    """Writes a program; those who write others add to what an op may be."""
+
     def __init__(self, random: Random) -> None:
         self._random = random
         self._count = 0
@@ -35,6 +40,9 @@ class _Writing:
         self._lines.append(f"return {', '.join(returned)} : {T}, {T}\n}}")
         return "\n".join(self._lines)
 
+    def _steps(self) -> tuple[Callable[[Sequence[str], str], str], ...]:
+        return (self._turned, self._inserted, self._filled, self._put, self._chosen)
+
     def _define(self, text: str) -> str:
         self._count += 1
         self._lines.append(f"%v{self._count} = {text}")
@@ -47,7 +55,7 @@ class _Writing:
             if loops and self._random.random() < 0.15:
                 found += self._loop(found, loops - 1)
             else:
-                step = self._random.choice((self._turned, self._inserted, self._filled, self._put, self._chosen))
+                step = self._random.choice(self._steps())
                 found.append(step(found, index))
         return found
 

@@ -6,7 +6,8 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create, dynamic_dims, elementwise_copy
-from hotdesk.ir.types import is_buffer, shape_of
+from hotdesk.ir.laid_out import can_cast
+from hotdesk.ir.types import is_buffer, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, segment_sizes, users
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.layouts import has_identity_layout
@@ -117,7 +118,7 @@ def _to_buffer_facts(op: ir.Operation) -> Facts:
 
 def _expand_to_buffer(op: ir.Operation) -> list[ir.Value] | None:
     """Memory that may be written is a value's own."""
-    if "read_only" in op.attributes or not _is_followed(op.results[0]):
+    if "read_only" in op.attributes or not _is_followed(op.results[0]) or _lies_otherwise(op.results[0].type):
         return None
     source = op.operands[0]
     owned = create("hotdesk.own", [source], [source.type], before=op).results[0]
@@ -126,11 +127,19 @@ def _expand_to_buffer(op: ir.Operation) -> list[ir.Value] | None:
 
 def _bufferize_to_buffer(op: ir.Operation, buffers: Buffers) -> None:
     source, memref = buffers.buffer(op.operands[0]), op.results[0]
+    if _lies_otherwise(memref.type) and "read_only" not in op.attributes:
+        memref.replace_all_uses_with(buffers.contiguous(source, op, 0, memref.type))
+        return
     fits = not has_identity_layout(memref) or has_identity_layout(source)
     owned = _is_copied_for(op) or ("read_only" in op.attributes and _is_followed(memref, calls=True))
     if not (fits and owned):
         source = buffers.contiguous(source, op, 0)
     memref.replace_all_uses_with(buffers.seen_as(source, memref.type, op))
+
+
+def _lies_otherwise(kind: ir.Type) -> bool:
+    """Whether a type says of its elements that they lie elsewhere than in new memory without gaps."""
+    return not can_cast(memref_of(kind), kind)
 
 
 def _is_copied_for(op: ir.Operation) -> bool:

@@ -56,6 +56,7 @@ class Facts:
         elementwise: operands of which the op reads, before it writes an element of a tied operand, that element only.
         undefined: results without contents.
         constants: results that are read-only memory.
+        brought: results in new memory that the op makes and hands over, such as what a callee returns.
         lent: results in memory that the function neither makes nor hands over, though it may write there.
         choices: (operand, result) pairs where the result is one of several operands' memory, which one is seen at run time.
         part: the slice that an extraction sees or an insertion writes.
@@ -72,6 +73,7 @@ class Facts:
     elementwise: frozenset[int] = frozenset()
     undefined: frozenset[int] = frozenset()
     constants: frozenset[int] = frozenset()
+    brought: frozenset[int] = frozenset()
     lent: frozenset[int] = frozenset()
     choices: tuple[tuple[int, int], ...] = ()
     part: Slice | None = None

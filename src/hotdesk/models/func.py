@@ -25,7 +25,7 @@ def _return_facts(op: ir.Operation) -> Facts:
 
 
 def _call_facts(op: ir.Operation) -> Facts:
-    if not any(is_tensor(v.type) for v in op.operands):
+    if not any(is_tensor(v.type) for v in (*op.operands, *op.results)):
         return Facts(spaces=_EDGE)
     callee = _callee(op)
     tensors = frozenset(i for i, v in enumerate(op.operands) if is_tensor(v.type))
@@ -38,6 +38,7 @@ def _call_facts(op: ir.Operation) -> Facts:
         overwrites=tied - callee.reads,
         views=views,
         whole_views=frozenset(views),
+        brought=frozenset(i for i in returned(op, callee) if is_tensor(op.results[i].type)),
         clobbers=(callee.writes & tensors) - tied,
         contiguous=callee.writes & tensors,
         spaces=_EDGE,

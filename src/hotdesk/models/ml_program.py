@@ -57,7 +57,8 @@ def _global(op: ir.Operation) -> ir.Operation:
     module = op
     while module.name != "builtin.module":
         module = cast(Any, module.parent).operation
-    name = cast(Any, op.attributes["global"]).value[0]
+    path = cast(Any, op.attributes["global"]).value  # the names of modules too, if it is in another one
+    name = path if isinstance(path, str) else "::@".join(path)
     for view in module.regions[0].blocks[0].operations:
         if view.operation.name in _GLOBALS and symbol_name(view.operation) == name:
             return view.operation

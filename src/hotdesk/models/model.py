@@ -101,8 +101,8 @@ class Buffers(Protocol):
         """Says which memref holds a result."""
         ...
 
-    def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int) -> ir.Value:
-        """The memref itself if it is contiguous in row-major order, else a new one with its contents."""
+    def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int, kind: ir.Type | None = None) -> ir.Value:
+        """A new memref with the contents of an operand's, contiguous in row-major order, or of a type that says otherwise."""
         ...
 
 

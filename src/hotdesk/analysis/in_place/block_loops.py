@@ -142,6 +142,7 @@ class BlockLoop:
             places.join(edge.source, edge.target)
         else:
             self.copied[edge] = conflict
+            places.know(edge.target, self._function.ops[edge.op])
         return conflict is None
 
 

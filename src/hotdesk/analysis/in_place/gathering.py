@@ -96,6 +96,7 @@ class Gathering:
 
     def _copy(self, edge: FlowEdge) -> None:
         op = self._function.ops[edge.op]
+        self._places.make_at(edge.target, op)
         alone = self._alone(edge)
         if alone and (edge.op, edge.target) in self._copied:  # on another way of a switch
             place = self._places.place_of(edge.target)

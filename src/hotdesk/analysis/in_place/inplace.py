@@ -111,6 +111,11 @@ def analyse_in_place(
             for op, operand, result in order(ties)
         )
     found.sort(key=lambda decision: (decision.op, decision.operand))
+    for decision in found:
+        op = function.ops[decision.op]
+        result = dict(op.facts.ties).get(decision.operand)
+        if result is not None and (decision.fresh or not decision.in_place):
+            places.make(op.results[result])
     passing.pass_around()
     if not copy_before_write:
         found = _reused(function, found, Reuse(function, places, readers))

@@ -17,6 +17,7 @@ from hotdesk.analysis.in_place.occupants import (
     writers_of,
 )
 from hotdesk.analysis.in_place.separation import Separation
+from hotdesk.analysis.in_place.sources import Sources
 from hotdesk.analysis.in_place.trades import Trades
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
@@ -45,7 +46,7 @@ class Occupancy:
         self._given = {number for number in function.arguments if number != NOT_A_TENSOR}
         self._given.update(op.results[result] for op in function.ops for result in op.facts.lent)
         self._moving: set[int] = set()
-        self._scattered: set[int] = set()
+        self._sources = Sources(function, readers)
         joined = self._joined  # and not self: reference counts free all of it then
         self.trades = Trades(lambda value: joined.find(readers.root[value]))
         writers = writers_of(function)
@@ -113,7 +114,7 @@ class Occupancy:
 
     def stay(self, place: int) -> bool:
         """Whether all that lies in a place is in one buffer, from beginning to end."""
-        return not self.is_moving(place) and self.find(place) not in self._scattered
+        return not self.is_moving(place) and self._sources.are_one(self.find(place))
 
     def is_moving(self, place: int) -> bool:
         """Whether a place stands for one buffer now and another one later."""
@@ -165,7 +166,24 @@ class Occupancy:
 
     def scatter(self, values: Iterable[int]) -> None:
         """Says that some branches bring arguments of blocks in new memory."""
-        self._scattered.update(self.find(self._readers.root[value]) for value in values)
+        for value in values:
+            self._sources.part(self.find(self._readers.root[value]))
+
+    def make(self, value: int) -> None:
+        """Says that memory is needed for a value where it is defined: it is not written over an operand."""
+        found = self._function.values[value]
+        for place, _ in self.locations(value):
+            self._sources.make(place, found.block, found.order)
+
+    def make_at(self, value: int, op: OpRecord) -> None:
+        """Says that an op copies something to a value's place."""
+        for place, _ in self.locations(value):
+            self._sources.make(place, op.block, 2 * op.number)
+
+    def know(self, value: int, op: OpRecord) -> None:
+        """Says that an op makes memory of a value's own, in which its place is from then on."""
+        for place, _ in self.locations(value):
+            self._sources.know(place, op.block, 2 * op.number)
 
     def come_round(self, value: int, begin: int) -> None:
         """Says that a value comes round a loop that begins at `begin`, in order: it may be copied there in every iteration.
@@ -187,11 +205,12 @@ class Occupancy:
         reason = self.read_only.get(a) or self.read_only.get(b)
         if len(self._occupants[a]) > len(self._occupants[b]):
             a, b = b, a
-        for marked in (self._given, self._moving, self._scattered):
+        for marked in (self._given, self._moving):
             if a in marked:
                 marked.add(b)
         self._joined.unite(a, b)
         self._separation.unite(a, b)
+        self._sources.unite(a, b)
         self.trades.unite(a, b)
         for occupant in self._occupants.pop(a):
             self._insert(b, occupant)
@@ -202,6 +221,7 @@ class Occupancy:
         """Lets what lies in a place lie in all of these."""
         self._joined.spread(place, locations)
         self._separation.spread(place, locations)
+        self._sources.spread(place, (root for root, _ in locations))
         for occupant in self._occupants.pop(place):
             for root, extent in locations:
                 self._insert(root, moved(occupant, extent))

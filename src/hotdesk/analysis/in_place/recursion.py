@@ -54,17 +54,18 @@ def held_results(record: FunctionRecord, places: Places) -> dict[int, int]:
 
 
 def results_in_donated(record: FunctionRecord, places: Places) -> dict[int, int]:
-    """The results that lie in the memory of arguments that may be written, all of it, each with the number of the argument.
+    """The results that may lie in the memory of arguments that may be written, all of it, each with the number of the argument.
 
-    One for each argument, the first: whoever gave the argument away gets each result in memory of its own.
+    Some ways may bring them in other memory; nothing else is in the argument's then. One for each argument, the first: whoever
+    gave the argument away gets each result in memory of its own.
     """
     numbers = {value: number for number, value in enumerate(record.arguments) if value in record.writable_arguments}
     places_of = {places.find(value): value for value in numbers}
     found: dict[int, int] = {}
     for result, value in enumerate(record.end.operands):
         place = places.place_of(value) if value != NOT_A_TENSOR else None
-        argument = places_of.get(place) if place is not None and places.stay(place) else None
-        if argument is None or numbers[argument] in found.values():
+        argument = places_of.get(place) if place is not None and not places.is_moving(place) else None
+        if argument is None or place in places.read_only or numbers[argument] in found.values():
             continue
         given, returned = record.values[argument], record.values[value]
         if (given.element, given.bytes) == (returned.element, returned.bytes):

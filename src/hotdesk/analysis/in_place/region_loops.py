@@ -74,9 +74,12 @@ class RegionLoop:
             copied = [edge for edge in self._yielded if self.decisions[edge].copied]
             fresh = broken(self._places, self._needed, copied, self._entering, results)
             self._places.move(edge.target for edge in fresh)
+        entered = {edge.target for edge in self._entering}
         for edge in self._yielded:
             if self.decisions[edge].copied and not self._places.moves(edge.target):
                 self._places.copy_into(edge.target, self._function.ops[edge.op])
+                if edge.target not in entered:
+                    self._places.know(edge.target, self._function.ops[edge.op])
         for argument, result in results.items():
             self._places.choose([argument], result)
         for edge in self._ends:
@@ -185,6 +188,8 @@ class RegionLoop:
             self._hand_on(edge, Reason.DIES_HERE)
         else:
             self.decisions[edge] = FlowDecision.of(edge, conflict)
+            if edge.op == self._loop.number:
+                self._places.know(edge.target, self._loop)
 
     def _taken(self, edge: FlowEdge, beside: Collection[int] = ()) -> Conflict | None:
         """Whether what is yielded is only a part, may not be written, was there before the loop, or is another argument's.

@@ -83,9 +83,9 @@ class Materializing:
         self.assigned.add(value)
         value.replace_all_uses_with(to_tensor(memref, value.type, self._op))
 
-    def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int) -> ir.Value:
+    def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int, kind: ir.Type | None = None) -> ir.Value:
         self._decide(Outcome.COPIED, operand, Reason.DIFFERENT_LAYOUT)
-        return copied(memref, memref_of(memref.type), op)
+        return copied(memref, memref_of(memref.type) if kind is None else kind, op)
 
     def lies_there(self, op: ir.Operation) -> bool:
         return False

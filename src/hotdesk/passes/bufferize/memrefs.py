@@ -14,6 +14,7 @@ from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
+from hotdesk.ir.laid_out import alloc_laid_out, can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
@@ -149,10 +150,13 @@ class Memrefs:
 
 
 def seen_as(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
-    """A memref as one of that type, in front of `op`: a copy of it, if it is a part of a buffer and the type is a whole one's."""
+    """A memref as one of that type, in front of `op`: a copy of it, if it is a part of a buffer and the type is a whole one's, or
+    if its elements lie elsewhere than the type says."""
     if memref.type == kind:
         return memref
     if kind == memref_of(kind) and not is_row_major(memref.type):
+        return copied_as(memref, kind, op)
+    if not can_cast(memref.type, kind):
         return copied_as(memref, kind, op)
     return create("memref.cast", [memref], [kind], before=op).results[0]
 
@@ -164,6 +168,7 @@ def copied(memref: ir.Value, op: ir.Operation) -> ir.Value:
 
 def copied_as(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
     """A new buffer of that type with a memref's contents, in front of `op`."""
-    new = alloc(kind, dynamic_dims(memref, op), op)
+    plain = kind == memref_of(kind)
+    new = alloc(kind, dynamic_dims(memref, op), op) if plain else alloc_laid_out(kind, memref, op)
     elementwise_copy([memref], new, None, len(shape_of(kind)), op)
     return new

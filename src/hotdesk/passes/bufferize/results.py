@@ -1,7 +1,8 @@
 """Where the results of a function are: in an argument's memory, in memory of the caller's, or in new memory that it returns.
 
 1. A result that lies entirely in the memory of an argument stays there, if every caller is known, or if that is asked for and the
-   argument is donated: it is no result any more.
+   argument is donated: it is no result any more. One that is in other memory on some way, and would be copied anyhow, is
+   copied to the donated argument.
 2. Else it becomes the next argument, memory of the caller's in which it is computed where that is possible, if callers can tell
    its sizes, or nobody calls the function; unless, on some path, it lies in memory that a call returned: it is not computed here.
 3. Else it is returned, as new memory that the caller owns.
@@ -11,7 +12,7 @@ Callers find it in the signature (`models.callee`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -29,6 +30,7 @@ from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES, assumed
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
+from hotdesk.passes.bufferize.viewing import viewed
 
 __all__ = ["RESULT", "place_results"]
 
@@ -60,7 +62,7 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
     if not rewriting.conventions.functions:
         _return_tensors(last.operation, rewriting, buffers)
         return
-    boundary = _boundary(node, record, rewriting)
+    boundary = _boundary(node, record, rewriting, buffers)
     end = create("func.return", [], [], before=last.operation)
     places = _Placing(node.function, record, rewriting, buffers, end)
     last.operation.erase()
@@ -92,17 +94,17 @@ def _return_tensors(last: ir.Operation, rewriting: Rewriting, buffers: list[ir.V
     rewriting.finish()
 
 
-def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _Boundary:
+def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting, buffers: Sequence[ir.Value]) -> _Boundary:
     said = assumed(symbol_name(node.function)) if node.recursive else None
     held: Mapping[int, int] = {}
     if said is not None:
         held = said.held
     elif node.owned:
         held = held_results(record, rewriting.analysis.places)
+        held = {n: each for n, each in held.items() if rewriting.covering.is_in_one(record.end.operands[n])}
     elif rewriting.conventions.in_donated and not node.recursive:
         held = results_in_donated(record, rewriting.analysis.places)
-    if said is None:
-        held = {n: each for n, each in held.items() if rewriting.covering.is_in_one(record.end.operands[n])}
+        held = {n: each for n, each in held.items() if not _is_apart(record, rewriting, n, buffers[n])}
     found, known = _Boundary(dict(held)), KnownSizes(record)
     for number, value in enumerate(record.end.operands):
         if value < 0 or number in held:
@@ -115,6 +117,14 @@ def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting) -> _
             found.added[number] = () if static else sizes
             found.shapes[number] = tuple(known.named(size) for size in record.values[value].shape)
     return found
+
+
+def _is_apart(record: FunctionRecord, rewriting: Rewriting, number: int, buffer: ir.Value) -> bool:
+    """Whether a result that may lie in an argument is certainly in memory of its own."""
+    value, covering = record.end.operands[number], rewriting.covering
+    if covering.is_in_one(value):
+        return False
+    return is_called(buffer) or covering.allocation(value, buffer, set())[0] is not None
 
 
 def _sizes(known: KnownSizes, record: FunctionRecord, value: int) -> Sizes | None:
@@ -156,6 +166,12 @@ class _Placing:
 
     def hold(self, number: int, argument: int) -> None:
         value = self._record.end.operands[number]
+        memref = self._block.arguments[argument]
+        here = viewed(self.buffers[number]) == viewed(memref)
+        if not (here or self._rewriting.covering.is_in_one(value) or self.is_undefined(number)):
+            elementwise_copy([self.buffers[number]], memref, None, len(shape_of(memref.type)), self._end)
+            self._deciding.of_result(number, value, Outcome.COPIED, Reason.LIES_ELSEWHERE)
+            return
         reason = Reason.DONATED if self._rewriting.covering.is_written(value) else Reason.EQUALS_ARGUMENT
         self._deciding.of_result(number, value, Outcome.LENT, reason)
 

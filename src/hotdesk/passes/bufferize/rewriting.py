@@ -25,7 +25,7 @@ from hotdesk.passes.bufferize.conventions import USUAL, Conventions
 from hotdesk.passes.bufferize.covering import Covering
 from hotdesk.passes.bufferize.crossing import Crossing
 from hotdesk.passes.bufferize.deciding import Deciding
-from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
+from hotdesk.passes.bufferize.memrefs import Memrefs, copied, copied_as, seen_as
 from hotdesk.passes.bufferize.viewing import viewed
 
 
@@ -170,9 +170,9 @@ class Rewriting:
     def assign(self, value: ir.Value, memref: ir.Value) -> None:
         self._memrefs.assign(value, memref)
 
-    def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int) -> ir.Value:
+    def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int, kind: ir.Type | None = None) -> ir.Value:
         self.deciding.of_layout(self._memrefs.current, operand)
-        return copied(memref, op)
+        return copied(memref, op) if kind is None else copied_as(memref, kind, op)
 
     def lies_there(self, op: ir.Operation) -> bool:
         part = self._memrefs.current.facts.part
