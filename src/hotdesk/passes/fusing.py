@@ -1,4 +1,4 @@
-"""Two `linalg.generic`s as one: the producer's payload runs in the consumer's loops.
+"""Two linalg ops as one `linalg.generic`: the producer's payload runs in the consumer's loops.
 
     %a = generic ins(%x) outs(%e) { f }
     %r = generic ins(%a, %y) outs(%d) { g }     ->     %r = generic ins(%x, %y) outs(%d) { g(f(x), y) }
@@ -15,6 +15,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.generics import Generic, read_generic, renamed
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import nested_ops
+
+_PARALLEL, _REDUCTION = ("#linalg.iterator_type<parallel>", "#linalg.iterator_type<reduction>")
 
 
 class _Operands:
@@ -66,7 +68,7 @@ def fuse(
         ours[number] = operands.add(producer.operands[number], maps[number], fresh=True)
     for i in second.outputs:
         theirs[i] = operands.add(consumer.operands[i], second.maps[i], fresh=True)
-    new, block = _empty_op(consumer, operands, inputs)
+    new, block = _empty_op(second, operands, inputs)
     _rename_indices(producer, loops)
     made = _move_payload(producer, block, {i: block.arguments[place] for i, place in ours.items()})
     elements = {i: made[output] for i, output in uses.items()}
@@ -79,11 +81,13 @@ def fuse(
     return new
 
 
-def _empty_op(consumer: ir.Operation, operands: _Operands, inputs: int) -> tuple[ir.Operation, ir.Block]:
-    values = operands.values
+def _empty_op(like: Generic, operands: _Operands, inputs: int) -> tuple[ir.Operation, ir.Block]:
+    """A `linalg.generic` without a payload, in front of an op with its loops and results."""
+    consumer, values = like.op, operands.values
+    kinds = [_PARALLEL if parallel else _REDUCTION for parallel in like.parallel]
     attributes: dict[str, ir.Attribute] = {
         "indexing_maps": ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in operands.maps]),
-        "iterator_types": consumer.attributes["iterator_types"],
+        "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse(kind, consumer.context) for kind in kinds]),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([inputs, len(values) - inputs]),
     }
     types = [result.type for result in consumer.results]

@@ -1,6 +1,7 @@
 """Which loops over memory may become one: a producer that writes a buffer, and the consumer that reads it.
 
-A producer and a consumer, both `linalg.generic` on memrefs in one block, become one op in the consumer's place iff
+A producer and a consumer, generic or named linalg ops on memrefs in one block, become one `linalg.generic` in the consumer's
+place iff
 
 1. every loop of the producer is parallel, and each iteration writes one element of each output, apart from the other outputs;
 2. the consumer reads the very same elements (*must* alias), each in the one iteration that matches the producer's;
@@ -9,7 +10,8 @@ A producer and a consumer, both `linalg.generic` on memrefs in one block, become
 4. no op between the two writes what the producer reads or writes, or reads what it writes, and none has unknown effects;
 5. a payload does nothing to memory but load from what neither of the two writes;
 6. all loops of the consumer are parallel, or no output of the producer stays;
-7. the sizes of all loops are known without what goes away.
+7. the sizes of all loops are known without what goes away;
+8. the consumer is no contraction, convolution or pooling by name: kernels know it by that.
 
 An output of the producer goes away if it lies in an allocation of that block that nothing else touches, or if the consumer
 overwrites it. Two ops that only write the same buffer are no producer and consumer: they keep their order.
@@ -20,13 +22,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock
 from hotdesk.analysis.fusion.generics import Generic, are_sized, loops_of, matched_loops, renamed
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases, described
 from hotdesk.analysis.memrefs.memory_effects import Effects, payload_effects
+from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import product
@@ -87,11 +90,13 @@ class BufferFusions:
         related = list(self._related(producer, consumer))
         if not related:
             return None
-        subject = producer.op.operands[related[0][1]]
+        subject = _Subject(producer.op, producer.op.operands[related[0][1]])
         if not all(producer.parallel):
             return self._refused(subject, Reason.PRODUCER_REDUCES, _source(producer.op))
         if not all(producer.is_permutation(output) for output in producer.outputs):
             return self._refused(subject, Reason.NOT_A_PERMUTATION, _source(producer.op))
+        if consumer.keeps_name:
+            return self._refused(subject, Reason.NOT_ELEMENTWISE, _source(consumer.op))
         between = self._between(block, place, end)
         if between is not None:
             return self._refused(subject, Reason.TOUCHED_BETWEEN, _source(between))
@@ -172,7 +177,7 @@ class BufferFusions:
                 unused.append(self._aliases.base(place))
             elif not self._is_overwritten(consumer, place):
                 keep.append(output)
-        subject = producer.op.operands[same[0][1]]
+        subject = _Subject(producer.op, producer.op.operands[same[0][1]])
         if keep and not all(consumer.parallel):
             return self._refused(subject, Reason.ACCUMULATED_INTO, _source(consumer.op))
         stays = [m for i, m in enumerate(maps) if i in keep or producer.reads(i)]
@@ -198,12 +203,19 @@ class BufferFusions:
             return False
         return all(user in (producer, consumer) for user in _touching(base))
 
-    def _refused(self, subject: ir.Value, reason: Reason, *because: Source) -> Decision:
+    def _refused(self, subject: _Subject, reason: Reason, *because: Source) -> Decision:
         return self._decision(subject, Outcome.NOT_FUSED, reason, *because)
 
-    def _decision(self, value: ir.Value, outcome: Outcome, reason: Reason, *because: Source) -> Decision:
-        size = product([*self._sizes.shape(value), element_bytes(element_of(value.type))])
-        return Decision("result of linalg.generic", outcome, reason, because, size)
+    def _decision(self, subject: _Subject, outcome: Outcome, reason: Reason, *because: Source) -> Decision:
+        size = product([*self._sizes.shape(subject.written), element_bytes(element_of(subject.written.type))])
+        return Decision(f"result of {subject.producer.name}", outcome, reason, because, size)
+
+
+class _Subject(NamedTuple):
+    """What a decision is about: what a producer writes."""
+
+    producer: ir.Operation
+    written: ir.Value
 
 
 def _touched(generic: Generic) -> list[tuple[int, ir.Value]]:
@@ -221,10 +233,16 @@ def _touching(value: ir.Value) -> Iterator[ir.Operation]:
     """Every op that uses a memref or a view of it; deallocations and questions about sizes aside."""
     for use in value.uses:  # one by one: the first of many may be enough
         user = cast(Any, use.owner).operation
-        if any(is_memref(result.type) for result in user.results):
-            yield from (op for result in user.results for op in _touching(result))
+        shown = views_in(user, cast(Any, use).operand_number)
+        if shown:
+            yield from (op for result in shown for op in _touching(result))
         elif user.name not in _QUIET:
             yield user
+
+
+def views_in(op: ir.Operation, operand: int) -> list[ir.Value]:
+    """The results of an op that do nothing but show an operand differently; none if it does anything else with it."""
+    return [result for number, result in enumerate(op.results) if view_source(op.name, number) == operand]
 
 
 def _source(op: ir.Operation) -> Source:

@@ -1,6 +1,6 @@
 """Which elementwise producer may be computed where its elements are read.
 
-A producer and a consumer, both `linalg.generic`, become one op iff
+A producer and a consumer, generic or named linalg ops, become one `linalg.generic` iff
 
 1. both work on tensors alone (what one reads, no write can change);
 2. the value between them is a ranked tensor throughout;
@@ -9,9 +9,8 @@ A producer and a consumer, both `linalg.generic`, become one op iff
 5. the consumer reads the value as an input, and does not accumulate into it;
 6. nobody else reads the value, and the consumer reads it in one way; or computing it again is free: no arithmetic, one element;
 7. both stand in one block, so that nothing is computed more often than before;
-8. the sizes of all loops are known without the value.
-
-Named ops are no subject of this analysis; `linalg-generalize-named-ops` makes generic ones of them.
+8. the sizes of all loops are known without the value;
+9. the consumer is no contraction, convolution or pooling by name: kernels know it by that.
 """
 
 from __future__ import annotations
@@ -59,6 +58,8 @@ def find_fusion(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Fusion
         return None
     if not ranked:
         return _refused(value, sizes, Reason.UNRANKED_TENSOR, consumer.op)
+    if consumer.keeps_name:
+        return _refused(value, sizes, Reason.NOT_ELEMENTWISE, consumer.op)
     if not all(producer.parallel):
         return _refused(value, sizes, Reason.PRODUCER_REDUCES, producer.op)
     if operand >= consumer.inputs:
@@ -82,7 +83,7 @@ def find_fusion(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Fusion
     if not are_sized([*moved, *kept], len(consumer.parallel)):
         return _refused(value, sizes, Reason.LOOP_SIZE_LOST, consumer.op)
     reason = Reason.CHEAP_TO_RECOMPUTE if others else Reason.SINGLE_READER
-    decision = _decision(value, sizes, Outcome.FUSED, reason, consumer.op)
+    decision = _decision(producer.op, value, sizes, Outcome.FUSED, reason, consumer.op)
     uses = tuple((i, output - producer.inputs) for i in alike)
     return Fusion(producer.op, consumer.op, uses, loops, bool(others), decision)
 
@@ -109,7 +110,7 @@ def _others(producer: Generic, consumer: Generic, value: ir.Value, alike: list[i
 
 
 def _on_memory(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Decision | None:
-    """The refusal for an operand in memory that another generic op of the block wrote before."""
+    """The refusal for an operand in memory that another op of the block wrote before."""
     value = consumer.op.operands[operand]
     for user in users(value):
         writer = read_generic(user)
@@ -117,17 +118,23 @@ def _on_memory(consumer: Generic, operand: int, sizes: SymbolicSizes) -> Decisio
             continue
         written = any(user.operands[i] == value for i in writer.outputs)
         if written and user.is_before_in_block(consumer.op) and operand < consumer.inputs:
-            return _refused(value, sizes, Reason.NOT_PURE_TENSORS, user, consumer.op)
+            return _decision(user, value, sizes, Outcome.NOT_FUSED, Reason.NOT_PURE_TENSORS, user, consumer.op)
     return None
 
 
 def _refused(value: ir.Value, sizes: SymbolicSizes, reason: Reason, *because: ir.Operation) -> Decision:
-    return _decision(value, sizes, Outcome.NOT_FUSED, reason, *because)
+    return _decision(_origin(value)[0], value, sizes, Outcome.NOT_FUSED, reason, *because)
 
 
 def _decision(
-    value: ir.Value, sizes: SymbolicSizes, outcome: Outcome, reason: Reason, *because: ir.Operation
+    maker: ir.Operation | None,
+    value: ir.Value,
+    sizes: SymbolicSizes,
+    outcome: Outcome,
+    reason: Reason,
+    *because: ir.Operation,
 ) -> Decision:
+    assert maker is not None, "a value that is fused or not is a producer's"
     sources = tuple(Source(op.name, python_line(op.location)) for op in because)
     size = product([*sizes.shape(value), element_bytes(element_of(value.type))])
-    return Decision("result of linalg.generic", outcome, reason, sources, size)
+    return Decision(f"result of {maker.name}", outcome, reason, sources, size)

@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.fusion.generics import Generic, read_generic
+from hotdesk.analysis.fusion.generics import Generic, is_linalg, read_generic
 from hotdesk.analysis.memrefs.aliasing import Aliases
 from hotdesk.analysis.memrefs.memory_effects import Effects, effects_of
 from hotdesk.ir.types import is_memref
@@ -26,8 +26,8 @@ _SHARED = -1
 
 
 def is_on_memory(op: ir.Operation) -> bool:
-    """Whether an op is a `linalg.generic` that works on memory alone."""
-    return op.name == "linalg.generic" and len(op.results) == 0
+    """Whether an op is a linalg op that works on memory alone."""
+    return is_linalg(op) and len(op.results) == 0
 
 
 class FusionBlock:

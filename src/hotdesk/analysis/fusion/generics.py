@@ -1,4 +1,7 @@
-"""`linalg.generic` as loops: which operand is read, which loop runs over which dimension, how the loops of two ops match."""
+"""Linalg ops as loops: which operand is read, which loop runs over which dimension, how the loops of two ops match.
+
+Named ops have payloads and maps as `linalg.generic` has, so they are read in the same way.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from hotdesk._bindings import ir
+from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.walking import nested_ops, segment_sizes
 
+_IN_PAYLOADS = ("linalg.index", "linalg.yield")
+_REDUCE = "linalg.reduce"
+_BY_LOOPS = ("linalg.generic", _REDUCE)
 _FREE = ("arith.constant", "linalg.index", "linalg.yield", "arith.index_cast", "arith.index_castui", "arith.bitcast")
 _FREE_ENDINGS = ("extf", "truncf", "extsi", "extui", "trunci", "sitofp", "uitofp", "fptosi", "fptoui")
 
 
 @dataclass(frozen=True, slots=True)
 class Generic:
-    """A `linalg.generic`: how many of its operands are inputs, their maps, and for each loop whether it is parallel."""
+    """A linalg op with a payload: how many of its operands are inputs, their maps, and for each loop whether it is parallel."""
 
     op: ir.Operation
     inputs: int
@@ -27,9 +33,15 @@ class Generic:
         """The numbers of the operands that are written."""
         return range(self.inputs, len(self.maps))
 
+    @property
+    def keeps_name(self) -> bool:
+        """Whether it reduces by a name that says more than its loops, such as a contraction: kernels know it by that."""
+        return not all(self.parallel) and self.op.name not in _BY_LOOPS
+
     def reads(self, operand: int) -> bool:
         """Whether the payload uses the element of an operand."""
-        return next(iter(self.op.regions[0].blocks[0].arguments[operand].uses), None) is not None
+        arguments = self.op.regions[0].blocks[0].arguments  # `linalg.map` may have none for what it overwrites
+        return operand < len(arguments) and next(iter(arguments[operand].uses), None) is not None
 
     def loops_of(self, operand: int) -> tuple[int, ...] | None:
         """The loop over each dimension of an operand; None where that is not one loop each, all different."""
@@ -41,13 +53,35 @@ class Generic:
         return loops is not None and len(loops) == len(self.parallel)
 
 
+def is_linalg(op: ir.Operation) -> bool:
+    """Whether an op is a linalg op of its own, and no part of another one's payload."""
+    return op.name.startswith("linalg.") and op.name not in _IN_PAYLOADS
+
+
 def read_generic(op: ir.Operation | None) -> Generic | None:
-    """The op as loops, or None if it is no `linalg.generic`."""
-    if op is None or op.name != "linalg.generic":
+    """The op as loops, or None if it is no linalg op with a payload."""
+    found = indexing_maps(op) if op is not None and is_linalg(op) else None
+    if op is None or found is None:
         return None
-    maps = tuple(attribute.value for attribute in cast(Any, op.attributes["indexing_maps"]))
-    parallel = tuple("parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"]))
-    return Generic(op, segment_sizes(op)[0], maps, parallel)
+    maps = tuple(found)
+    inputs = len(maps) - _count_of_outputs(op)
+    if "iterator_types" in op.attributes:
+        parallel = tuple("parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"]))
+    else:
+        written = {dim for each in maps[inputs:] for dim in _dims(each)}
+        parallel = tuple(dim in written for dim in range(maps[0].n_dims))
+    return Generic(op, inputs, maps, parallel)
+
+
+def _count_of_outputs(op: ir.Operation) -> int:
+    if "operandSegmentSizes" in op.attributes:
+        return segment_sizes(op)[1]
+    return len(op.operands) // 2 if op.name == _REDUCE else 1
+
+
+def _dims(affine_map: ir.AffineMap) -> list[int]:
+    """The loops that are results of a map."""
+    return [cast(Any, each).position for each in affine_map.results if isinstance(each, ir.AffineDimExpr)]
 
 
 def loops_of(affine_map: ir.AffineMap) -> tuple[int, ...] | None:
@@ -77,8 +111,7 @@ def renamed(affine_map: ir.AffineMap, loops: tuple[int, ...], count: int) -> ir.
 
 def are_sized(maps: Iterable[ir.AffineMap], count: int) -> bool:
     """Whether every loop runs over a dimension of some operand, so that its size is known."""
-    results = [result for affine_map in maps for result in affine_map.results]
-    return {cast(Any, each).position for each in results if isinstance(each, ir.AffineDimExpr)} >= set(range(count))
+    return {dim for each in maps for dim in _dims(each)} >= set(range(count))
 
 
 def is_free(generic: Generic) -> bool:

@@ -1,9 +1,9 @@
 """Loops over memory become one where the second reads what the first has just written.
 
-    linalg.generic ins(%x) outs(%a) { exp }
-    linalg.generic ins(%a, %y) outs(%r) { add }     ->     linalg.generic ins(%x, %y) outs(%a, %r) { e = exp(x); e, add(e, y) }
+    linalg.exp ins(%x) outs(%a)
+    linalg.add ins(%a, %y) outs(%r)     ->     linalg.generic ins(%x, %y) outs(%a, %r) { e = exp(x); e, add(e, y) }
 
-Legal iff rules 1 to 7 of `analysis.fusion.buffer_fusion` hold, which ask `analysis.memrefs.aliasing` what two views have in
+Legal iff rules 1 to 8 of `analysis.fusion.buffer_fusion` hold, which ask `analysis.memrefs.aliasing` what two views have in
 common. An allocation that nothing touches any more goes, with its views and deallocations. What is not fused is reported with the
 reason; where two views forbid it, both are named.
 """
@@ -11,13 +11,12 @@ reason; where two views forbid it, both are named.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
+from hotdesk.analysis.fusion.buffer_fusion import BufferFusions, views_in
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock, is_on_memory
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.fusing import fuse
@@ -25,7 +24,7 @@ from hotdesk.passes.fusing import fuse
 
 @dataclass(frozen=True, slots=True)
 class FuseBuffers(Pass):
-    """Fuses `linalg.generic`s on memrefs (rules in `analysis.fusion.buffer_fusion`).
+    """Fuses linalg ops on memrefs, generic and named ones (rules in `analysis.fusion.buffer_fusion`).
 
     Options:
         arguments_overlap: memrefs that are arguments may overlap one another; if not, that is a promise of whoever calls.
@@ -39,6 +38,7 @@ class FuseBuffers(Pass):
         Reason.LOOP_SIZE_LOST,
         Reason.MAY_OVERLAP,
         Reason.NOT_A_PERMUTATION,
+        Reason.NOT_ELEMENTWISE,
         Reason.PRODUCER_REDUCES,
         Reason.TOUCHED_BETWEEN,
     )
@@ -51,7 +51,7 @@ class FuseBuffers(Pass):
             unused: list[ir.Value] = []
             for block in _blocks(function):
                 decisions.extend(_fuse_all(fusions, FusionBlock(block, fusions.aliases), unused))
-            for base in unused:
+            for base in dict.fromkeys(unused):
                 _erase_unused(base)
         return tuple(decisions)
 
@@ -79,10 +79,10 @@ def _fuse_all(fusions: BufferFusions, block: FusionBlock, unused: list[ir.Value]
 
 def _erase_unused(value: ir.Value) -> None:
     """Erases a memref that nothing but views and deallocations use."""
-    for user in users(value):
-        for result in user.results:
-            if is_memref(result.type):
-                _erase_unused(result)
+    for use in list(value.uses):
+        user = cast(Any, use.owner).operation
+        for result in views_in(user, cast(Any, use).operand_number):
+            _erase_unused(result)
     left = users(value)
     owner = defining_op(value)
     if owner is None or any(user.name != "memref.dealloc" for user in left):

@@ -1,9 +1,9 @@
 """Elementwise ops become one with the op that reads them; what lay between is never in memory.
 
-    %a = linalg.generic ins(%x) outs(%e) { exp }
-    %r = linalg.generic ins(%a, %y) outs(%d) { add }     ->     %r = linalg.generic ins(%x, %y) outs(%d) { add(exp(x), y) }
+    %a = linalg.exp ins(%x) outs(%e)
+    %r = linalg.add ins(%a, %y) outs(%d)     ->     %r = linalg.generic ins(%x, %y) outs(%d) { add(exp(x), y) }
 
-Legal iff rules 1 to 8 of `analysis.fusion.elementwise` hold. A producer that is free to compute again goes into each of its
+Legal iff rules 1 to 9 of `analysis.fusion.elementwise` hold. A producer that is free to compute again goes into each of its
 readers; every other one has a single reader. A value that stays in memory is reported with the reason.
 """
 
@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.elementwise import Fusion, find_fusion
-from hotdesk.analysis.fusion.generics import read_generic
+from hotdesk.analysis.fusion.generics import is_linalg, read_generic
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops
@@ -24,7 +24,7 @@ from hotdesk.passes.fusing import fuse
 
 @dataclass(frozen=True, slots=True)
 class FuseElementwise(Pass):
-    """Fuses elementwise producers into their readers (rules in `analysis.fusion.elementwise`)."""
+    """Fuses elementwise producers into their readers, generic and named linalg ops (rules in `analysis.fusion.elementwise`)."""
 
     name: ClassVar[str] = "hotdesk-fuse-elementwise"
     reasons: ClassVar[tuple[Reason, ...]] = (
@@ -35,6 +35,7 @@ class FuseElementwise(Pass):
         Reason.LOOP_SIZE_LOST,
         Reason.MULTIPLE_READERS,
         Reason.NOT_A_PERMUTATION,
+        Reason.NOT_ELEMENTWISE,
         Reason.NOT_PURE_TENSORS,
         Reason.PRODUCER_REDUCES,
         Reason.UNRANKED_TENSOR,
@@ -43,7 +44,7 @@ class FuseElementwise(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in all_functions(module):
-            for op in [op for op in nested_ops(function) if op.name == "linalg.generic"]:
+            for op in [op for op in nested_ops(function) if is_linalg(op)]:
                 decisions.extend(_fuse_producers(op, function))
         return tuple(decisions)
 
