@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering coverage pages lint types clean
+.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering bench-kernels coverage pages lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -35,6 +35,9 @@ bench-planner: $(STAMP)
 bench-reordering: $(STAMP)
 	$(BIN)/python benchmarks/reordering.py
 
+bench-kernels: $(STAMP)
+	$(BIN)/python benchmarks/kernels.py --output benchmarks/KERNELS.md
+
 coverage: $(STAMP)
 	$(BIN)/python benchmarks/operators.py
 
@@ -54,5 +57,5 @@ clean:
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,onnx,exact,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,onnx,exact,blas,dev]'
 	touch $@

@@ -23,9 +23,8 @@ from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.runtime.function import Function
-from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.layout import ALIGNMENT
-from hotdesk.runtime.threads import thread_pool
+from hotdesk.runtime.products import linked
 from tests import reference
 from tests.guarded import POISONS, Memory
 from tests.reference import DTYPES, Array, Expected
@@ -56,9 +55,7 @@ class Compiled:
         self.arguments = [_argument(a, given) for a, given in _arguments(_main(module))]
         lowered = pipeline(module)
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
-        pool = thread_pool()
-        machine = Machine(lowered.module, entries)
-        pool.serve(machine)
+        machine = linked(lowered.module, entries)
         self._main = Function(lowered.main, machine, lowered.assertions)
         self._prepare = None if lowered.prepare is None else Function(lowered.prepare, machine, lowered.assertions)
         self.lowered, self.module = lowered, module

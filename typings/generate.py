@@ -8,7 +8,7 @@
 The wheel carries almost no stubs, and what nanobind's generator makes of its modules is not complete: classes refer to
 modules that cannot be imported under that name, containers have no element types, and `Context` is a Python subclass
 it leaves out. `REPAIRS` lists what is put right, by the name of the function or method; everything else is as
-generated, without docstrings. The stubs in `extras/`, `dialects/`, `_mlir_libs/` and `scipy_openblas32/` are written by hand.
+generated, without docstrings. The stubs in `extras/`, `dialects/` and `_mlir_libs/` are written by hand.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.prepared import prepared_types
+from hotdesk.runtime.products import linked
 from hotdesk.runtime.program import Program
-from hotdesk.runtime.threads import thread_pool
 
 if TYPE_CHECKING:
     from hotdesk.frontends.capture import Captured
@@ -144,9 +144,7 @@ def build(captured: Captured, log: Log, options: Options | None = None) -> Progr
     lowered = lower(module, log)
     with log.stage("llvm"):
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
-        pool = thread_pool()
-        machine = Machine(lowered.module, entries)
-        pool.serve(machine)
+        machine = linked(lowered.module, entries)
     return _program(captured, lowered, machine, log, prepared)
 
 

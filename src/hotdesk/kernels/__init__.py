@@ -1,1 +1,1 @@
-"""Generators of machine code that Hotdesk brings itself."""
+"""Generators of machine code that Hotdesk brings itself: elementary functions, micro-kernels, packing, products."""

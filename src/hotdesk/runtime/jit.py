@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from pathlib import Path
-
-import scipy_openblas32
+from collections.abc import Callable, Mapping, Sequence
 
 from hotdesk._bindings import ExecutionEngine, ir
 from hotdesk.errors import LoweringError
@@ -14,24 +11,20 @@ from hotdesk.errors import LoweringError
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-def blas_library() -> str:
-    """Path of the shared library with the `scipy_cblas_*` functions."""
-    folder = Path(scipy_openblas32.get_lib_dir())
-    found = sorted(
-        path for path in folder.iterdir() if path.name.startswith("libscipy_openblas") and path.suffix != ".a"
-    )
-    if not found:
-        raise LoweringError("no BLAS library", expected="libscipy_openblas in scipy-openblas32", got=str(folder))
-    return str(found[0])
-
-
 class Machine:
     """Compiled code. Keep it as long as its entry functions are called."""
 
-    def __init__(self, module: ir.Module, entries: Sequence[str]) -> None:
-        """Compiles a module; the engine compiles lazily, so asking for the entry functions is what does the work."""
+    def __init__(
+        self, module: ir.Module, entries: Sequence[str], functions: Mapping[str, int] | None = None, *, level: int = 3
+    ) -> None:
+        """Compiles a module; the engine compiles lazily, so asking for the entry functions is what does the work.
+
+        `functions` are addresses of those that it declares and others define; `level` is LLVM's of optimisation.
+        """
         with module.context:
-            self._engine = ExecutionEngine(module, opt_level=3, shared_libs=[blas_library()])
+            self._engine = ExecutionEngine(module, opt_level=level)
+        for name, address in (functions or {}).items():
+            self._engine.raw_register_runtime(name, ctypes.c_void_p(address))
         self._entries = {name: self._lookup(name) for name in entries}
 
     def entry(self, name: str) -> Callable[[int], None]:

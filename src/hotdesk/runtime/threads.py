@@ -10,9 +10,9 @@ from functools import cache
 from hotdesk._bindings import ir
 from hotdesk.ir.context import make_context
 from hotdesk.passes.lower.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
-from hotdesk.runtime.jit import Machine, blas_library
+from hotdesk.runtime.jit import Machine
 
-_VARIABLES = ("HOTDESK_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
+_VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class ThreadPool:
@@ -39,7 +39,7 @@ class ThreadPool:
             library.pthread_cond_init(ctypes.c_void_p(self._address + condition), None)
 
     def serve(self, machine: Machine) -> None:
-        """Lets a program share its work with these threads."""
+        """Lets code that shares out work (`SHARING`) share it with these threads."""
         machine.call(USE_POOL, self._address, self._threads)
 
     def forked(self) -> None:
@@ -59,22 +59,7 @@ def thread_count() -> int:
 @cache
 def thread_pool() -> ThreadPool:
     """The pool of this process."""
-    _load_blas_without_threads()
     pool = ThreadPool(thread_count())
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))  # its threads wait inside its code until the process ends
     os.register_at_fork(after_in_child=pool.forked)
     return pool
-
-
-def _load_blas_without_threads() -> None:
-    """The BLAS would start threads of its own when it is loaded, and hold a buffer of 32 MiB for each."""
-    given = os.environ.get("OPENBLAS_NUM_THREADS")
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    try:
-        library = ctypes.CDLL(blas_library())
-    finally:
-        if given is None:
-            del os.environ["OPENBLAS_NUM_THREADS"]
-        else:
-            os.environ["OPENBLAS_NUM_THREADS"] = given
-    library.scipy_openblas_set_num_threads(1)  # where somebody loaded it before

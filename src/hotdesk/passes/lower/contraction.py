@@ -6,8 +6,9 @@ where they appear::
     a and c: rows      b and c: columns      a and b: summed      all three: batch      one operand alone: broadcast, sum
 
 Dimensions of size 1 are dropped, a stride of 0 in an input counts as absence, and dimensions that lie together in memory
-in every operand become one. If rows, columns or summed dimensions then remain that a BLAS can take, the rest are loops
-around its call; otherwise (integers, 16-bit floats, small or irregular contractions) everything is loops.
+in every operand become one. One of each kind makes a call of a product, with one more dimension of the result as its batch;
+the rest are loops around the call. Where there is too little for a call (integers, 16-bit floats, small contractions, none that
+is summed), everything is loops.
 
 Without `accumulate`, c is written and never read, even where nothing is summed.
 """
@@ -16,15 +17,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 
-from hotdesk.passes.lower.blas import Matrix, MatrixProduct, Vector, VectorProduct, has_blas
 from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, KernelText, Operand, View
 from hotdesk.passes.lower.loops import Axis, Offsets, clear, contract_by_loops, split
+from hotdesk.passes.lower.products import Matrix, Sizes, has_products, write_product
 
 _GUESS = 64  # the size assumed of a dimension whose size is not known
-_FEWEST_PRODUCTS = 2048  # below this many, a BLAS call costs more than the loops
+_FEWEST_PRODUCTS = 2048  # below this many, a call costs more than the loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +72,12 @@ def contraction(spec: ContractionSpec) -> KernelText:
 def contract(k: KernelBuilder, a: Operand, b: Operand, c: Operand, axes: Sequence[Axis], *, accumulate: bool) -> None:
     """Writes a contraction of three operands where the builder stands."""
     axes = _merged(k, [_without_broadcast(axis) for axis in axes if axis.size != 1])
-    call = _Call.best(a, b, c, axes) if has_blas(a.element, b.element, c.element) else None
+    call = _Call.best(axes) if has_products(a.element, b.element, c.element) else None
     if call is None:
         contract_by_loops(k, a, b, c, axes, accumulate=accumulate)
         return
     rest = [axis for axis in axes if not any(axis is taken for taken in call.axes)]  # equal axes may be two
-    k.branch(
-        call.at(a, b, c, Offsets()).legal(k),
-        lambda: _calls(k, a, b, c, rest, call, accumulate=accumulate),
-        lambda: contract_by_loops(k, a, b, c, axes, accumulate=accumulate),
-    )
+    _calls(k, a, b, c, rest, call, accumulate=accumulate)
 
 
 # Dimensions
@@ -114,53 +111,62 @@ def _joins(outer: Axis, inner: Axis) -> bool:
     return True
 
 
-# The BLAS
+# Products
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """The axes that one call of the BLAS covers; None where it has none such."""
+    """The axes that one call of a product covers; None where it has none such."""
 
     rows: Axis | None
     columns: Axis | None
     summed: Axis
+    batch: Axis | None
 
     @classmethod
-    def best(cls, a: Operand, b: Operand, c: Operand, axes: Sequence[Axis]) -> _Call | None:
-        """The possible call that does most; None if none does enough."""
+    def best(cls, axes: Sequence[Axis]) -> _Call | None:
+        """The call that does most, if it does enough; among equal ones the one whose operands are read in order."""
         rows = [axis for axis in axes if axis.a is not None and axis.b is None and axis.c is not None]
         columns = [axis for axis in axes if axis.a is None and axis.b is not None and axis.c is not None]
         summed = [axis for axis in axes if axis.a is not None and axis.b is not None and axis.c is None]
-        candidates = [cls(*chosen) for chosen in product([*rows, None], [*columns, None], summed)]
-        candidates.sort(key=lambda call: -call.products)
-        for call in candidates:
-            if call.products < _FEWEST_PRODUCTS:
-                return None
-            if (call.rows or call.columns) and call.at(a, b, c, Offsets()).possible:
-                return call
-        return None
+        triples = [cls(r, c, s, None) for r, c, s in product([*rows, None], [*columns, None], summed) if r or c]
+        if not triples:
+            return None
+        chosen = max(triples, key=lambda call: call.products * call.order)
+        if chosen.products < _FEWEST_PRODUCTS:
+            return None
+        kept = [axis for axis in axes if axis.c is not None and not any(axis is taken for taken in chosen.axes)]
+        return replace(chosen, batch=max(kept, key=_guess, default=None))
 
     @property
     def axes(self) -> list[Axis]:
-        return [axis for axis in (self.rows, self.columns, self.summed) if axis is not None]
+        return [axis for axis in (self.rows, self.columns, self.summed, self.batch) if axis is not None]
 
     @property
     def products(self) -> int:
-        return math.prod(_guess(axis) for axis in self.axes)
+        """Of one matrix of the batch."""
+        return math.prod(_guess(axis) for axis in (self.rows, self.columns, self.summed) if axis is not None)
 
-    def at(self, a: Operand, b: Operand, c: Operand, here: Offsets) -> MatrixProduct | VectorProduct:
+    @property
+    def order(self) -> float:
+        """What part of the speed is left: less where an operand's elements lie together along no axis."""
+        one = Axis(1, 1, 1, 1)
+        rows, columns = self.rows or one, self.columns or one
+        together = (1 in (rows.a, self.summed.a), 1 in (columns.b, self.summed.b), 1 in (rows.c, columns.c))
+        return 0.5 ** together.count(False)
+
+    def write(self, k: KernelBuilder, a: Operand, b: Operand, c: Operand, here: Offsets, add: Condition) -> None:
         """The call on the operands from these offsets on."""
         none = Axis(1, 0, 0, 0)
-        rows, columns, summed = self.rows or none, self.columns or none, self.summed
-        left = Matrix(a, here.a, rows.size, summed.size, rows.a or 0, summed.a or 0)
-        right = Matrix(b, here.b, summed.size, columns.size, summed.b or 0, columns.b or 0)
-        if self.columns is None:
-            vector = Vector(b, here.b, summed.size, summed.b or 0)
-            return VectorProduct(left, vector, Vector(c, here.c, rows.size, rows.c or 0))
-        if self.rows is None:
-            vector = Vector(a, here.a, summed.size, summed.a or 0)
-            return VectorProduct(right.transpose, vector, Vector(c, here.c, columns.size, columns.c or 0))
-        return MatrixProduct.of(left, right, Matrix(c, here.c, rows.size, columns.size, rows.c or 0, columns.c or 0))
+        rows, columns, summed, batch = self.rows or none, self.columns or none, self.summed, self.batch or none
+        write_product(
+            k,
+            Sizes(rows.size, columns.size, summed.size, batch.size),
+            Matrix(a, here.a, rows.a or 0, summed.a or 0, batch.a or 0),
+            Matrix(b, here.b, summed.b or 0, columns.b or 0, batch.b or 0),
+            Matrix(c, here.c, rows.c or 0, columns.c or 0, batch.c or 0),
+            add=add,
+        )
 
 
 def _calls(
@@ -168,16 +174,13 @@ def _calls(
 ) -> None:
     """The call inside loops over the axes it leaves; all but the first over the summed ones add to the result."""
     kept, summed = split(rest)
-    one, zero = k.constant("1.0", c.element), k.constant("0.0", c.element)
     if not accumulate and not all(isinstance(axis.size, int) and axis.size for axis in summed):
         clear(k, c, [*kept, *call.axes])
         accumulate = True
     with k.loops([axis.size for axis in kept]) as positions, k.loops([axis.size for axis in summed]) as steps:
         here = Offsets().moved(k, [*kept, *summed], [*positions, *steps])
-        beta = one if accumulate else zero
-        if not accumulate and summed:
-            first: Condition = True
+        add: Condition = accumulate
+        if not accumulate:
             for step in steps:
-                first = k.both(first, k.equal(step, 0))
-            beta = zero if first is True else k.value(f"arith.select {first}, {zero}, {one} : {c.element}")
-        call.at(a, b, c, here).write(k, beta)
+                add = k.either(add, k.at_least(step, 1))
+        call.write(k, a, b, c, here, add)

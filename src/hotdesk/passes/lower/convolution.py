@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from hotdesk.passes.lower import convolution_spread, convolution_tiled
-from hotdesk.passes.lower.blas import has_blas
 from hotdesk.passes.lower.contraction import contract
 from hotdesk.passes.lower.convolution_depthwise import Ring, choose_ring, convolve_depthwise
 from hotdesk.passes.lower.convolution_direct import convolve_directly
@@ -28,6 +27,7 @@ from hotdesk.passes.lower.convolution_spread import Spread, choose_spread, convo
 from hotdesk.passes.lower.convolution_tiled import WORKSPACE_LIMIT, Tile, choose_tile, convolve_tiled
 from hotdesk.passes.lower.kernel import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower.loops import Axis
+from hotdesk.passes.lower.products import has_products
 from hotdesk.passes.lower.scalar import element_bytes
 
 __all__ = ["ConvolutionSpec", "convolution", "workspace_bytes"]
@@ -100,7 +100,7 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
     ring = choose_ring(taps, spec.strides, spec.dilations, spec.y.sizes[-1])
     if channels == 1 and plain and ring is not None:
         return _Choice("depthwise", ring=ring)
-    if not has_blas(spec.x.element, spec.w.element, spec.y.element) or not _filters_are_rows(spec):
+    if not has_products(spec.x.element, spec.w.element, spec.y.element) or not _filters_are_rows(spec):
         return _Choice("direct")
     filters = features // spec.groups
     width = element_bytes(spec.y.element)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hotdesk.passes.lower.blas import Matrix, MatrixProduct
 from hotdesk.passes.lower.convolution_problem import Place, Problem
 from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, Operand
+from hotdesk.passes.lower.products import Matrix, Sizes, write_product
 from hotdesk.passes.lower.scalar import combine, neutral
 from hotdesk.passes.lower.window import reach
 
@@ -37,9 +37,8 @@ def choose_spread(filters: int, channels: int, plane: int | None, capacity: int)
 
 
 def legal(k: KernelBuilder, p: Problem) -> Condition:
-    """What must hold at run time: planes of x that lie together, at a distance the BLAS takes."""
-    in_one, length = p.x_plane(k)
-    return k.both(in_one, Matrix(p.x, 0, p.channels, length, p.x.strides[1], 1).legal(k))
+    """What must hold at run time: planes of x that lie together."""
+    return p.x_plane(k)[0]
 
 
 def convolve_spread(k: KernelBuilder, p: Problem, cut: Spread, workspace: Operand) -> None:
@@ -56,10 +55,10 @@ def convolve_spread(k: KernelBuilder, p: Problem, cut: Spread, workspace: Operan
         with k.loop(0, p.batch) as image, k.loop(0, plane, cut.width) as start:
             here = p.place(k, image, group, first)
             count = k.minimum(cut.width, k.sub(plane, start))
-            left = Matrix(workspace, 0, filters, p.channels, p.channels, 1)
-            right = Matrix(p.x, k.add(here.x, start), p.channels, count, p.x.strides[1], 1)
-            result = Matrix(workspace, results, filters, count, cut.width, 1)
-            MatrixProduct(left, right, result).write(k, neutral(k, p.y.element))
+            left = Matrix(workspace, 0, p.channels, 1)
+            right = Matrix(p.x, k.add(here.x, start), p.x.strides[1], 1)
+            result = Matrix(workspace, results, cut.width, 1)
+            write_product(k, Sizes(filters, count, p.channels), left, right, result, add=False)
             with k.loop(0, filters) as filter_:
                 source = k.add(results, k.mul(filter_, cut.width))
                 target = k.add(here.y, k.mul(filter_, p.y.strides[1]))

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hotdesk.passes.lower.blas import Matrix, MatrixProduct
 from hotdesk.passes.lower.convolution_problem import Problem
 from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, Operand
+from hotdesk.passes.lower.products import Matrix, Sizes, write_product
 from hotdesk.passes.lower.scalar import neutral
 from hotdesk.passes.lower.window import Reach
 
 WORKSPACE_LIMIT = 256 * 1024  # bytes
 _LANES = 16  # tiles are a multiple of this wide
-_CALL_COST = 4096  # moved elements that cost as much time as a BLAS call and the loops around it
+_CALL_COST = 4096  # moved elements that cost as much time as a call and the loops around it
 _UNROLLED_TAPS = 8
 _GUESSED_POSITIONS = 1024
 
@@ -74,12 +74,8 @@ def _round_up(width: int) -> int:
 
 
 def legal(k: KernelBuilder, p: Problem) -> Condition:
-    """What must hold at run time: planes of y that lie together, and strides the BLAS takes."""
-    in_one, length = p.y_plane(k)
-    taps = k.mul(p.slides[0].window, p.slides[1].window)
-    filters = Matrix(p.w, 0, p.filters, k.mul(p.channels, taps), p.w.strides[0], 1)
-    planes = Matrix(p.y, 0, p.filters, length, p.y.strides[1], 1)
-    return k.both(in_one, k.both(filters.legal(k), planes.legal(k)))
+    """What must hold at run time: planes of y that lie together."""
+    return p.y_plane(k)[0]
 
 
 def convolve_tiled(k: KernelBuilder, p: Problem, tile: Tile, workspace: Operand) -> None:
@@ -103,25 +99,15 @@ def convolve_tiled(k: KernelBuilder, p: Problem, tile: Tile, workspace: Operand)
                 x_channel = k.add(here.x, k.mul(k.add(channel, c), p.x.strides[1]))
                 _unfold(k, p, x_channel, workspace, k.mul(c, taps * tile.width), tile.width, stretch)
             depth = k.mul(chunk, taps)
-            left = Matrix(p.w, k.add(here.w, k.mul(channel, taps)), p.filters, depth, p.w.strides[0], 1)
-            right = Matrix(workspace, 0, depth, count, tile.width, 1)
-            result = Matrix(p.y, k.add(here.y, start), p.filters, count, p.y.strides[1], 1)
-            MatrixProduct(left, right, result).write(k, _beta(k, p, channel))
+            left = Matrix(p.w, k.add(here.w, k.mul(channel, taps)), p.w.strides[0], 1)
+            right = Matrix(workspace, 0, tile.width, 1)
+            result = Matrix(p.y, k.add(here.y, start), p.y.strides[1], 1)
+            add = k.either(p.accumulate, k.at_least(channel, 1))  # all but the first channels
+            write_product(k, Sizes(p.filters, count, depth), left, right, result, add=add)
 
 
 def _divides(part: Index, whole: Index) -> bool:
     return isinstance(part, int) and isinstance(whole, int) and whole % part == 0
-
-
-def _beta(k: KernelBuilder, p: Problem, channel: Index) -> str:
-    """0 for the first channels, unless the whole convolution accumulates; else 1."""
-    one, zero = k.constant("1.0", p.y.element), neutral(k, p.y.element)
-    first = k.equal(channel, 0)
-    if p.accumulate:
-        return one
-    if isinstance(first, bool):
-        return zero if first else one
-    return k.value(f"arith.select {first}, {zero}, {one} : {p.y.element}")
 
 
 # Unfolding

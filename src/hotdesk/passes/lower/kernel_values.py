@@ -29,7 +29,7 @@ class Values:
         self._body: list[str] = []
         self._constants: dict[tuple[str, str], str] = {}
         self._count = 0
-        self._depth = 1
+        self._depth: int = 1
 
     def _name(self) -> str:
         self._count += 1

@@ -14,8 +14,6 @@ from hotdesk.ir.walking import symbol_name
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.kernel import KernelText
 from hotdesk.passes.lower.loops_kernel import LoopKernel, build_loop_kernel
-from hotdesk.passes.lower.products import products_text
-from hotdesk.passes.lower.sharing import SHARING
 from hotdesk.passes.lower.to_llvm import SUPPORT
 from hotdesk.passes.lower.views import Places
 
@@ -97,7 +95,7 @@ def define(module: ir.Module, text: str) -> None:
 
 def define_support(module: ir.Module) -> None:
     """Defines the functions in the LLVM dialect that kernels call and nobody else brings."""
-    define(module, SUPPORT + SHARING + products_text(declared_names(module)))
+    define(module, SUPPORT)
 
 
 def declared_names(module: ir.Module) -> tuple[str, ...]:

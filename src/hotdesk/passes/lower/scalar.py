@@ -1,7 +1,7 @@
 """Arithmetic on one element: the type sums are kept in, and the operations on it as text.
 
 Sums of f16 and bf16 are kept in f32 and rounded once, integers wrap around, and truth values add by `or` and multiply by
-`and`. A floating sum may be taken in any order and fused with its product, as a BLAS does.
+`and`. A floating sum may be taken in any order and fused with its product.
 """
 
 from __future__ import annotations

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import scipy_openblas32
 import torch
 from torch_mlir import ir
-from torch_mlir.execution_engine import ExecutionEngine
 
 from hotdesk.passes.lower.kernel import KernelText, View
 from hotdesk.passes.lower.library import define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
+from hotdesk.runtime.products import linked
 
 DTYPES = {
     "f32": torch.float32,
@@ -28,8 +26,6 @@ DTYPES = {
 }
 _ELEMENTS = {dtype: element for element, dtype in DTYPES.items()}
 _GUARD = 64  # elements before and after
-_BLAS = str(next(Path(scipy_openblas32.get_lib_dir()).glob("libscipy_openblas.*")))
-ctypes.CDLL(_BLAS).scipy_openblas_set_num_threads(1)  # small products, and tests run side by side
 
 
 class Kernel:
@@ -41,8 +37,8 @@ class Kernel:
             module.operation.verify()
             kernels_to_llvm(module)
             define_support(module)
-            self._engine = ExecutionEngine(module, opt_level=3, shared_libs=[_BLAS])
-        self._entry = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._engine.raw_lookup("KERNEL"))
+            self._machine = linked(module, ["KERNEL"])
+        self._entry = self._machine.entry("KERNEL")
         self._views = views
 
     def __call__(self, *operands: torch.Tensor, workspace: torch.Tensor | None = None) -> None:

@@ -127,7 +127,7 @@ def run(case: Case, w_strides: Sequence[int] | None = None) -> str:
 
 BOTH = pytest.mark.parametrize("dynamic", [False, True])
 PADDED = Case(pad_low=(1, 1), pad_high=(1, 1))
-GEMM = "hotdesk_sgemm"
+GEMM = "hotdesk_product_f32"
 
 
 @BOTH
@@ -155,7 +155,7 @@ GEMM = "hotdesk_sgemm"
 )
 def test_tiles(case: Case, accumulate: bool, dynamic: bool) -> None:
     text = run(replace(case, accumulate=accumulate, dynamic=dynamic))
-    assert "gemm" in text
+    assert "hotdesk_product" in text
     assert "%pW" in text
 
 
@@ -190,7 +190,7 @@ def test_pointwise_needs_no_workspace(element: str, groups: int, accumulate: boo
     case = Case(2, groups, 16, 24, window=(1, 1), element=element, accumulate=accumulate, dynamic=dynamic)
     text = run(case)
     assert "%pW" not in text
-    assert ("gemm" in text) is (element in ("f32", "f64"))
+    assert ("hotdesk_product" in text) is (element in ("f32", "f64"))
     run(replace(case, gap=3))
 
 
@@ -219,7 +219,7 @@ def test_pointwise_on_whole_planes_is_one_call_an_image() -> None:
 def test_depthwise(case: Case, element: str, accumulate: bool, dynamic: bool) -> None:
     text = run(replace(case, element=element, accumulate=accumulate, dynamic=dynamic))
     assert "%pW" not in text
-    assert "gemm" not in text
+    assert "hotdesk_product" not in text
 
 
 def test_depthwise_with_many_taps() -> None:

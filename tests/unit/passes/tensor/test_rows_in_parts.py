@@ -159,7 +159,7 @@ def test_the_same_numbers(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["convolutions and a pooling", "transposed", "one beside the other", "groups"])
 def test_the_same_numbers_when_compiled(name: str) -> None:
-    """On whole numbers, whose sums are exact: for products of other sizes, a BLAS may take kernels that round otherwise."""
+    """On whole numbers, whose sums are exact: for products of other sizes, kernels may round otherwise."""
     chain = CHAINS[name]
     split = run(parse(chain.text(SHAPE)), SplitRows(parts=3, least_bytes=400, large=1, dim=2), EliminateEmptyTensors())
     inputs = [np.round(4 * each) for each in numbers(chain, SHAPE)]

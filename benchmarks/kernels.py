@@ -1,0 +1,242 @@
+"""Products of ours beside OpenBLAS's and PyTorch's: every distinct shape of the example models, and squares.
+
+    python benchmarks/kernels.py [--models NAME …] [--threads 1 2] [--output KERNELS.md]
+
+Shapes are read off the models as PyTorch runs them on tensors without memory; a convolution counts as the product of its filters
+with its unfolded input. All contenders take turns, and the best of their times counts: processor time on one thread, so that
+other processes on the machine disturb it little, elapsed time on several. The roof is what fused multiply-adds on registers
+reach. OpenBLAS comes from `pip install 'hotdesk[blas]'`; without it its column is empty.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import math
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+os.environ["OPENBLAS_NUM_THREADS"] = (
+    "1"  # before the library is loaded: one buffer, and threads only when they are asked for
+)
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+from examples.models import MODELS  # noqa: E402
+from hotdesk._bindings import ir  # noqa: E402
+from hotdesk.ir.context import make_context, run_mlir_passes  # noqa: E402
+from hotdesk.kernels.library import PASSES, product_module  # noqa: E402
+from hotdesk.kernels.machine import host  # noqa: E402
+from hotdesk.kernels.vectors import VectorBuilder  # noqa: E402
+from hotdesk.runtime.jit import Machine  # noqa: E402
+from hotdesk.runtime.products import Products  # noqa: E402
+from hotdesk.runtime.threads import ThreadPool  # noqa: E402
+
+SQUARES = (64, 128, 256, 512, 1024)
+ROUNDS, SECONDS = 40, 0.25  # of one contender on one shape: whichever ends first, but no fewer than five rounds
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """`batch` products of m by k and k by n; `turned`: the second operand lies by columns, as a linear layer's weight."""
+
+    batch: int
+    m: int
+    n: int
+    k: int
+    turned: bool
+
+    @property
+    def operations(self) -> int:
+        return 2 * self.batch * self.m * self.n * self.k
+
+
+class _Shapes(TorchDispatchMode):
+    """Collects the shapes of products that run under it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: dict[Shape, None] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__
+        if name in ("mm", "addmm", "bmm", "baddbmm"):
+            a, b = args[-2:]
+            batch = a.shape[0] if a.dim() == 3 else 1
+            shape = Shape(batch, a.shape[-2], b.shape[-1], a.shape[-1], turned=b.stride(-2) == 1 != b.stride(-1))
+            self.found[shape] = None
+        elif name == "convolution" and not args[6]:
+            weight, groups = args[1], args[8]
+            if weight.shape[1] > 1:
+                positions = math.prod(result.shape[2:])
+                filters = weight.shape[0] // groups
+                shape = Shape(result.shape[0] * groups, filters, positions, math.prod(weight.shape[1:]), turned=False)
+                self.found[shape] = None
+        return result
+
+
+def shapes_of(name: str) -> list[Shape]:
+    """The distinct shapes of a model, in the order in which it computes them."""
+    spec = MODELS[name]
+    with (
+        torch.inference_mode(),
+        torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
+        _Shapes() as shapes,
+    ):
+        spec.build().to("meta")(*(each.to("meta") for each in spec.inputs(1)))
+    return list(shapes.found)
+
+
+def roof() -> float:
+    """Floating-point operations a second of one thread that does nothing but fused multiply-adds."""
+    machine, sums, steps = host(), 12, 100_000
+    f = VectorBuilder(machine, "f32")
+    n, to = f.number("n"), f.pointer("to")
+    factor = f.constant("dense<0.999>", f.vector)
+    values = f.carry(0, n, 1, [f.zeros()] * sums, lambda _, old: [f.multiply_add(v, factor, factor) for v in old])
+    for i, value in enumerate(values):
+        f.store_vector(value, to, i * f.lanes)
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse(f.function("roof"))
+        run_mlir_passes(module, ",".join(PASSES))
+    compiled = Machine(module, [])
+    result = np.empty(sums * f.lanes, np.float32)
+    best = min(_times(lambda: compiled.call("roof", steps, result.ctypes.data), time.thread_time, 200))
+    return 2 * sums * f.lanes * steps / best
+
+
+class OpenBlas:
+    """`cblas_sgemm` of scipy-openblas32."""
+
+    def __init__(self) -> None:
+        import scipy_openblas32
+
+        folder = Path(scipy_openblas32.get_lib_dir())
+        path = next(path for path in sorted(folder.glob("libscipy_openblas*")) if path.suffix != ".a")
+        self._library = ctypes.CDLL(str(path))
+
+    def use(self, threads: int) -> None:
+        self._library.scipy_openblas_set_num_threads(threads)
+
+    def product(self, shape: Shape, a: Any, b: Any, c: Any) -> Callable[[], None]:
+        function, one, zero = self._library.scipy_cblas_sgemm, ctypes.c_float(1), ctypes.c_float(0)
+        transposed = 112 if shape.turned else 111
+        leading = shape.k if shape.turned else shape.n
+        addresses = [[ctypes.c_void_p(each[i].ctypes.data) for each in (a, b, c)] for i in range(shape.batch)]
+
+        def run() -> None:
+            for left, right, result in addresses:
+                sizes = (shape.m, shape.n, shape.k)
+                function(101, 111, transposed, *sizes, one, left, shape.k, right, leading, zero, result, shape.n)
+
+        return run
+
+
+def ours(products: Products, a: Any, b: Any, c: Any) -> Callable[[], None]:
+    numbers = [c.shape[0], c.shape[1], c.shape[2], a.shape[2]]
+    for array in (a, b, c):
+        numbers += [array.ctypes.data, *(stride // array.itemsize for stride in array.strides)]
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 17)(products.address)
+    return lambda: function(*numbers, 0)
+
+
+def rates(shape: Shape, threads: int, products: Products, blas: OpenBlas | None) -> dict[str, float]:
+    """Operations a second of each contender."""
+    values = np.random.default_rng(0)
+    a = values.random((shape.batch, shape.m, shape.k), np.float32)
+    b = values.random((shape.batch, *((shape.n, shape.k) if shape.turned else (shape.k, shape.n))), np.float32)
+    right = b.transpose(0, 2, 1) if shape.turned else b
+    c = np.empty((shape.batch, shape.m, shape.n), np.float32)
+    theirs = np.empty_like(c)
+    tensors = [torch.from_numpy(each) for each in (a, right, np.empty_like(c))]
+    contenders = {"ours": ours(products, a, right, c)}
+    if blas is not None:
+        blas.use(threads)
+        contenders["OpenBLAS"] = blas.product(shape, a, b, theirs)
+    contenders["PyTorch"] = lambda: torch.bmm(tensors[0], tensors[1], out=tensors[2])
+    for run in contenders.values():
+        run()
+    if blas is not None:
+        np.testing.assert_allclose(c, theirs, rtol=1e-4)
+    clock = time.thread_time if threads == 1 else time.perf_counter
+    best = dict.fromkeys(contenders, math.inf)
+    end = time.perf_counter() + SECONDS * len(contenders)
+    for done in range(ROUNDS):
+        for name, run in contenders.items():
+            best[name] = min(best[name], *_times(run, clock, 2))
+        if done >= 4 and time.perf_counter() > end:
+            break
+    return {name: shape.operations / seconds for name, seconds in best.items()}
+
+
+def _times(run: Callable[[], object], clock: Callable[[], float], count: int) -> list[float]:
+    times: list[float] = []
+    for _ in range(count):
+        start = clock()
+        run()
+        times.append(clock() - start)
+    return times
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--models", nargs="*", default=list(MODELS), help="whose shapes (default: of all models)")
+    parser.add_argument("--threads", nargs="*", type=int, default=[1, 2])
+    parser.add_argument("--output", type=Path, help="a file to write the page to, beside the terminal")
+    options = parser.parse_args(arguments)
+    try:
+        blas: OpenBlas | None = OpenBlas()
+    except ImportError:
+        blas = None
+    users: dict[Shape, list[str]] = {Shape(1, size, size, size, turned=False): ["square"] for size in SQUARES}
+    for model in options.models:
+        for shape in shapes_of(model):
+            users.setdefault(shape, []).append(model)
+    products = Products(product_module(host(), "f32"), "f32")
+    lines: list[str] = []
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+        lines.append(line)
+
+    top = roof()
+    say("# Products: GF/s beside OpenBLAS and PyTorch\n")
+    say(
+        f"`make bench-kernels`; float32; roof of one thread {top / 1e9:.0f} GF/s. nk: the second operand lies by columns.\n"
+    )
+    for threads in options.threads:
+        torch.set_num_threads(threads)
+        ThreadPool(threads).serve(products.machine)
+        say(f"## {threads} thread{'s' if threads > 1 else ''}\n")
+        say("| batch × m × n × k | ours | OpenBLAS | PyTorch | share of the roof | × the fastest | of |")
+        say("|---|---|---|---|---|---|---|")
+        shares: list[float] = []
+        for shape, models in users.items():
+            found = rates(shape, threads, products, blas)
+            fastest = max(rate for name, rate in found.items() if name != "ours")
+            shares.append(found["ours"] / fastest)
+            numbers = " | ".join(f"{found[n] / 1e9:.1f}" if n in found else "" for n in ("ours", "OpenBLAS", "PyTorch"))
+            size = f"{shape.batch} × {shape.m} × {shape.n} × {shape.k}{' nk' if shape.turned else ''}"
+            share = found["ours"] / (top * threads)
+            say(f"| {size} | {numbers} | {share:.0%} | {found['ours'] / fastest:.2f} | {', '.join(models)} |")
+        behind = sum(share < 0.95 for share in shares)
+        say(
+            f"\nMedian × the fastest: {statistics.median(shares):.2f}; below 0.95 on {behind} of {len(shares)} shapes.\n"
+        )
+    if options.output is not None:
+        options.output.write_text("\n".join(lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

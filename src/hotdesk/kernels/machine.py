@@ -1,0 +1,83 @@
+"""What kernels are written for: the host's vectors, how many registers hold them, and its caches."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+_BYTES = {"f32": 4, "f64": 8}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A processor core.
+
+    Attributes:
+        vector_bytes: bytes of a vector register.
+        registers: how many of them there are.
+        fma: whether it multiplies and adds in one instruction.
+        l1_bytes, l2_bytes: its caches for data.
+    """
+
+    vector_bytes: int
+    registers: int
+    fma: bool
+    l1_bytes: int = 32 * 1024
+    l2_bytes: int = 512 * 1024
+
+    def lanes(self, element: str) -> int:
+        """How many elements of the type a vector holds."""
+        return self.vector_bytes // _BYTES[element]
+
+
+AVX512 = Machine(64, 32, fma=True, l2_bytes=1024 * 1024)
+AVX2 = Machine(32, 16, fma=True)
+NEON = Machine(16, 32, fma=True)
+GENERIC = Machine(16, 16, fma=False)
+
+
+@cache
+def host() -> Machine:
+    """The machine that this process runs on."""
+    kind = of_features(_features(), platform.machine().lower())
+    l1, l2 = _cache_bytes(1), _cache_bytes(2)
+    return Machine(kind.vector_bytes, kind.registers, kind.fma, l1 or kind.l1_bytes, l2 or kind.l2_bytes)
+
+
+def of_features(features: Mapping[str, bool], architecture: str) -> Machine:
+    """The kind of machine, with caches of a usual size."""
+    if features.get("AVX512F"):
+        return AVX512
+    if features.get("AVX2") and features.get("FMA3"):
+        return AVX2
+    if architecture in ("arm64", "aarch64"):  # whose base has both vectors and fused products
+        return NEON
+    return GENERIC
+
+
+def _features() -> Mapping[str, bool]:
+    """What NumPy found out about this processor, on any system."""
+    for name in ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath"):
+        try:
+            module: Any = import_module(name)
+        except ImportError:
+            continue
+        return getattr(module, "__cpu_features__", {})
+    return {}
+
+
+def _cache_bytes(level: int) -> int | None:
+    """The size of the first core's cache for data of a level, where the system says it."""
+    for folder in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            kind, found, size = ((folder / name).read_text().strip() for name in ("type", "level", "size"))
+        except OSError:
+            return None
+        if kind != "Instruction" and found == str(level) and size.endswith("K") and size[:-1].isdigit():
+            return int(size[:-1]) * 1024
+    return None

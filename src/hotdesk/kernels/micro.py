@@ -1,0 +1,118 @@
+"""Micro-kernels: one tile of a product, kept in registers.
+
+    c[rows, columns] (+)= a[rows, k] b[k, columns]
+
+A tile is `rows` broadcast elements of a times some vectors of b. a is read where it lies, k by k along each row; b is a panel,
+packed or as it lies: rows of as many columns as a tile has. After Goto and van de Geijn, *Anatomy of High-Performance Matrix
+Multiplication*, 2008, but for a, which needs no packing: one element of it serves a whole row of the tile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.vectors import VectorBuilder
+from hotdesk.passes.lower.kernel import Index, Operand
+
+_UNROLLED = 2  # steps of k: more of them only lengthen the code
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """The tile that fills a machine's registers: `rows` times `vectors` sums, beside a row of b and an element of a."""
+
+    rows: int
+    vectors: int
+
+    @classmethod
+    def of(cls, machine: Machine) -> Tile:
+        if machine.registers >= 32:
+            return cls(12, 2) if machine.vector_bytes > 16 else cls(6, 4)
+        return cls(6, 2)
+
+    def columns(self, machine: Machine, element: str) -> int:
+        return self.vectors * machine.lanes(element)
+
+
+def tile_name(element: str, rows: int) -> str:
+    return f"hotdesk_tile_{element}_{rows}"
+
+
+TILE_ARGUMENTS = ("k", "a", "a_at", "a_row", "b", "b_at", "b_row", "c", "c_at", "c_row", "c_column", "columns", "add")
+"""Arguments of a tile's function: pointers, offsets and strides in elements, how many columns there are, whether to add."""
+
+
+def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> str:
+    """The function of a tile of exactly `rows` rows and up to `vectors` vectors of columns.
+
+    b is read over the whole width, whatever `columns` says.
+    """
+    f = VectorBuilder(machine, element)
+    k, a = f.number("k"), f.pointer("a")
+    a_at, a_row = f.number("a_at"), f.number("a_row")
+    b, b_at, b_row = f.pointer("b"), f.number("b_at"), f.number("b_row")
+    c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
+    columns, add = f.number("columns"), f.flag("add")
+    starts = [f.add(a_at, f.mul(i, a_row)) for i in range(rows)]
+
+    def step(position: Index, sums: list[str]) -> list[str]:
+        line = f.add(b_at, f.mul(position, b_row))
+        row = [f.load_vector(b, f.add(line, j * f.lanes)) for j in range(vectors)]
+        result: list[str] = []
+        for i in range(rows):
+            value = f.broadcast(f.load(a, f.add(starts[i], position)))
+            result += [f.multiply_add(value, row[j], sums[i * vectors + j]) for j in range(vectors)]
+        return result
+
+    def steps(position: Index, sums: list[str]) -> list[str]:
+        for each in range(_UNROLLED):
+            sums = step(f.add(position, each), sums)
+        return sums
+
+    whole = f.sub(k, f.mod(k, _UNROLLED))
+    sums = f.carry(0, whole, _UNROLLED, [f.zeros()] * (rows * vectors), steps)
+    sums = f.carry(whole, k, 1, sums, step)
+    width = vectors * f.lanes
+    plain = f.both(f.equal(c_column, 1), f.equal(columns, width))
+    f.branch(
+        plain,
+        lambda: _store_rows(f, sums, vectors, c, c_at, c_row, add),
+        lambda: _store_anyhow(f, sums, vectors, c, c_at, (c_row, c_column), (rows, columns), add),
+    )
+    return f.function(tile_name(element, rows))
+
+
+def _store_rows(f: VectorBuilder, sums: list[str], vectors: int, c: Operand, at: str, row: str, add: str) -> None:
+    """The sums as whole vectors."""
+    places = [f.add(at, f.mul(i // vectors, row), i % vectors * f.lanes) for i in range(len(sums))]
+
+    def added() -> None:
+        for value, place in zip(sums, places, strict=True):
+            f.store_vector(f.add_vectors(f.load_vector(c, place), value), c, place)
+
+    def written() -> None:
+        for value, place in zip(sums, places, strict=True):
+            f.store_vector(value, c, place)
+
+    f.branch(add, added, written)
+
+
+def _store_anyhow(
+    f: VectorBuilder,
+    sums: list[str],
+    vectors: int,
+    c: Operand,
+    at: str,
+    strides: tuple[str, str],
+    sizes: tuple[int, str],
+    add: str,
+) -> None:
+    """The sums element by element, to any strides and as many columns as there are."""
+    scratch = f.scratch(len(sums) * f.lanes)
+    for i, value in enumerate(sums):
+        f.store_vector(value, scratch, i * f.lanes)
+    with f.loop(0, sizes[1]) as column, f.loop(0, sizes[0]) as row:
+        value = f.load(scratch, f.add(f.mul(row, vectors * f.lanes), column))
+        place = f.add(at, f.dot((row, column), strides))
+        f.store_or_add(value, c, place, add)

@@ -1,0 +1,208 @@
+"""Products shared out among threads: the functions that kernels call.
+
+    hotdesk_product_f32(batch, m, n, k, a, …, b, …, c, …, add)
+
+computes `batch` products, c[i] (+)= a[i] b[i], and splits them into one part for each thread: of the batch where there are enough
+of it, else of the columns or rows, whichever leaves the longest part shorter. The parts depend on the sizes and on the number of
+threads alone, and so does the order in which an element of c is summed.
+"""
+
+from __future__ import annotations
+
+from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.product import Matrix, call_product, product_functions
+from hotdesk.kernels.vectors import VectorBuilder
+
+ELEMENTS = ("f32", "f64")
+"""Element types that there are products of."""
+
+GRAIN = 1 << 22
+"""Multiplications that are worth a thread: several times what it costs to wake one."""
+
+MOST_THREADS = 64
+
+SHARED_ARGUMENTS = (
+    "batch",
+    "m",
+    "n",
+    "k",
+    *(f"{matrix}{part}" for matrix in "abc" for part in ("", "_batch", "_row", "_column")),
+    "add",
+)
+"""Arguments of a product, all of them i64: sizes, of each matrix its address and its strides in elements, and 1 to add to c."""
+
+_READ = 8  # multiplications in the time that an element of an operand takes to come from memory
+_ELEMENT_BYTES = {"f32": 4, "f64": 8}
+_JOB_BYTES = 8 * len(SHARED_ARGUMENTS)
+_CUT = ("batch", "m", "n", "a", "b", "c")
+_POINTERS = ("a", "b", "c")
+
+
+def shared_name(element: str) -> str:
+    return f"hotdesk_product_{element}"
+
+
+def telling_name(element: str) -> str:
+    """The function that stores the address of the product's where it is told to."""
+    return f"{shared_name(element)}_address"
+
+
+def batch_functions(machine: Machine, element: str) -> str:
+    """The functions of products on one thread, in func, vector, scf, memref and arith: what the shared one calls."""
+    f = VectorBuilder(machine, element)
+    batch, m, n, k = (f.number(name) for name in ("batch", "m", "n", "k"))
+    steps: dict[str, str] = {}
+    matrices: dict[str, Matrix] = {}
+    for name in "abc":
+        memory = f.pointer(name)
+        steps[name] = f.number(f"{name}_batch")
+        matrices[name] = Matrix(memory, 0, f.number(f"{name}_row"), f.number(f"{name}_column"))
+    add = f.flag("add")
+    with f.loop(0, batch) as i:
+        at = {name: f.mul(i, step) for name, step in steps.items()}
+        here = [Matrix(each.memory, at[name], each.row, each.column) for name, each in matrices.items()]
+        call_product(f, (m, n, k), here[0], here[1], here[2], add)
+    return product_functions(machine, element) + f.function(_batch_name(element))
+
+
+def _batch_name(element: str) -> str:
+    return f"hotdesk_batch_{element}"
+
+
+def sharing_function(machine: Machine, element: str) -> str:
+    """The shared product in the LLVM dialect; it calls `hotdesk_share` and what `batch_functions` become."""
+    tile = Tile.of(machine)
+    arguments = [f"%{name}" for name in SHARED_ARGUMENTS]
+    bytes_of = f"llvm.mlir.constant({_ELEMENT_BYTES[element]} : i64) : i64"
+    pointers = "\n".join(f"  %{name}_p = llvm.inttoptr %{name} : i64 to !llvm.ptr" for name in "abc")
+    passed = [
+        f"%{name}_p" if name in _POINTERS else "%adds" if name == "add" else f"%{name}" for name in SHARED_ARGUMENTS
+    ]
+    types = ["!llvm.ptr" if name in _POINTERS else "i1" if name == "add" else "i64" for name in SHARED_ARGUMENTS]
+    loaded = "\n".join(
+        f"  %{name}_a = llvm.getelementptr %job[{i}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+        f"  %{name} = llvm.load %{name}_a : !llvm.ptr -> i64"
+        for i, name in enumerate(SHARED_ARGUMENTS)
+    )
+    alone = f"""
+{pointers}
+  %no = llvm.mlir.constant(0 : i64) : i64
+  %adds = llvm.icmp "ne" %add, %no : i64
+  llvm.call @{_batch_name(element)}({", ".join(passed)}) : ({", ".join(types)}) -> ()"""
+    stored = "\n".join(
+        f"  %{name}_s = llvm.getelementptr %slot[{i}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+        f"  llvm.store %{name}{'_part' if name in _CUT else ''}, %{name}_s : i64, !llvm.ptr"
+        for i, name in enumerate(SHARED_ARGUMENTS)
+    )
+    declared = ", ".join(f"{argument}: i64" for argument in arguments)
+    return f"""
+llvm.func @{_batch_name(element)}({", ".join(types)})
+
+llvm.func internal @{shared_name(element)}_part(%job: !llvm.ptr) {{
+{loaded}
+{alone}
+  llvm.return
+}}
+
+llvm.func @{telling_name(element)}(%to: !llvm.ptr) {{
+  %function = llvm.mlir.addressof @{shared_name(element)} : !llvm.ptr
+  llvm.store %function, %to : !llvm.ptr, !llvm.ptr
+  llvm.return
+}}
+
+llvm.func @{shared_name(element)}({declared}) attributes {{no_inline}} {{
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
+  %grain = llvm.mlir.constant({GRAIN} : i64) : i64
+  %read = llvm.mlir.constant({_READ} : i64) : i64
+  %wide = llvm.mlir.constant({tile.columns(machine, element)} : i64) : i64
+  %high = llvm.mlir.constant({tile.rows} : i64) : i64
+  %width = {bytes_of}
+  %mn = llvm.mul %m, %n : i64
+  %mk = llvm.mul %m, %k : i64
+  %nk = llvm.mul %n, %k : i64
+  %products = llvm.mul %mn, %k : i64
+  %operands = llvm.add %mk, %nk : i64
+  %reading = llvm.mul %operands, %read : i64
+  %each = llvm.add %products, %reading : i64
+  %work = llvm.mul %batch, %each : i64
+  %where = llvm.mlir.addressof @hotdesk_threads : !llvm.ptr
+  %allowed = llvm.load %where : !llvm.ptr -> i64
+  %bounded = llvm.intr.smin(%allowed, %most) : (i64, i64) -> i64
+  %worth = llvm.sdiv %work, %grain : i64
+  %wanted = llvm.intr.smin(%bounded, %worth) : (i64, i64) -> i64
+  %several = llvm.icmp "sgt" %wanted, %one : i64
+  llvm.cond_br %several, ^share, ^alone
+^alone:
+{alone}
+  llvm.return
+^share:
+  %up = llvm.sub %wanted, %one : i64
+{_chunk("batch", "one")}
+{_chunk("n", "wide")}
+{_chunk("m", "high")}
+  // Whole products, unless the parts were uneven: a fifth of a part is more than threads lose by sharing operands.
+  %batched = llvm.mul %batch_chunk, %wanted : i64
+  %idle = llvm.sub %batched, %batch : i64
+  %five = llvm.mlir.constant(5 : i64) : i64
+  %idles = llvm.mul %idle, %five : i64
+  %by_batch = llvm.icmp "sle" %idles, %batch : i64
+  %by_n = llvm.mul %n_chunk, %m : i64
+  %by_m = llvm.mul %m_chunk, %n : i64
+  %columns = llvm.icmp "sle" %by_n, %by_m : i64
+  %a_cut = llvm.select %columns, %zero, %a_row : i1, i64
+  %b_cut = llvm.select %columns, %b_column, %zero : i1, i64
+  %c_cut = llvm.select %columns, %c_column, %c_row : i1, i64
+  %cut_size = llvm.select %columns, %n, %m : i1, i64
+  %cut_chunk = llvm.select %columns, %n_chunk, %m_chunk : i1, i64
+  %size = llvm.select %by_batch, %batch, %cut_size : i1, i64
+  %chunk = llvm.select %by_batch, %batch_chunk, %cut_chunk : i1, i64
+  %a_step0 = llvm.select %by_batch, %a_batch, %a_cut : i1, i64
+  %b_step0 = llvm.select %by_batch, %b_batch, %b_cut : i1, i64
+  %c_step0 = llvm.select %by_batch, %c_batch, %c_cut : i1, i64
+  %a_step = llvm.mul %a_step0, %width : i64
+  %b_step = llvm.mul %b_step0, %width : i64
+  %c_step = llvm.mul %c_step0, %width : i64
+  %stride = llvm.mlir.constant({_JOB_BYTES} : i64) : i64
+  %space = llvm.mul %wanted, %stride : i64
+  %jobs = llvm.alloca %space x i8 {{alignment = 16 : i64}} : (i64) -> !llvm.ptr
+  llvm.br ^next(%zero, %zero : i64, i64)
+^next(%i: i64, %start: i64):
+  %left = llvm.sub %size, %start : i64
+  %length = llvm.intr.smin(%left, %chunk) : (i64, i64) -> i64
+  %cut_n = llvm.select %columns, %length, %n : i1, i64
+  %cut_m = llvm.select %columns, %m, %length : i1, i64
+  %batch_part = llvm.select %by_batch, %length, %batch : i1, i64
+  %n_part = llvm.select %by_batch, %n, %cut_n : i1, i64
+  %m_part = llvm.select %by_batch, %m, %cut_m : i1, i64
+{_moved("a")}
+{_moved("b")}
+{_moved("c")}
+  %offset = llvm.mul %i, %stride : i64
+  %slot = llvm.getelementptr %jobs[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+{stored}
+  %after = llvm.add %i, %one : i64
+  %end = llvm.add %start, %chunk : i64
+  %again = llvm.icmp "slt" %end, %size : i64
+  llvm.cond_br %again, ^next(%after, %end : i64, i64), ^run
+^run:
+  %function = llvm.mlir.addressof @{shared_name(element)}_part : !llvm.ptr
+  llvm.call @hotdesk_share(%function, %jobs, %stride, %after) : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+  llvm.return
+}}"""
+
+
+def _chunk(size: str, granule: str) -> str:
+    """The length of a part, a multiple of the granule, as `%<size>_chunk`."""
+    return f"""  %{size}_g0 = llvm.sub %{granule}, %one : i64
+  %{size}_g1 = llvm.add %{size}, %{size}_g0 : i64
+  %{size}_granules = llvm.sdiv %{size}_g1, %{granule} : i64
+  %{size}_more = llvm.add %{size}_granules, %up : i64
+  %{size}_even = llvm.sdiv %{size}_more, %wanted : i64
+  %{size}_chunk = llvm.mul %{size}_even, %{granule} : i64"""
+
+
+def _moved(matrix: str) -> str:
+    return f"  %{matrix}_m = llvm.mul %start, %{matrix}_step : i64\n  %{matrix}_part = llvm.add %{matrix}, %{matrix}_m : i64"

@@ -1,0 +1,126 @@
+"""Products with a result of few rows, which are bound by reading b: it is read once, where it lies.
+
+dots    elements along k lie together in a and b: sums of whole vectors along k, some columns of b at a time
+rows    rows of b and of the result lie together, a has one row: some rows of b at a time are added to the result
+"""
+
+from __future__ import annotations
+
+from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.vectors import VectorBuilder
+from hotdesk.passes.lower.kernel import Index
+
+MOST_ROWS = 4
+"""Rows of a that `dots` takes."""
+
+_ROWS_AT_A_TIME = 8
+_UNROLLED = 2
+
+ROWS_ARGUMENTS = ("n", "k", "a", "a_at", "a_column", "b", "b_at", "b_row", "c", "c_at", "add")
+DOTS_ARGUMENTS = ("m", "n", "k", "a", "a_at", "a_row", "b", "b_at", "b_column", "c", "c_at", "c_row", "c_column", "add")
+
+
+def rows_name(element: str) -> str:
+    return f"hotdesk_rows_{element}"
+
+
+def dots_name(element: str, rows: int) -> str:
+    return f"hotdesk_dots_{element}_{rows}"
+
+
+def rows_function(machine: Machine, element: str) -> str:
+    """c[n] (+)= a[k] b[k, n], where a's elements may lie apart."""
+    f = VectorBuilder(machine, element)
+    n, k, a, a_at, a_column = f.number("n"), f.number("k"), f.pointer("a"), f.number("a_at"), f.number("a_column")
+    b, b_at, b_row, c, c_at = f.pointer("b"), f.number("b_at"), f.number("b_row"), f.pointer("c"), f.number("c_at")
+    add = f.flag("add")
+    zero = f.constant("0.0", element)
+
+    def clear() -> None:
+        with f.loop(0, n) as j:
+            f.store(zero, c, f.add(c_at, j))
+
+    def some(p: Index, count: int) -> None:
+        """Adds rows p to p + count."""
+        factors = [f.load(a, f.add(a_at, f.mul(f.add(p, i), a_column))) for i in range(count)]
+        vectors = [f.broadcast(factor) for factor in factors]
+        starts = [f.add(b_at, f.mul(f.add(p, i), b_row)) for i in range(count)]
+        whole = f.sub(n, f.mod(n, f.lanes))
+        with f.loop(0, whole, f.lanes) as j:
+            place = f.add(c_at, j)
+            total = f.load_vector(c, place)
+            for vector, start in zip(vectors, starts, strict=True):
+                total = f.multiply_add(vector, f.load_vector(b, f.add(start, j)), total)
+            f.store_vector(total, c, place)
+        with f.loop(whole, n) as j:
+            place = f.add(c_at, j)
+            total = f.load(c, place)
+            for factor, start in zip(factors, starts, strict=True):
+                product = f.value(f"arith.mulf {factor}, {f.load(b, f.add(start, j))} : {element}")
+                total = f.value(f"arith.addf {total}, {product} : {element}")
+            f.store(total, c, place)
+
+    f.branch(add, lambda: None, clear)
+    whole = f.sub(k, f.mod(k, _ROWS_AT_A_TIME))
+    with f.loop(0, whole, _ROWS_AT_A_TIME) as p:
+        some(p, _ROWS_AT_A_TIME)
+    with f.loop(whole, k) as p:
+        some(p, 1)
+    return f.function(rows_name(element))
+
+
+def dots_function(machine: Machine, element: str, rows: int) -> str:
+    """c[m, n] (+)= a[m, k] b[k, n] for m of at least 1 and at most `rows`, each row of a and column of b lying together."""
+    f = VectorBuilder(machine, element)
+    m, n, k, a = f.number("m"), f.number("n"), f.number("k"), f.pointer("a")
+    a_at, a_row, b, b_at, b_column = (
+        f.number("a_at"),
+        f.number("a_row"),
+        f.pointer("b"),
+        f.number("b_at"),
+        f.number("b_column"),
+    )
+    c, c_at, c_row, c_column, add = (
+        f.pointer("c"),
+        f.number("c_at"),
+        f.number("c_row"),
+        f.number("c_column"),
+        f.flag("add"),
+    )
+    columns = 4 if rows == 1 else 2  # that many sums, with what they are made of, fit 16 registers
+    unrolled = _UNROLLED if rows == 1 else 1
+    sums = f.scratch(rows * columns)
+    a_rows = [f.add(a_at, f.mul(f.minimum(i, f.sub(m, 1)), a_row)) for i in range(rows)]
+    whole = f.sub(k, f.mod(k, f.lanes * unrolled))
+    with f.loop(0, n, columns) as j:
+        last = f.sub(n, 1)
+        b_columns = [f.add(b_at, f.mul(f.minimum(f.add(j, i), last), b_column)) for i in range(columns)]
+
+        def step(p: Index, totals: list[str]) -> list[str]:
+            result: list[str] = []
+            for u in range(unrolled):
+                right = [f.load_vector(b, f.add(start, p, u * f.lanes)) for start in b_columns]
+                for i, start in enumerate(a_rows):
+                    left = f.load_vector(a, f.add(start, p, u * f.lanes))
+                    before = totals[(u * rows + i) * columns :]
+                    result += [f.multiply_add(left, right[q], before[q]) for q in range(columns)]
+            return result
+
+        count = rows * columns
+        totals = f.carry(0, whole, f.lanes * unrolled, [f.zeros()] * count * unrolled, step)
+        for u in range(1, unrolled):
+            totals[:count] = [f.add_vectors(totals[i], totals[u * count + i]) for i in range(count)]
+        for i in range(count):
+            f.store(f.total(totals[i]), sums, i)
+        with f.loop(0, f.minimum(columns, f.sub(n, j))) as q, f.loop(0, m) as i:
+            a_here, b_here = f.add(a_at, f.mul(i, a_row)), f.add(b_at, f.mul(f.add(j, q), b_column))
+
+            def rest(p: Index, total: str) -> str:
+                left, right = f.load(a, f.add(a_here, p)), f.load(b, f.add(b_here, p))
+                return f.value(f"arith.addf {total}, {f.value(f'arith.mulf {left}, {right} : {element}')} : {element}")
+
+            start = f.load(sums, f.add(f.mul(i, columns), q))
+            total = f.reduce(whole, k, 1, start, element, rest)
+            place = f.add(c_at, f.mul(i, c_row), f.mul(f.add(j, q), c_column))
+            f.store_or_add(total, c, place, add)
+    return f.function(dots_name(element, rows))

@@ -1,0 +1,173 @@
+"""Writing functions of vectors: the builder of kernels, with registers, masks and loops that carry several values.
+
+A function's arguments are what it is asked for, in order: pointers (`memref<element>`), numbers (`index`) and flags (`i1`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from math import log2
+
+from hotdesk.kernels.machine import Machine
+from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, Operand
+
+
+class VectorBuilder(KernelBuilder):
+    """Collects the lines of one function on vectors of `element`, as many as a register of `machine` holds."""
+
+    __slots__ = ("element", "lanes", "machine", "vector")
+
+    def __init__(self, machine: Machine, element: str) -> None:
+        super().__init__((), ())
+        self.machine = machine
+        self.element = element
+        self.lanes = machine.lanes(element)
+        self.vector = f"vector<{self.lanes}x{element}>"
+
+    # Arguments
+
+    def pointer(self, name: str) -> Operand:
+        self._arguments.append(f"%{name}: memref<{self.element}>")
+        return Operand(f"%{name}", self._flat(f"%{name}", self.element), self.element, (), ())
+
+    def number(self, name: str) -> str:
+        self._arguments.append(f"%{name}: index")
+        return f"%{name}"
+
+    def flag(self, name: str) -> str:
+        self._arguments.append(f"%{name}: i1")
+        return f"%{name}"
+
+    def function(self, name: str) -> str:
+        """The text of the function; it is never copied into its callers, which would make it many."""
+
+        head = f'func.func @{name}({", ".join(self._arguments)}) attributes {{passthrough = ["noinline"]}} {{'
+        return "\n".join([head, *(f"  {line}" for line in self._head), *self._body, "  return", "}", ""])
+
+    def scratch(self, size: int) -> Operand:
+        """Elements on the stack, where a line of the cache begins."""
+        name, flat = self._name(), self._name()
+        kind = f"memref<{size}x{self.element}>"
+        self._head.append(f"{name} = memref.alloca() {{alignment = 64 : i64}} : {kind}")
+        self._head.append(f"{flat} = memref.cast {name} : {kind} to memref<?x{self.element}>")
+        bare = self._name()
+        self._head.append(
+            f"{bare} = memref.reinterpret_cast {name} to offset: [0], sizes: [], strides: [] : {kind} to memref<{self.element}>"
+        )
+        return Operand(bare, flat, self.element, (size,), (1,))
+
+    def call_local(self, symbol: str, arguments: Sequence[tuple[Index | str, str]]) -> None:
+        """Calls a function of the same module; arguments with their types."""
+        values = [self.index(value) if kind == "index" else str(value) for value, kind in arguments]
+        self.line(f"func.call @{symbol}({', '.join(values)}) : ({', '.join(kind for _, kind in arguments)}) -> ()")
+
+    def store_or_add(self, value: str, operand: Operand, offset: Index, add: str) -> None:
+        """Stores one element; where `add` holds, what is there and the element."""
+        zero = self.constant("0.0", self.element)
+        before = self.value(f"scf.if {add} -> ({self.element}) {{")
+        self._depth += 1
+        self.line(f"scf.yield {self.load(operand, offset)} : {self.element}")
+        self._depth -= 1
+        self.line("} else {")
+        self.line(f"  scf.yield {zero} : {self.element}")
+        self.line("}")
+        self.store(self.value(f"arith.addf {before}, {value} : {self.element}"), operand, offset)
+
+    # Vectors
+
+    def zeros(self) -> str:
+        return self.constant("dense<0.0>", self.vector)
+
+    def load_vector(self, operand: Operand, offset: Index) -> str:
+        return self.value(f"vector.load {operand.flat}[{self.index(offset)}] : memref<?x{self.element}>, {self.vector}")
+
+    def store_vector(self, value: str, operand: Operand, offset: Index) -> None:
+        self.line(
+            f"vector.store {value}, {operand.flat}[{self.index(offset)}] : memref<?x{self.element}>, {self.vector}"
+        )
+
+    def broadcast(self, scalar: str) -> str:
+        return self.value(f"vector.broadcast {scalar} : {self.element} to {self.vector}")
+
+    def multiply_add(self, a: str, b: str, to: str) -> str:
+        if self.machine.fma:
+            return self.value(f"math.fma {a}, {b}, {to} : {self.vector}")
+        return self.add_vectors(self.value(f"arith.mulf {a}, {b} : {self.vector}"), to)
+
+    def add_vectors(self, a: str, b: str) -> str:
+        return self.value(f"arith.addf {a}, {b} : {self.vector}")
+
+    def total(self, value: str) -> str:
+        """The sum of a vector's elements, halves first."""
+        return self.value(f"vector.reduction <add>, {value} fastmath<reassoc> : {self.vector} into {self.element}")
+
+    def transpose(self, rows: Sequence[str]) -> list[str]:
+        """As many vectors as each has lanes, element j of vector i and element i of vector j changed about."""
+        current = list(rows)
+        for level in range(int(log2(self.lanes))):
+            apart = 1 << level
+            for i in range(self.lanes):
+                if i & apart:
+                    continue
+                first, second = current[i], current[i + apart]
+                low = [j if not j & apart else self.lanes + j - apart for j in range(self.lanes)]
+                high = [j + apart if not j & apart else self.lanes + j for j in range(self.lanes)]
+                current[i], current[i + apart] = (self._shuffle(first, second, each) for each in (low, high))
+        return current
+
+    def _shuffle(self, a: str, b: str, places: Sequence[int]) -> str:
+        return self.value(f"vector.shuffle {a}, {b} {list(places)} : {self.vector}, {self.vector}")
+
+    # Control flow
+
+    @contextmanager
+    def steps(self, start: Index, stop: Index, step: Index) -> Generator[Index, None, None]:
+        """A loop whose step, at least 1, is known only at run time."""
+        name = self._name()
+        self.line(f"scf.for {name} = {self.index(start)} to {self.index(stop)} step {self.index(step)} {{")
+        self._depth += 1
+        yield name
+        self._depth -= 1
+        self.line("}")
+
+    def switch(self, value: Index, cases: Sequence[int], body: Callable[[int], None]) -> None:
+        """`body(value)` for a value that is one of the cases."""
+        self.line(f"scf.index_switch {self.index(value)}")
+        for case in cases:
+            self.line("default {" if case == cases[-1] else f"case {case} {{")
+            self._depth += 1
+            body(case)
+            self._depth -= 1
+            self.line("}" if case == cases[-1] else "scf.yield }")
+
+    def first_of(self, ways: Sequence[tuple[Condition, Callable[[], None]]], otherwise: Callable[[], None]) -> None:
+        """The first of the ways whose condition holds."""
+        if not ways:
+            otherwise()
+            return
+        (condition, way), *rest = ways
+        self.branch(condition, way, lambda: self.first_of(rest, otherwise))
+
+    def carry(
+        self,
+        start: Index,
+        stop: Index,
+        step: int,
+        initial: Sequence[str],
+        body: Callable[[Index, list[str]], list[str]],
+    ) -> list[str]:
+        """The last values of a loop that turns vectors into the next by `body(index, vectors)`."""
+        index, result = self._name(), self._name()
+        carried = [self._name() for _ in initial]
+        kinds = ", ".join([self.vector] * len(initial))
+        arguments = ", ".join(f"{name} = {value}" for name, value in zip(carried, initial, strict=True))
+        self.line(
+            f"{result}:{len(initial)} = scf.for {index} = {self.index(start)} to {self.index(stop)}"
+            f" step {self.index(step)} iter_args({arguments}) -> ({kinds}) {{"
+        )
+        self._depth += 1
+        self.line(f"scf.yield {', '.join(body(index, carried))} : {kinds}")
+        self._depth -= 1
+        self.line("}")
+        return [f"{result}#{i}" for i in range(len(initial))]

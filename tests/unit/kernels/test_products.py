@@ -1,0 +1,213 @@
+"""Products of matrices against NumPy: machines, sizes, strides, batches, threads, and what lies around the operands."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotdesk.kernels.library import product_module
+from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host, of_features
+from hotdesk.kernels.product import block_rows, depth
+from hotdesk.kernels.shared import MOST_THREADS
+from hotdesk.runtime.products import Products
+from hotdesk.runtime.threads import ThreadPool
+from tests.unit.kernels.protected import Protected
+
+Array = Any
+TYPES: dict[str, Any] = {"f32": np.float32, "f64": np.float64}
+SMALL = replace(host(), l1_bytes=8192, l2_bytes=32768)
+"""Caches so small that a few hundred rows and steps of k are several blocks of several depths."""
+MACHINES = {
+    "host": host(),
+    "small caches": SMALL,
+    "AVX-512": AVX512,
+    "NEON": NEON,
+    "generic": GENERIC,
+}
+LAYOUTS = ("rows", "columns", "apart", "gap")
+
+
+@cache
+def compiled(machine: Machine, element: str) -> Products:
+    return Products(product_module(machine, element), element)
+
+
+@cache
+def pool(threads: int) -> ThreadPool:
+    return ThreadPool(threads)
+
+
+def call(products: Products, a: Array, b: Array, c: Array, *, add: bool) -> None:
+    """c (+)= a b for arrays of rank 3, whose first dimension is the batch; a batch of one stands for any."""
+    numbers = [c.shape[0], c.shape[1], c.shape[2], a.shape[2]]
+    for array in (a, b, c):
+        numbers += [array.ctypes.data, *(stride // array.itemsize for stride in array.strides)]
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 17)(products.address)
+    function(*numbers, int(add))
+
+
+def laid_out(shape: tuple[int, int, int], layout: str, dtype: Any, values: np.random.Generator) -> Array:
+    """Small whole numbers, whose products are exact, in memory that is larger unless the layout is one without gaps."""
+    n, rows, columns = shape
+    wide = {
+        "rows": (n, rows, columns),
+        "columns": (n, columns, rows),
+        "apart": (n, 2 * rows + 1, 3 * columns + 1),
+        "gap": (n, rows, columns + 5),
+    }[layout]
+    array = values.integers(-3, 4, wide).astype(dtype)
+    if layout == "columns":
+        return array.transpose(0, 2, 1)
+    if layout == "apart":
+        return array[:, : 2 * rows : 2, : 3 * columns : 3]
+    return array[:, :, :columns]
+
+
+def whole(array: Array) -> Array:
+    """The memory that an array is a view of."""
+    while array.base is not None:
+        array = array.base
+    return array
+
+
+def check(
+    products: Products, sizes: Sequence[int], layouts: Sequence[str], dtype: Any, *, batch: int = 1, add: bool = False
+) -> None:
+    m, n, k = sizes
+    values = np.random.default_rng(1)
+    a = laid_out((batch, m, k), layouts[0], dtype, values)
+    b = laid_out((batch, k, n), layouts[1], dtype, values)
+    c = laid_out((batch, m, n), layouts[2], dtype, values)
+    want = (a @ b + c).astype(dtype) if add else a @ b
+    expected = whole(c).copy()
+    inside = np.lib.stride_tricks.as_strided(expected.view(), c.shape, c.strides)
+    inside[...] = want
+    if not add:
+        c[...] = np.nan
+    call(products, a, b, c, add=add)
+    np.testing.assert_array_equal(whole(c), expected)
+
+
+SIZES = [(1, 1, 1), (6, 16, 8), (7, 17, 9), (13, 33, 30), (40, 5, 70), (5, 40, 70), (3, 30, 70), (30, 3, 70)]
+SIZES += [(1, 50, 70), (50, 1, 70), (2, 2, 5), (100, 100, 150), (0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("machine", "element"), [(machine, "f32") for machine in MACHINES] + [("host", "f64"), ("AVX-512", "f64")]
+)
+def test_every_layout(machine: str, element: str) -> None:
+    """All of them on this machine; on others, each layout of each operand."""
+    products = compiled(MACHINES[machine], element)
+    turned = [LAYOUTS[i:] + LAYOUTS[:i] for i in (0, 1, 3)]
+    layouts = product(LAYOUTS, repeat=3) if machine == "host" and element == "f32" else zip(*turned, strict=True)
+    for sizes, each, add in product(SIZES, list(layouts), (False, True)):
+        check(products, sizes, each, TYPES[element], add=add)
+
+
+def test_blocks_are_several() -> None:
+    """What the small caches are for."""
+    assert depth(SMALL, "f32") < 70
+    assert block_rows(SMALL, "f32") < 150
+    products = compiled(SMALL, "f32")
+    for layouts, add in product(product(LAYOUTS[:3], repeat=3), (False, True)):
+        check(products, (311, 50, 257), layouts, np.float32, add=add)
+        check(products, (17, 200, 257), layouts, np.float32, add=add)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, MOST_THREADS + 3])
+def test_threads(threads: int) -> None:
+    products = compiled(host(), "f32")
+    pool(threads).serve(products.machine)
+    shapes = [(300, 257, 200), (257, 300, 200), (1, 40000, 300), (40000, 1, 300), (17, 1700, 300), (2, 3, 4)]
+    for sizes, layouts in product(shapes, [("rows",) * 3, ("columns",) * 3, ("apart", "rows", "gap")]):
+        check(products, sizes, layouts, np.float32, add=True)
+    for batch, sizes in product((2, 7, 12), [(60, 70, 300), (1, 300, 3000)]):
+        check(products, sizes, ("rows", "columns", "rows"), np.float32, batch=batch)
+    pool(1).serve(products.machine)
+
+
+def test_the_same_numbers_each_time() -> None:
+    products = compiled(host(), "f32")
+    pool(2).serve(products.machine)
+    values = np.random.default_rng(1)
+    a, b = (values.standard_normal((1, 300, 300)).astype(np.float32) for _ in range(2))
+    results = [np.empty((1, 300, 300), np.float32) for _ in range(20)]
+    for c in results:
+        call(products, a, b, c, add=False)
+    pool(1).serve(products.machine)
+    for c in results[1:]:
+        np.testing.assert_array_equal(c, results[0])
+
+
+def test_an_operand_may_be_broadcast() -> None:
+    products = compiled(host(), "f32")
+    values = np.random.default_rng(1)
+    a = np.broadcast_to(values.integers(-3, 4, (1, 9, 20)).astype(np.float32), (4, 9, 20))
+    b = np.broadcast_to(values.integers(-3, 4, (4, 20, 1)).astype(np.float32), (4, 20, 33))
+    c = np.empty((4, 9, 33), np.float32)
+    call(products, a, b, c, add=False)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+@pytest.mark.parametrize("behind", [True, False])
+@pytest.mark.parametrize("element", TYPES)
+def test_nothing_is_touched_beyond_the_operands(element: str, behind: bool) -> None:
+    products, dtype = compiled(host(), element), TYPES[element]
+
+    def placed(rows: int, columns: int, turned: bool) -> Array:
+        memory = Protected(rows * columns, dtype, behind=behind)
+        memory.array[:] = np.arange(rows * columns) % 5 - 2
+        array = memory.array.reshape(columns, rows).T if turned else memory.array.reshape(rows, columns)
+        return array[None]
+
+    for (m, n, k), turned, add in product(SIZES, product((False, True), repeat=3), (False, True)):
+        a, b, c = placed(m, k, turned[0]), placed(k, n, turned[1]), placed(m, n, turned[2])
+        want = a @ b + c if add else a @ b
+        call(products, a, b, c, add=add)
+        np.testing.assert_array_equal(c, want)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(
+    st.tuples(*[st.integers(0, 70)] * 3),
+    st.tuples(*[st.sampled_from(LAYOUTS)] * 3),
+    st.integers(0, 3),
+    st.booleans(),
+    st.sampled_from(["host", "small caches"]),
+)
+def test_any_product(sizes: Sequence[int], layouts: Sequence[str], batch: int, add: bool, machine: str) -> None:
+    check(compiled(MACHINES[machine], "f32"), sizes, layouts, np.float32, batch=batch, add=add)
+
+
+def test_sums_are_as_exact_as_they_can_be() -> None:
+    """On real numbers: within what an order of additions may change."""
+    values = np.random.default_rng(1)
+    a, b = values.standard_normal((1, 50, 1000)), values.standard_normal((1, 1000, 70))
+    for element, digits in (("f32", 3e-7), ("f64", 6e-16)):
+        left, right = a.astype(TYPES[element]), b.astype(TYPES[element])
+        c = np.empty((1, 50, 70), TYPES[element])
+        call(compiled(host(), element), left, right, c, add=False)
+        exact = left.astype(np.longdouble) @ right.astype(np.longdouble)
+        bound = np.abs(left).astype(np.longdouble) @ np.abs(right).astype(np.longdouble)
+        assert float((np.abs(c - exact) / bound).max()) < digits * 4
+
+
+def test_machines() -> None:
+    def kind(architecture: str, *features: str) -> Machine:
+        return of_features(dict.fromkeys(features, True), architecture)
+
+    assert kind("x86_64", "AVX512F", "AVX2", "FMA3") == AVX512
+    assert kind("x86_64", "AVX2", "FMA3") == AVX2
+    assert kind("x86_64", "AVX2") == GENERIC
+    assert kind("arm64") == NEON
+    assert kind("riscv64") == GENERIC
+    assert host().lanes("f32") == 2 * host().lanes("f64")
