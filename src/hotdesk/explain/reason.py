@@ -88,6 +88,10 @@ class Reason(str, Enum):
         "slice-instead",
         "What it is a slice of is overwritten before it is read, and has more bytes to copy.",
     )
+    SLICE_OVERWRITTEN = (
+        "slice-overwritten",
+        "A part of the slice is overwritten, which must not happen where it lies.",
+    )
     READ_LATER = "read-later", "The operand's old value is read after this operation."
     READ_BY_SAME_OP = "read-by-same-op", "The operation reads the operand at places it has already overwritten."
     ALREADY_OVERWRITTEN = "already-overwritten", "An earlier operation has taken the operand's buffer for its result."

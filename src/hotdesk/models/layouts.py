@@ -41,8 +41,13 @@ def sliced_type(source: ir.Type, op: ir.Operation, result_shape: tuple[int | Non
 
 
 def has_identity_layout(memref: ir.Value) -> bool:
-    """As MLIR sees it: up to one dimension, `strided<[1]>` without an offset is the identity too."""
-    layout = str(cast(Any, memref.type).layout)
+    """Whether a memref is in row-major order without gaps, as MLIR sees it."""
+    return is_identity_layout(memref.type)
+
+
+def is_identity_layout(memref: ir.Type) -> bool:
+    """Up to one dimension, `strided<[1]>` without an offset is the identity too."""
+    layout = str(cast(Any, memref).layout)
     return "strided" not in layout or layout in ("strided<[]>", "strided<[1]>")
 
 

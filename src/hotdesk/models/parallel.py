@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import segment_sizes
+from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models import reductions
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import Flow
@@ -53,7 +53,16 @@ def _forall_facts(op: ir.Operation) -> Facts:
 def _forall_flow(op: ir.Operation) -> Flow:
     loops = len(op.regions[0].blocks[0].arguments) - len(op.results)
     shows = tuple((operand, 0, loops + i) for i, operand in enumerate(_shared(op)))
+    if _is_one_thread(op):
+        return Flow(shows=shows, runs=True)
     return Flow(follows=_LOOP, shows=shows, parallel=True)
+
+
+def _is_one_thread(op: ir.Operation) -> bool:
+    """Whether the body runs once, by numbers."""
+    lows, highs, steps = (int_array(op.attributes[f"static{name}"]) for name in ("LowerBound", "UpperBound", "Step"))
+    known = DYNAMIC not in (*lows, *highs, *steps)
+    return known and all(low < high <= low + step for low, high, step in zip(lows, highs, steps, strict=True))
 
 
 def _bufferize_forall(op: ir.Operation, buffers: Buffers) -> None:

@@ -8,11 +8,12 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.types import layout_of, memref_with, row_major, shape_of
-from hotdesk.ir.walking import int_array
+from hotdesk.ir.types import layout_of, memref_of, memref_with, row_major, shape_of
+from hotdesk.ir.walking import defining_op, int_array
 from hotdesk.models.facts import Facts
-from hotdesk.models.layouts import has_identity_layout, strided_type, times
+from hotdesk.models.layouts import has_identity_layout, is_identity_layout, sliced_type, strided_type, times
 from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.registry import model_of
 
 _WHOLE_VIEW = Facts(views=((0, 0),), whole_views=frozenset({(0, 0)}))
 
@@ -44,7 +45,7 @@ def _bufferize_expand(op: ir.Operation, buffers: Buffers) -> None:
 def _bufferize_collapse(op: ir.Operation, buffers: Buffers) -> None:
     source = buffers.buffer(op.operands[0])
     groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
-    if not _is_collapsible(source, groups):
+    if not _is_collapsible(source.type, groups):
         source = buffers.contiguous(source, op, 0)
     sizes = shape_of(op.results[0].type)
     if has_identity_layout(source):
@@ -66,11 +67,11 @@ def _innermost_stride(source: ir.Value, strides: Sequence[int | None], group: Se
     return strides[kept[-1]] if sizes[kept[-1]] is not None or len(kept) == 1 else None
 
 
-def _is_collapsible(source: ir.Value, groups: Sequence[Sequence[int]]) -> bool:
+def _is_collapsible(memref: ir.Type, groups: Sequence[Sequence[int]]) -> bool:
     """Whether each group of dims is contiguous within itself, as far as the type proves it."""
-    if has_identity_layout(source):
+    if is_identity_layout(memref):
         return True
-    sizes, (strides, _) = shape_of(source.type), layout_of(source.type)
+    sizes, (strides, _) = shape_of(memref), layout_of(memref)
     for group in groups:
         relevant = [i for i in group if sizes[i] != 1]
         for outer, inner in itertools.pairwise(relevant):
@@ -104,9 +105,49 @@ def _bufferize_reshape(op: ir.Operation, buffers: Buffers) -> None:
     buffers.assign(op.results[0], create("memref.reshape", operands, [kind], before=op).results[0])
 
 
+def _expand_collapse(op: ir.Operation) -> list[ir.Value] | None:
+    kind, groups = _sliced(op.operands[0]), [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
+    return None if kind is None or _is_collapsible(kind, groups) else _of_copy(op)
+
+
+def _expand_reshape(op: ir.Operation) -> list[ir.Value] | None:
+    kind = _sliced(op.operands[0])
+    return None if kind is None or is_identity_layout(kind) else _of_copy(op)
+
+
+def _sliced(value: ir.Value) -> ir.Type | None:
+    """The memref type of a slice, if all that it is taken from is in row-major order, which is all that may be known of it; None
+    for what is no slice."""
+    made = defining_op(value)
+    if made is None or made.name != "tensor.extract_slice":
+        return None
+    return sliced_type(memref_of(made.operands[0].type), made, shape_of(value.type))
+
+
+def _of_copy(op: ir.Operation) -> list[ir.Value] | None:
+    """An op on a copy of its operand, if what it makes is overwritten: a copy is made in any case, and may be written then."""
+    if not any(_overwrites(use) for use in op.results[0].uses):
+        return None
+    source, segments = op.operands[0], {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0])}
+    copied = create("bufferization.alloc_tensor", [source], [source.type], segments, before=op).results[0]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    new = create(op.name, [copied, *list(op.operands)[1:]], [op.results[0].type], attributes, before=op)
+    return [new.results[0]]
+
+
+def _overwrites(use: Any) -> bool:
+    """Whether an op may overwrite an operand."""
+    op: ir.Operation = use.owner.operation
+    model = model_of(op.name)
+    if model is None or model.flow is not None:
+        return True
+    facts = model.facts(op)
+    return use.operand_number in facts.clobbers or any(operand == use.operand_number for operand, _ in facts.ties)
+
+
 MODELS = {
     "tensor.expand_shape": OpModel(_whole_view, _bufferize_expand),
-    "tensor.collapse_shape": OpModel(_whole_view, _bufferize_collapse),
-    "tensor.reshape": OpModel(_reshape_facts, _bufferize_reshape),
+    "tensor.collapse_shape": OpModel(_whole_view, _bufferize_collapse, expand=_expand_collapse),
+    "tensor.reshape": OpModel(_reshape_facts, _bufferize_reshape, expand=_expand_reshape),
     "tensor.cast": OpModel(_whole_view, _bufferize_cast),
 }

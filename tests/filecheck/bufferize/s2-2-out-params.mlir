@@ -1,7 +1,7 @@
 // RUN: %hotdesk-opt %s --split-input-file --pass-pipeline='builtin.module(hotdesk-buffer-results-to-out-params{hoist-static-allocs=true hoist-dynamic-allocs=true})' --print-decisions 2>&1 | FileCheck %s
 
 // The allocation is the caller's; results that are no memory stay.
-// CHECK:       decision: result 0 of @static: lent: result-slot
+// CHECK:       decision: result 0 of @static: lent: result-slot, 16 bytes (memref.alloc at {{.*}}:15:8, func.return at {{.*}}:17:3)
 // CHECK-LABEL: func.func private @static(
 // CHECK-SAME:    [[X:%.*]]: memref<4xf32>, [[N:%.*]]: index, [[OUT:%.*]]: memref<4xf32>) -> index {
 // CHECK-NEXT:    linalg.map { math.exp } ins([[X]] : memref<4xf32>) outs([[OUT]] :
@@ -52,8 +52,8 @@ func.func @caller(%a: memref<?xf32>) -> memref<?x?xf32> {
 // -----
 
 // Returned twice: the second place is copied into. A path of its own copies too; a scalar's memory has no dimensions.
-// CHECK:       decision: result 0 of @twice: lent: result-slot
-// CHECK:       decision: result 1 of @twice: copied: returned-twice
+// CHECK:       decision: result 0 of @twice: lent: result-slot, 4 bytes (memref.alloc at {{.*}}:68:8, func.return at {{.*}}:69:3)
+// CHECK:       decision: result 1 of @twice: copied: returned-twice, 4 bytes (memref.alloc at
 // CHECK:       decision: result 0 of @paths: copied: allocated-inside
 // CHECK-LABEL: func.func private @twice(
 // CHECK-SAME:    [[A:%[^ ]*]]: memref<f32>, [[B:%.*]]: memref<f32>) {
@@ -112,9 +112,9 @@ func.func @caller(%b: i1, %i: index) -> f32 {
 
 // Left alone.
 // CHECK:       decision: result 0 of @public: allocated: public-function
-// CHECK:       decision: result 0 of @taken: allocated: address-taken, 0 bytes (func.constant at
-// CHECK:       decision: result 0 of @size_from_data: allocated: size-unknown-to-caller
-// CHECK:       decision: result 0 of @rows_with_gaps: allocated: different-layout
+// CHECK:       decision: result 0 of @taken: allocated: address-taken, 16 bytes (memref.alloc at {{.*}}, func.return at {{.*}}, func.constant at
+// CHECK:       decision: result 0 of @size_from_data: allocated: size-unknown-to-caller, 4*{{[a-z0-9]+}} bytes (memref.alloc at
+// CHECK:       decision: result 0 of @rows_with_gaps: allocated: different-layout, 16 bytes (memref.subview at
 // CHECK-LABEL: func.func @public() -> memref<4xf32>
 // CHECK-LABEL: func.func private @taken() -> memref<4xf32>
 // CHECK-LABEL: func.func private @size_from_data({{.*}}) -> memref<?xf32>

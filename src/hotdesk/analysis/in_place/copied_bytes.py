@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy, loop_around
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.extents import WHOLE
+from hotdesk.analysis.tensors.extents import WHOLE, within
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 
 
@@ -19,10 +21,24 @@ def copied_bytes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[in
 
 
 def copied_with_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> int:
-    """The bytes that would be copied in a function, results included."""
+    """The bytes that would be copied in a function, results included, and what is inserted."""
     results = [function.end.operands[number] for number in copied_results(function, analysis)]
     ends = [cost_of_copy(function, value, function.end.block) for value in results]
-    return sum(ends) + sum(copied_bytes(function, analysis).values())
+    return sum(ends) + sum(copied_bytes(function, analysis).values()) + sum(_inserted(function, analysis))
+
+
+def _inserted(function: FunctionRecord, analysis: InPlaceAnalysis) -> Iterator[int]:
+    """The bytes of what is copied to where it is inserted, since it lies elsewhere."""
+    places, readers = analysis.places, analysis.readers
+    for op in function.ops:
+        part = op.facts.part
+        if part is None or part.source is None:
+            continue
+        source, container = op.operands[part.source], function.insertions.get(op.number)
+        written = readers.part(op)
+        there = places.locations(op.results[0] if container is None else container)
+        if places.locations(source) != tuple((place, within(extent, written)) for place, extent in there):
+            yield cost_of_copy(function, source, op.block)
 
 
 def copied_results(function: FunctionRecord, analysis: InPlaceAnalysis) -> list[int]:

@@ -5,14 +5,15 @@
     use %s                                           use %s
 
 1. Where an op copies what it overwrites because a slice of it is read later, or by itself, the slice is copied instead, if it has
-   fewer bytes. The slice that is nearest to the read counts.
+   fewer bytes. The slice that is nearest to the read counts. Where an op copies a slice that it overwrites, the slice is copied
+   when it is taken: what writes to slices of it may do so there.
 2. The function is analysed again, its slices being new memory. That may show further slices; there are a few rounds.
 3. The round that copies the fewest bytes is kept, the first of them if none copies fewer than without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from hotdesk.analysis.in_place.conflicts import value_read
@@ -20,7 +21,7 @@ from hotdesk.analysis.in_place.copied_bytes import copied_with_results
 from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.models.facts import Facts
 
 _ROUNDS = 4
@@ -32,7 +33,7 @@ def copy_slices(
     """The function with slices that are copies, and its analysis, whose `slices` has the conflict that each copy avoids."""
     best = function, analyse(function)
     least = copied_with_results(*best)
-    current, chosen = best, dict[int, Clash]()
+    current, chosen = best, dict[int, Clash | None]()
     for _ in range(_ROUNDS):
         found = _in_the_way(*current)
         if not found:
@@ -46,9 +47,9 @@ def copy_slices(
     return best
 
 
-def _in_the_way(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int, Clash]:
+def _in_the_way(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int, Clash | None]:
     """The slices by which something is read that would be overwritten otherwise, by the number of the op that takes them."""
-    found: dict[int, Clash] = {}
+    found: dict[int, Clash | None] = {}
     copies = [
         (decision.clash, function.ops[decision.op].operands[decision.operand], function.ops[decision.op].block)
         for decision in analysis.decisions
@@ -61,11 +62,24 @@ def _in_the_way(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int
     )
     for clash, value, block in copies:
         number = None if clash is None else _slice_of(function, value_read(function, clash))
-        if clash is None or number is None or number in found:
-            continue
-        if _cost(function, number) < cost_of_copy(function, value, block):
-            found[number] = clash
+        if number is not None and _cost(function, number) < cost_of_copy(function, value, block):
+            found.setdefault(number, clash)
+    for number in _written_over(function, analysis):
+        found.setdefault(number, None)
     return found
+
+
+def _written_over(function: FunctionRecord, analysis: InPlaceAnalysis) -> Iterator[int]:
+    """The slices that ops copy to write a part of them, and of which slices are taken before."""
+    sliced = {op.operands[op.facts.part.container] for op in function.ops if op.facts.part is not None and _takes(op)}
+    for decision in analysis.decisions:
+        op = function.ops[decision.op]
+        value = op.operands[decision.operand]
+        producer = function.values[value].producer
+        if decision.in_place or decision.fresh or op.facts.part is None or producer is None or value not in sliced:
+            continue
+        if _takes(function.ops[producer]) and function.ops[producer].block == op.block:
+            yield producer
 
 
 def _slice_of(function: FunctionRecord, value: int) -> int | None:
@@ -75,10 +89,15 @@ def _slice_of(function: FunctionRecord, value: int) -> int | None:
         seen = next((operand for operand, result in op.facts.views if op.results[result] == value), None)
         if seen is None:
             return None
-        if op.facts.part is not None and op.facts.part.source is None:
+        if _takes(op):
             return producer
         value = op.operands[seen]
     return None
+
+
+def _takes(op: OpRecord) -> bool:
+    """Whether an op takes a slice of a tensor."""
+    return op.facts.part is not None and op.facts.part.source is None and bool(op.facts.views)
 
 
 def _cost(function: FunctionRecord, number: int) -> int:
@@ -86,7 +105,7 @@ def _cost(function: FunctionRecord, number: int) -> int:
     return cost_of_copy(function, op.results[0], op.block)
 
 
-def _with_copies(function: FunctionRecord, chosen: dict[int, Clash]) -> FunctionRecord:
+def _with_copies(function: FunctionRecord, chosen: Mapping[int, Clash | None]) -> FunctionRecord:
     """The function with slices that are new memory."""
     ops = list(function.ops)
     for number in chosen:

@@ -61,7 +61,7 @@ class InPlaceAnalysis:
     """The decisions of a function in program order, by (op, operand) too, and of what is passed on.
 
     `gathered` are the values that are one of several, in memory of their own; `slices` those ops whose slice is copied, each with
-    what would be read too late otherwise (`copied_slices`).
+    what would be read too late otherwise, if that is why (`copied_slices`).
     """
 
     decisions: tuple[OperandDecision, ...]
@@ -70,7 +70,7 @@ class InPlaceAnalysis:
     places: Places
     readers: Readers
     gathered: frozenset[int] = frozenset()
-    slices: Mapping[int, Clash] = field(default_factory=dict[int, Clash])
+    slices: Mapping[int, Clash | None] = field(default_factory=dict[int, Clash | None])
 
 
 def analyse_in_place(

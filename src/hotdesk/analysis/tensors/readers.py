@@ -92,11 +92,16 @@ class Readers:
             for edge in self._function.shown
             if self.root[edge.source] not in self.undefined
             and not all(
-                self.is_apart(edge.op, read.extent)
+                (self._runs_once(edge.op) or self.is_apart(edge.op, read.extent))
                 and not any(self._changes(op, edge.target, read) for op in insertions.get(edge.target, ()))
                 for read in self.reads.get(edge.target, ())
             )
         )
+
+    def _runs_once(self, number: int) -> bool:
+        """Whether no other execution of an op's regions inserts anything."""
+        flow = self._function.ops[number].flow
+        return flow is not None and not flow.follows
 
     def _changes(self, insertion: OpRecord, argument: int, read: Read) -> bool:
         """Whether an insertion into what an argument shows changes what a read behind it wants, or one that passes that on."""

@@ -76,10 +76,10 @@ class Deciding:
             if not same_space(self._record.space(value), space):
                 copied = Decision(f"result of {op.name}", Outcome.COPIED, Reason.OTHER_MEMORY_SPACE, (op.source,), size)
                 return self._add(replace(copied, read=op.source, definition=self.source_of(value)))
-        clash = self._analysis.slices.get(op.number)
-        if clash is not None:
-            sliced = op.operands[0]
-            copied = Decision(f"result of {op.name}", Outcome.COPIED, Reason.SLICE_INSTEAD, (op.source,), size)
+        if op.number in self._analysis.slices:
+            clash, sliced = self._analysis.slices[op.number], op.operands[0]
+            reason = Reason.SLICE_OVERWRITTEN if clash is None else Reason.SLICE_INSTEAD
+            copied = Decision(f"result of {op.name}", Outcome.COPIED, reason, (op.source,), size)
             return self._add(self._with_conflict(copied, op, sliced, sliced, clash, False))
         reason = Reason.NO_DEAD_OPERAND_OF_SAME_SIZE
         return self._add(Decision(f"result of {op.name}", Outcome.ALLOCATED, reason, (op.source,), size))

@@ -118,11 +118,13 @@ class OneShotBufferize(Pass):
         Reason.READ_LATER,
         Reason.RETURNED_INPUT,
         Reason.RETURNED_TWICE,
+        Reason.RETURNED_AS_MADE,
         Reason.RETURNED_VIEW,
         Reason.RETURNED_WEIGHT,
         Reason.RUNS_IN_PARALLEL,
         Reason.SIZE_NOT_PROVEN_EQUAL,
         Reason.SLICE_INSTEAD,
+        Reason.SLICE_OVERWRITTEN,
     )
     analysis_heuristic: str = "top-down"
     analysis_fuzzer_seed: int = 0

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.uses import bytes_of_element
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, elementwise_copy
 from hotdesk.ir.functions import (
@@ -40,6 +41,8 @@ from hotdesk.ir.functions import (
 )
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.recompute import are_known, computed
+from hotdesk.ir.sizes import Size, product
+from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, modules, segment_sizes
 from hotdesk.passes.base import Pass
@@ -100,19 +103,22 @@ class BufferResultsToOutParams(Pass):
     def _plan(self, name: str, function: ir.Operation, uses: Uses) -> tuple[list[_Result], list[Decision]]:
         results: list[_Result] = []
         decisions: list[Decision] = []
+        known = SymbolicSizes(function) if returns_of(function) else None
         for number, result in enumerate(signature(function)[1]):
             if not is_memref(result):
                 continue
-            subject = f"result {number} of @{name}"
+            subject, because = f"result {number} of @{name}", _sources(function, number)
+            size = _bytes(function, number, result, known)
             refusal = self._refusal(function, result, uses, number)
             if refusal is not None:
-                decisions.append(Decision(subject, Outcome.ALLOCATED, *refusal))
+                reason, behind = refusal
+                decisions.append(Decision(subject, Outcome.ALLOCATED, reason, (*because, *behind), size))
                 continue
             allocation = self._hoisted(function, number)
             results.append(_Result(number, result, allocation))
             lent = allocation is not None or not returns_of(function)
             outcome, reason = (Outcome.LENT, Reason.RESULT_SLOT) if lent else (Outcome.COPIED, _why(function, number))
-            decisions.append(Decision(subject, outcome, reason))
+            decisions.append(Decision(subject, outcome, reason, because, size))
         return results, decisions
 
     def _refusal(
@@ -163,6 +169,27 @@ class BufferResultsToOutParams(Pass):
     def _attributes(self, result: _Result) -> Mapping[str, ir.Attribute]:
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), result.number)
         return {RESULT: number} if self.add_result_attr else {}
+
+
+def _sources(function: ir.Operation, number: int) -> tuple[Source, ...]:
+    """The op that makes a result, and the one that returns it, of the first return; the function where that has no body."""
+    returns = returns_of(function)
+    if not returns:
+        return (Source(function.name, python_line(function.location)),)
+    value, end = returns[0].operands[number], Source(returns[0].name, python_line(returns[0].location))
+    made = defining_op(value)
+    if made is None:
+        return (Source(f"argument {cast(Any, value).arg_number}", python_line(value.location)), end)
+    return (Source(made.name, python_line(made.location)), end)
+
+
+def _bytes(function: ir.Operation, number: int, result: ir.Type, known: SymbolicSizes | None) -> Size:
+    """The bytes of a result as the first return has it; 0 where nothing tells: no body and no static type, or other elements
+    than numbers."""
+    element, shape = bytes_of_element(result), shape_of(result)
+    if element and known is not None:
+        return product([*known.shape(returns_of(function)[0].operands[number]), element])
+    return 0 if None in shape else product([element, *(size for size in shape if size is not None)])
 
 
 def _why(function: ir.Operation, number: int) -> Reason:
