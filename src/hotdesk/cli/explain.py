@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     except HotdeskError as error:
         print(source.show(source.of_error(error)), file=sys.stderr)
         return 1
-    print("\n\n".join(_answer(decision, source) for decision in answers))
+    print("\n\n".join(answers))
     return 0
 
 
@@ -107,44 +107,54 @@ def _asked(value: str | None, at: str | None, function: str | None, source: Inpu
 
 def _answers(
     decisions: Sequence[Decision], spots: Sequence[Spot], asked: str | None, written: Written, source: Input
-) -> list[Decision]:
+) -> list[str]:
     """The decisions about any of the places, else those in which one has a part, else those about what gets a value from there.
 
     Raises:
-        OptionError: there are none; near ones are listed.
+        OptionError: the place is none.
     """
-    file = source.file
     if not spots:
         found = [d for d in decisions if d.outcome in (Outcome.COPIED, Outcome.ALLOCATED)]
-        if not found:
-            raise OptionError("nothing to explain", expected="a copy or an allocation", got="none")
-        return [written.told(decision, file) for decision in found]
+        return _told(found, written, source) or ["Nothing is copied, and nothing gets memory of its own."]
     tests: tuple[Callable[[Decision, Spot], bool], ...] = (concerns, touches)
     for test in tests:
         found = [d for d in decisions if any(test(d, spot) for spot in spots)]
         if found:
-            return [written.told(decision, file) for decision in found]
-    for level in written.following(spots):
-        places = [Spot(file, *at) for at in level]
+            return _told(found, written, source)
+    _require_place(spots, source, written)
+    own = [spot for spot in spots if spot.file == source.file]
+    for level in written.following(own):
+        places = [Spot(source.file, *at) for at in level]
         found = [d for d in decisions if any(concerns(d, spot) for spot in places)]
         if found:
-            return [written.told(decision, file) for decision in found]
-    near = _places([(d, written.told(d, file)) for d in decisions])
+            return [
+                f"Nothing was decided about {asked} itself, but about what gets it:",
+                *_told(found, written, source),
+            ]
+    near = _places([(d, written.told(d, source.file)) for d in decisions])
     near.sort(key=lambda entry: (entry[0].file != spots[0].file, _distance(entry[0], spots[0])))
-    listed = [f"{told.subject} at {told.because[0].location}" for _, told in near]
-    listed = list(dict.fromkeys(listed))[:_NEAR]
-    hint = f"Nearest: {'; '.join(listed)}." if listed else "The pipeline decided nothing."
-    hint = " ".join([*_unknown_place(spots, source, written), hint])
-    raise OptionError(f"nothing was decided about {asked}", got=f"{len(decisions)} decisions about others", hint=hint)
+    listed = list(dict.fromkeys(f"{told.subject} at {told.because[0].location}" for _, told in near))[:_NEAR]
+    rest = f"Nearest: {'; '.join(listed)}." if listed else "The pipeline decided nothing."
+    return [f"Nothing was decided about {asked}. {rest}"]
 
 
-def _unknown_place(spots: Sequence[Spot], source: Input, written: Written) -> list[str]:
-    """What is wrong with a place that is asked for, if it is none."""
+def _told(decisions: Sequence[Decision], written: Written, source: Input) -> list[str]:
+    return [_answer(written.told(decision, source.file), source) for decision in decisions]
+
+
+def _require_place(spots: Sequence[Spot], source: Input, written: Written) -> None:
+    """Raises OptionError for a place that is asked for and is none."""
     asked, last = spots[0], len("\n".join(source.lines).splitlines())
-    if asked.file == source.file:
-        return [f"{source.file} has {last} lines."] if asked.line > last else []
-    known = len(spots) > 1 or any(replace(asked, line=spot.line, column=0).holds(spot) for spot in written.named())
-    return [] if known else [f"No location in {source.file} names {asked.file}."]
+    if asked.file == source.file and asked.line > last:
+        raise OptionError("option '--at'", expected=f"a line of {source.file}, which has {last}", got=str(asked.line))
+    named = written.named()
+    known = asked.file == source.file or len(spots) > 1 or any(asked.is_in(spot.file) for spot in named)
+    if not known:
+        files = sorted({spot.file for spot in named} - {"-"})[:_NEAR]
+        hint = f"They name {', '.join(files)}." if files else None
+        raise OptionError(
+            "option '--at'", expected=f"a file that locations in {source.file} name", got=asked.file, hint=hint
+        )
 
 
 def _is_same_file(asked: str, file: str) -> bool:

@@ -208,7 +208,7 @@ def definitions(lines: Sequence[str], name: str, file: str) -> list[tuple[Spot, 
             if (
                 argument[1] == wanted
                 and not number
-                and (carried or text[: argument.start()].rstrip()[-1:] in ("(", ","))
+                and (carried or text[: argument.start()].rstrip()[-1:] in ("(", ",", ""))
             ):
                 found.append((Spot(file, line_number, 0 if carried else argument.start() + 1), function))
     return found

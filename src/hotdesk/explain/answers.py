@@ -43,9 +43,10 @@ class Spot:
 
     def holds(self, other: Spot) -> bool:
         """Whether another place is this one, or in this line; a path may be given from any directory above the file."""
-        return other.line == self.line and self.column in (0, other.column) and self._is_in(other.file)
+        return other.line == self.line and self.column in (0, other.column) and self.is_in(other.file)
 
-    def _is_in(self, file: str) -> bool:
+    def is_in(self, file: str) -> bool:
+        """Whether that is the file; a path may be given from any directory above it."""
         return os.path.abspath(file) == os.path.abspath(self.file) or file.endswith(f"/{os.path.normpath(self.file)}")
 
 

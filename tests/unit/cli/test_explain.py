@@ -8,6 +8,7 @@ import pytest
 
 from hotdesk.cli.main import main
 from hotdesk.cli.written import definitions, without_locations
+from hotdesk.explain.answers import Spot
 
 TEXT = """\
 func.func @main(%x: tensor<8xf32> {hotdesk.donated}, %c: f32, %n: index) -> (tensor<8xf32>, tensor<4xf32>) {
@@ -174,7 +175,10 @@ def test_a_value_without_a_decision_is_followed_to_those_who_get_it(
     file.write_text(PASSED)
     code, out, err = explained(capsys, str(file), "--value", name)
     assert (code, err) == (0, "")
-    assert out.startswith(f"{file}:6:8: Result 0 (16 bytes) lies in the caller's memory.\n")
+    assert out.startswith(
+        f"Nothing was decided about {name} itself, but about what gets it:\n\n"
+        f"{file}:6:8: Result 0 (16 bytes) lies in the caller's memory.\n"
+    )
 
 
 REFUSED = {
@@ -186,24 +190,17 @@ REFUSED = {
         ["--value", "%v", "--function", "other"],
         "{file}: error: option '--value': expected a name that {file} defines in @other, got %v. Near ones: %v",
     ),
-    "a value without a decision": (
-        ["--value", "%c"],
-        "{file}: error: nothing was decided about %c: got 4 decisions about others. Nearest: ",
-    ),
-    "a line without a decision": (
-        ["--at", "{file}:7"],
-        "{file}: error: nothing was decided about {file}:7: got 4 decisions about others. Nearest: ",
-    ),
     "a line behind the last": (
         ["--at", "{file}:12"],
-        "{file}: error: nothing was decided about {file}:12: got 4 decisions about others. {file} has 11 lines. Nearest: ",
+        "{file}: error: option '--at': expected a line of {file}, which has 11, got 12",
     ),
     "a file of nobody": (
         ["--at", "model.py:7"],
-        (
-            "{file}: error: nothing was decided about model.py:7: got 4 decisions about others. "
-            "No location in {file} names model.py. Nearest: "
-        ),
+        "{file}: error: option '--at': expected a file that locations in {file} name, got model.py",
+    ),
+    "a file of nobody with a line that the text has": (
+        ["--at", "nonexist.py:5"],
+        "{file}: error: option '--at': expected a file that locations in {file} name, got nonexist.py",
     ),
     "a result that an op does not have": (
         ["--value", "%1#1"],
@@ -212,6 +209,52 @@ REFUSED = {
     "no line": (["--at", "model.py:x"], "{file}: error: option '--at': expected FILE:LINE or FILE:LINE:COLUMN, got "),
     "no pass": (["--pass-pipeline=builtin.module(hotdesk-nothing)"], "{file}: error: pass 'hotdesk-nothing': expected"),
 }
+
+
+@pytest.mark.parametrize("asked", [("--value", "%c"), ("--at", "{file}:7")])
+def test_where_nothing_was_decided_the_nearest_are_named(
+    file: Path, capsys: pytest.CaptureFixture[str], asked: tuple[str, str]
+) -> None:
+    option, what = (each.format(file=file) for each in asked)
+    code, out, err = explained(capsys, str(file), option, what)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Nothing was decided about {what}. Nearest: ")
+
+
+def test_where_nothing_is_copied(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text("func.func @main(%c: f32) -> f32 {\n  return %c : f32\n}\n")
+    assert explained(capsys, str(file)) == (0, "Nothing is copied, and nothing gets memory of its own.\n", "")
+    told = "Nothing was decided about %c. The pipeline decided nothing.\n"
+    assert explained(capsys, str(file), "--value", "%c") == (0, told, "")
+
+
+def test_a_file_that_is_not_named_is_refused_with_those_that_are(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_text(LOCATED)
+    code, out, err = explained(capsys, str(file), "--at", "nonexist.py:3")
+    assert (code, out) == (1, "")
+    assert "got nonexist.py. They name called.py, model.py, other.py." in err
+
+
+def test_a_value_alone_on_its_line_and_its_neighbour(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An argument that a line begins with is found, and not taken for another one."""
+    lines = [
+        "func.func @main(%x1: tensor<8xf32> {hotdesk.donated},",
+        "                %x4: tensor<8xf32>, %c: f32, %n: index)",
+    ]
+    body = [
+        "    -> tensor<8xf32> {",
+        "  %r = tensor.insert %c into %x4[%n] : tensor<8xf32>",
+        "  return %r : tensor<8xf32>",
+        "}",
+    ]
+    file.write_text("\n".join([*lines, *body]))
+    assert [spot for spot, _ in definitions([*lines, *body], "%x4", "in")] == [Spot("in", 2, 17)]
+    _, out, _ = explained(capsys, str(file), "--value", "%x4")
+    assert out.startswith(f"{file}:4:8: 32 bytes are copied for the result of `tensor.insert`.\n")
+    _, out, _ = explained(capsys, str(file), "--value", "%x1")
+    assert out.startswith("Nothing was decided about %x1. Nearest: ")
 
 
 @pytest.mark.parametrize("name", REFUSED)
