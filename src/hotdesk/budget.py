@@ -229,7 +229,7 @@ def _spent(decisions: tuple[Decision, ...], more: int, saved: int) -> Iterator[D
     changes = [decision for decision in decisions if decision.outcome in _CHANGED]
     for number, decision in enumerate(changes):
         if decision.outcome is Outcome.RECOMPUTED:
-            cost += f", {decision.bytes} bytes written again"
+            cost += f", {decision.size} bytes written again"
         subject = f"{decision.subject}: {cost}" if not number else decision.subject
         yield replace(decision, subject=subject, reason=Reason.WITHIN_BUDGET, bytes=0 if number else saved)
 

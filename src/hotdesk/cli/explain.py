@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hotdesk._bindings import ir
 from hotdesk.cli.diagnostics import Input
-from hotdesk.cli.remarks import with_file
+from hotdesk.cli.remarks import in_words_of
 from hotdesk.cli.written import Written, all_names, definitions, read_written
 from hotdesk.errors import HotdeskError, InvalidIRError, OptionError
 from hotdesk.explain import Decision, Outcome
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
         passes = parse_pipeline(options.pass_pipeline)
         written = _read(text, options.allow_unregistered_dialect)
         spots = _asked(options.value, options.at, options.function, source, written)
-        decisions = [with_file(decision, source.file) for decision in passes.run(written.module)]
+        decisions = [in_words_of(source, decision) for decision in passes.run(written.module)]
         answers = _answers(decisions, spots, options.value or options.at, written, source)
     except HotdeskError as error:
         print(source.show(source.of_error(error)), file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,10 +10,14 @@ from typing import TextIO
 
 from hotdesk._bindings import ir
 from hotdesk.cli.diagnostics import Diagnostic, Input, Place
+from hotdesk.cli.written import value_names
 from hotdesk.errors import HotdeskError
 from hotdesk.explain import Decision, Source
 from hotdesk.explain.remarks import Remark, RemarkFilter, as_line, as_yaml, failure_of, remark_of
 from hotdesk.ir.walking import symbol_name
+from hotdesk.ir.written_sizes import renamed
+
+_VALUE = re.compile(r"(?:argument \d+|`[^`]*`) \(-:(\d+):(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class Remarks:
     def decided(self, pass_name: str, decision: Decision, source: Input, functions: Functions) -> None:
         about = next(iter(decision.because), decision.write or Source(""))
         place = source.at(about.location)
-        decision = with_file(decision, source.file)
+        decision = in_words_of(source, decision)
         function = functions.at(place)
         made = remark_of(
             decision, pass_name=pass_name, function=function, file=place.file, line=place.line, column=place.column
@@ -75,13 +80,14 @@ class Remarks:
             self.emit(diagnostic)
 
 
-def with_file(decision: Decision, file: str) -> Decision:
-    """The decision with the input's name where its sources and its hint say `-`."""
+def in_words_of(source: Input, decision: Decision) -> Decision:
+    """The decision with the input's name where its places say `-`, and with the names of values in its size."""
+    file = source.file
 
-    def named(source: Source | None) -> Source | None:
-        if source is None or not source.location.startswith("-:"):
-            return source
-        return Source(source.op, file + source.location[1:])
+    def named(one: Source | None) -> Source | None:
+        if one is None or not one.location.startswith("-:"):
+            return one
+        return Source(one.op, file + one.location[1:])
 
     return replace(
         decision,
@@ -91,4 +97,16 @@ def with_file(decision: Decision, file: str) -> Decision:
         definition=named(decision.definition),
         path=tuple(one for one in map(named, decision.path) if one is not None),
         hint=decision.hint.replace("(-:", f"({file}:"),
+        bytes=decision.bytes
+        if isinstance(decision.bytes, int)
+        else renamed(decision.bytes, lambda text: _named(text, source)),
     )
+
+
+def _named(text: str, source: Input) -> str:
+    """What a size is the size of, with the name that the value has in the input: `dim 0 of %x`."""
+
+    def name(found: re.Match[str]) -> str:
+        return value_names(source.lines).get((int(found[1]), int(found[2])), found[0])
+
+    return _VALUE.sub(name, text).replace("(-:", f"({source.file}:")

@@ -17,7 +17,7 @@ from hotdesk.cli.expectations import unmet
 from hotdesk.cli.files import Chunk, chunks, fill, read, write
 from hotdesk.cli.pipelines import flag_pipeline, written_out
 from hotdesk.cli.printing import Dumps, PrintOptions
-from hotdesk.cli.remarks import Functions, Remarks, with_file
+from hotdesk.cli.remarks import Functions, Remarks, in_words_of
 from hotdesk.cli.running import Runner, Timer, Top
 from hotdesk.errors import HotdeskError, OptionError, PassError
 from hotdesk.explain import Decision
@@ -159,10 +159,10 @@ class Session:
     def _told(self, decision: Decision) -> None:
         if not self.options.print_decisions:
             return
-        decision = with_file(decision, self.source.file)
+        decision = in_words_of(self.source, decision)
         because = ", ".join(map(str, decision.because))
         ending = f" ({because})" if because else ""
-        complain(f"decision: {decision.subject}: {decision.outcome}: {decision.reason}, {decision.bytes} bytes{ending}")
+        complain(f"decision: {decision.subject}: {decision.outcome}: {decision.reason}, {decision.size} bytes{ending}")
 
     def _failed_in_mlir(self, error: ir.MLIRError, name: str) -> None:
         for one in error.error_diagnostics:

@@ -9,8 +9,9 @@ locations; without them every op has its place in the text. Both times the same 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -191,7 +192,24 @@ def definitions(lines: Sequence[str], name: str, file: str) -> list[tuple[Spot, 
     A result is where its op's name is, an argument where its own name is; what a loop carries has only a line.
     """
     wanted, _, number = name.lstrip("%").partition("#")
-    found: list[tuple[Spot, str]] = []
+    return [
+        (Spot(file, line, column), function)
+        for found, count, (line, column), function in _defined(lines)
+        if found == wanted and (not number or (number.isdigit() and int(number) < count))
+    ]
+
+
+@lru_cache(maxsize=4)
+def value_names(lines: tuple[str, ...]) -> Mapping[Position, str]:
+    """The name of each value, or of the first of several that one op makes, by the place of its op or of an argument itself."""
+    names: dict[Position, str] = {}
+    for name, _, at, _ in _defined(lines):
+        names.setdefault(at, f"%{name}")
+    return names
+
+
+def _defined(lines: Sequence[str]) -> Iterator[tuple[str, int, Position, str]]:
+    """Each name that the text defines, how many results it stands for, where, and in which function."""
     function = ""
     for line_number, line in enumerate(lines, 1):
         text = line.partition("//")[0]
@@ -199,19 +217,13 @@ def definitions(lines: Sequence[str], name: str, file: str) -> list[tuple[Spot, 
         function = around[1] if around is not None else function
         results = _RESULTS.match(text)
         start = results.end() if results is not None else 0
-        if results is not None and wanted in (counts := _counts(results[1])):
-            if not number or (number.isdigit() and int(number) < counts[wanted]):
-                found.append((Spot(file, line_number, start + 1), function))
-            continue
+        counts = _counts(results[1]) if results is not None else {}
+        for name, count in counts.items():
+            yield name, count, (line_number, start + 1), function
         for argument in _ARGUMENT.finditer(text, start):
             carried = "=" in argument[0]
-            if (
-                argument[1] == wanted
-                and not number
-                and (carried or text[: argument.start()].rstrip()[-1:] in ("(", ",", ""))
-            ):
-                found.append((Spot(file, line_number, 0 if carried else argument.start() + 1), function))
-    return found
+            if argument[1] not in counts and (carried or text[: argument.start()].rstrip()[-1:] in ("(", ",", "")):
+                yield argument[1], 0, (line_number, 0 if carried else argument.start() + 1), function
 
 
 def all_names(lines: Sequence[str]) -> list[str]:

@@ -65,7 +65,7 @@ def sentence(decision: Decision) -> str:
     """What was done and why, and what would change it."""
     subject = _named_subject(decision.subject)
     words = _WORDS.get(decision.outcome, f"{{subject}} ({{bytes}}): {decision.outcome}.")
-    text = words.format(subject=subject, bytes=f"{decision.bytes} bytes")
+    text = words.format(subject=subject, bytes=f"{decision.size} bytes")
     parts = [text[0].upper() + text[1:], _reason(decision)]
     return "\n".join([*parts, *([decision.hint] if decision.hint else [])])
 

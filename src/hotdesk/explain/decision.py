@@ -74,6 +74,15 @@ class Decision:
     path: tuple[Source, ...] = ()
     hint: str = ""
 
+    @property
+    def size(self) -> str:
+        """Its bytes as users read them: `400*batch`."""
+        if isinstance(self.bytes, int):
+            return str(self.bytes)
+        from hotdesk.ir.written_sizes import written  # SymPy, which is here already where sizes are symbolic
+
+        return written(self.bytes)
+
     def at(self, symbols: Mapping[str, int]) -> Decision:
         """This decision with its bytes as a number, for the given values of the symbols.
 

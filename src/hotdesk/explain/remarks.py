@@ -192,7 +192,7 @@ def _arguments(decision: Decision) -> tuple[tuple[str, str], ...]:
         ("Write", decision.write),
         ("Definition", decision.definition),
     )
-    found = [("Reason", str(decision.reason)), ("Bytes", str(decision.bytes)), ("Subject", decision.subject)]
+    found = [("Reason", str(decision.reason)), ("Bytes", decision.size), ("Subject", decision.subject)]
     found += [("Because", str(source)) for source in decision.because]
     found += [(name, str(source)) for name, source in others if source is not None]
     if decision.path:

@@ -1,6 +1,7 @@
 """Sizes as integers or SymPy expressions: their normal form, reading them from text, and computing them exactly.
 
-A symbol stands for a size that the caller chooses; one named `opaque…` for a size that is not known before the program runs.
+A symbol stands for a size that the caller chooses; one named `opaque…` for a size that is not known before the program runs
+(`ir.written_sizes` makes them and says what they are).
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def parsed(text: str) -> Size:
 
 def _is_function(name: str) -> bool:
     found = getattr(sympy, name, None)
-    return isinstance(found, type) and issubclass(found, (_algebra.Function, _algebra.Max, _algebra.Min))
+    return isinstance(found, type) and issubclass(found, (_algebra.Function, _algebra.Max, _algebra.Min, _algebra.Rel))
 
 
 class _Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]

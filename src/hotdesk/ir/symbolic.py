@@ -15,10 +15,12 @@ from hotdesk._bindings import ir
 from hotdesk.ir.argument_sizes import argument_shapes, last_opaque
 from hotdesk.ir.arithmetic import applied, arithmetic
 from hotdesk.ir.joins import is_inside, replaced, settled, sources_of
+from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
-from hotdesk.ir.sizes import OPAQUE, Size, integer, is_opaque
+from hotdesk.ir.sizes import Size, integer, is_opaque
 from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, int_array
+from hotdesk.ir.written_sizes import unnamed
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})
@@ -85,9 +87,9 @@ class SymbolicSizes:
         if self._joining:
             self._recent.append(value)
 
-    def _fresh(self, value: ir.Value) -> sympy.Expr:
+    def _fresh(self, value: ir.Value, dim: int | None = None) -> sympy.Expr:
         self._opaque += 1
-        symbol = sympy.Symbol(f"{OPAQUE}{self._opaque}")
+        symbol = unnamed(self._opaque, _told(value) if dim is None else f"dim {dim} of {_told(value)}")
         self._owners[symbol] = value
         return symbol
 
@@ -159,7 +161,9 @@ class SymbolicSizes:
         return tuple(k if size is None else size for k, size in zip(known, static, strict=True))
 
     def _fresh_shape(self, value: ir.Value) -> tuple[Size, ...]:
-        fresh = tuple(self._fresh(value) if size is None else size for size in shape_of(value.type))
+        fresh = tuple(
+            self._fresh(value, dim) if size is None else size for dim, size in enumerate(shape_of(value.type))
+        )
         self._sizes.update(fresh)
         return fresh
 
@@ -227,6 +231,14 @@ class SymbolicSizes:
 
     def _is_known(self, value: ir.Value) -> bool:
         return value in self._shapes or value in self._values
+
+
+def _told(value: ir.Value) -> str:
+    """What a value is, and where: nobody keeps its name."""
+    op = defining_op(value)
+    where = python_line(value.location)
+    what = f"argument {cast(Any, value).arg_number}" if op is None else f"`{op.name}`"
+    return f"{what} ({where})" if where else what
 
 
 def _narrows(op: ir.Operation) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 
 from hotdesk.errors import OptionError
 from hotdesk.ir.polynomials import Polynomials
+from hotdesk.ir.written_sizes import written
 from hotdesk.planning.polynomials import greatest
 from hotdesk.report.records import Memory, WorstCase
 from hotdesk.runtime.certificates import certified
@@ -56,7 +57,9 @@ def worst_case(
         high = sizes[place] if reader.never_falls(found) else greatest(found, reader.ranges)
         if high is None:
             raise OptionError(
-                f"the size {main.lowered.buffers[place].bytes}", expected="one with a known limit", got="none is known"
+                f"the size {written(main.lowered.buffers[place].bytes)}",
+                expected="one with a known limit",
+                got="none is known",
             )
         return -(-high // rounded) * rounded
 

@@ -6,7 +6,7 @@ import io
 import re
 
 from hotdesk.cli.diagnostics import Diagnostic, Input, Place
-from hotdesk.cli.remarks import Functions, Remarks, with_file
+from hotdesk.cli.remarks import Functions, Remarks, in_words_of
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.explain.remarks import RemarkFilter
 from tests.unit.parsing import parse
@@ -25,7 +25,7 @@ def test_functions_by_place() -> None:
 
 
 def test_sources_name_the_file() -> None:
-    decision = with_file(DECISION, "in.mlir")
+    decision = in_words_of(SOURCE, DECISION)
     assert decision.because == (Source("return", "in.mlir:5"),)
 
 

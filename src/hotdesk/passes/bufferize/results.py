@@ -27,6 +27,7 @@ from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, i
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
+from hotdesk.ir.written_sizes import stated
 from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES, assumed
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
@@ -246,7 +247,7 @@ def _set_type(node: Callable, boundary: _Boundary, kept: list[ir.Type]) -> None:
     attributes = _entries(function, len(block.arguments) - len(boundary.added))
     i64 = ir.IntegerType.get_signless(64)
     for number, sizes in boundary.added.items():
-        shape = [ir.StringAttr.get(str(size)) for size in boundary.shapes[number]]
+        shape = [ir.StringAttr.get(stated(size)) for size in boundary.shapes[number]]
         entry: dict[str, ir.Attribute] = {
             RESULT: ir.IntegerAttr.get(i64, number),
             "hotdesk.shape": ir.ArrayAttr.get(shape),

@@ -22,6 +22,7 @@ from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes
 from hotdesk.ir.walking import defining_op, symbol_name, top_level_ops
+from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary
@@ -203,7 +204,7 @@ class _Lowering:
                 raise DataDependentShapeError(
                     "a size depends on the values of a tensor",
                     expected="sizes that follow from the sizes of the arguments",
-                    got=str(size),
+                    got=written(size),
                 )
 
     def _constants(self) -> dict[int, npt.NDArray[Any]]:

@@ -34,6 +34,7 @@ from hotdesk.ir.walking import (
     symbol_name,
     top_level_ops,
 )
+from hotdesk.ir.written_sizes import stated
 from hotdesk.passes.base import Pass
 
 KIND, SHAPE = "hotdesk.kind", "hotdesk.shape"
@@ -220,7 +221,7 @@ def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:
         value.replace_all_uses_with(argument)
         entry: dict[str, ir.Attribute] = {KIND: ir.StringAttr.get("prepared")}
         if is_tensor(value.type) and None in shape_of(value.type):
-            entry[SHAPE] = ir.ArrayAttr.get([ir.StringAttr.get(str(size)) for size in shape])
+            entry[SHAPE] = ir.ArrayAttr.get([ir.StringAttr.get(stated(size)) for size in shape])
         attributes.append(ir.DictAttr.get(entry))
     inputs = [*old.inputs, *(v.type for v in frontier)]
     main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, old.results))
