@@ -99,6 +99,7 @@ class OneShotBufferize(Pass):
         Reason.OVERWRITTEN_UNREAD,
         Reason.WRITTEN_IN_DESTINATION,
         Reason.RESULT_SLOT,
+        Reason.RETURNED_AS_MADE,
         Reason.DONATED,
         Reason.EQUALS_ARGUMENT,
         Reason.ARGUMENT_AS_IS,

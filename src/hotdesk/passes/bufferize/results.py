@@ -132,8 +132,8 @@ def _sizes(known: KnownSizes, record: FunctionRecord, value: int) -> Sizes | Non
     """Where a caller finds each dynamic size of a result, as `models.callee` writes it; None if it cannot find one."""
     found: list[tuple[int, int]] = []
     static = shape_of(record.values[value].value.type)
-    for size, stated in zip(record.values[value].shape, static, strict=True):
-        if stated is None:
+    for size, fixed in zip(record.values[value].shape, static, strict=True):
+        if fixed is None:
             source = known.source(size)
             if source is None:
                 return None
