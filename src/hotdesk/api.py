@@ -13,7 +13,7 @@ from hotdesk._bindings import ir
 from hotdesk.budget import WithinBudget
 from hotdesk.donating import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
-from hotdesk.ir.context import entered
+from hotdesk.ir.context import bytecode, entered, of_bytecode
 from hotdesk.ir.walking import main_function
 from hotdesk.models.callee import DONATED
 from hotdesk.ordering import LowerPeak
@@ -22,6 +22,7 @@ from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.planning.amounts import parse_bytes
 from hotdesk.runtime.executable import CompiledProgram, aligned
 from hotdesk.runtime.function import Function
+from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.prepared import prepared_types
@@ -102,7 +103,10 @@ def compile(
     with log.stage("capture"):
         captured = donating(_capture(model, args, kwargs, dynamic_shapes), donate)
     log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
-    return build(captured, log, options)
+    program = build(captured, log, options)
+    del captured
+    give_back_free_memory()
+    return program
 
 
 def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Captured:
@@ -229,14 +233,15 @@ def _program(
 
 
 def _checker(captured: Captured, lowered: Lowered, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
-    """Keeps the IR on memrefs for `Program.check`; the checker itself is loaded when it is used."""
+    """Keeps the IR on memrefs for `Program.check`, as bytes; it is read, and the checker loaded, when it is used."""
+    code, main, prepare, bounds = bytecode(captured.module), lowered.main, lowered.prepare, captured.constraints
 
     def check(
         symbols: Mapping[str, int], inputs: Sequence[tuple[int, tuple[int, ...]]], results: Sequence[tuple[int, ...]]
     ) -> CheckReport:
         from hotdesk.runtime.planned import PlannedProgram
 
-        program = PlannedProgram(captured.module, lowered.main, lowered.prepare, places, weights, captured.constraints)
+        program = PlannedProgram(of_bytecode(code), main, prepare, places, weights, bounds)
         return program.check(symbols, inputs, results)
 
     return check

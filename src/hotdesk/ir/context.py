@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -27,6 +28,18 @@ def is_known_dialect(name: str, context: ir.Context) -> bool:
         return bool(context.dialects[name])
     except IndexError:
         return bool(name) and context.allow_unregistered_dialects
+
+
+def bytecode(module: ir.Module) -> bytes:
+    """The module as MLIR bytecode, locations included."""
+    written = io.BytesIO()
+    module.operation.write_bytecode(written)
+    return written.getvalue()
+
+
+def of_bytecode(code: bytes) -> ir.Module:
+    """A module from its bytecode, in a context of its own."""
+    return ir.Module.parse(code, make_context())
 
 
 @contextmanager
