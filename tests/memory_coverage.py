@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from hotdesk.runtime.checking.machine import Machine
+from hotdesk.checker.interpreter import Interpreter
 
 CHECKED_NOWHERE = {
     "tests/e2e/test_bad_models.py": "models are refused before there is a program",
@@ -42,15 +42,15 @@ class _File:
 
 def install() -> None:
     """Counts each run of the checker from now on, whoever asks for it."""
-    make = Machine.__init__
+    make = Interpreter.__init__
 
     @functools.wraps(make)
-    def counted(self: Machine, *args: Any, **kwargs: Any) -> None:
+    def counted(self: Interpreter, *args: Any, **kwargs: Any) -> None:
         global _runs
         _runs += 1
         make(self, *args, **kwargs)
 
-    Machine.__init__ = counted
+    Interpreter.__init__ = counted
 
 
 def note(item: pytest.Item) -> None:

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport
 from hotdesk.errors import ExecutionError
 from hotdesk.passes.textual import parse_pipeline
-from hotdesk.runtime.checker import CheckReport
 from tests.guarded import POISONS
 from tests.harness import assert_same
 from tests.running.filecheck import DIRECTORY, Piece, draws, functions, meant, outcome, parsed, pieces, runnable

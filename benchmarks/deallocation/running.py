@@ -15,14 +15,14 @@ import numpy as np
 
 from benchmarks.deallocation.checks import count_executed
 from hotdesk._bindings import ir
+from hotdesk.checker import FaultKind, Settings, interpreter_for, run
+from hotdesk.checker.arguments import drawn, passed
+from hotdesk.checker.buffers import Block
+from hotdesk.checker.interpreter import Interpreter
+from hotdesk.checker.memory import Memory
+from hotdesk.checker.parameters import parameters
 from hotdesk.explain import Source
 from hotdesk.ir.context import entered
-from hotdesk.runtime.checker import FaultKind, Settings, machine_for, run
-from hotdesk.runtime.checking.arguments import drawn, passed
-from hotdesk.runtime.checking.blocks import Block
-from hotdesk.runtime.checking.machine import Machine
-from hotdesk.runtime.checking.memory import Memory
-from hotdesk.runtime.checking.parameters import parameters
 
 _LIST = re.compile(r"memref<\d+x(index|i1)>")
 _UNALIGNED = 16  # bytes; bufferization asks for more
@@ -50,8 +50,8 @@ class Ran:
 class _Watched(Memory):
     """Memory that also counts without bookkeeping."""
 
-    def __init__(self, machine: Machine) -> None:
-        super().__init__(machine.findings, machine.settings.poison)
+    def __init__(self, interpreter: Interpreter) -> None:
+        super().__init__(interpreter.findings, interpreter.settings.poison)
         self._sizes: dict[int, int] = {}
         self.level = self.peak = self.allocations = 0
 
@@ -73,12 +73,12 @@ def run_program(module: ir.Module, sizes: Sequence[int] = (), freed: bool = True
     """Runs `@main` on drawn arguments; `sizes` are its dynamic sizes and scalar integers, in order. The module is changed."""
     count_executed(module)
     with entered(module.operation):
-        machine, entry = machine_for(module, "main", Settings(deallocated=freed, undefined="carry"))
-        watched = machine.memory = _Watched(machine)
+        interpreter, entry = interpreter_for(module, "main", Settings(deallocated=freed, undefined="carry"))
+        watched = interpreter.memory = _Watched(interpreter)
         found = parameters(entry, False)
-        given = passed(machine, entry, found, drawn(found, sizes, 0))
+        given = passed(interpreter, entry, found, drawn(found, sizes, 0))
         slots = {p.result: v for p, v in zip(found, given, strict=True) if p.result is not None}
-        report = run(machine, "main", given, slots)
+        report = run(interpreter, "main", given, slots)
     faults = tuple(str(fault) for fault in report.faults if fault.kind in OWN)
     if report.stopped:
         return Ran(watched.peak, 0, 0, watched.allocations, faults or ("the run ended at a fault",), ())

@@ -30,8 +30,8 @@ from hotdesk.runtime.products import linked
 from hotdesk.runtime.program import Program
 
 if TYPE_CHECKING:
+    from hotdesk.checker.report import CheckReport
     from hotdesk.frontends.capture import Captured
-    from hotdesk.runtime.checking.report import CheckReport
 
 
 @dataclass(frozen=True, slots=True)

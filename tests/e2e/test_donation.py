@@ -13,10 +13,10 @@ from torch.export import Dim
 
 import hotdesk
 from hotdesk.analysis.allocations import lending
+from hotdesk.checker.report import FaultKind
 from hotdesk.errors import OptionError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.passes.lower import function as lowering
-from hotdesk.runtime.checking.report import FaultKind
 from tests.e2e.checking import Call, close, random, seeded
 
 

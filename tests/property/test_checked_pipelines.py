@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, Settings, check_module
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
 from hotdesk.pipeline import Log, bufferize, optimize_tensors
-from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from hotdesk.runtime.prepared import prepared_types
 from tests.guarded import POISONS
 from tests.harness import assert_same

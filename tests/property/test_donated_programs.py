@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 
-from hotdesk.runtime.checking.report import FaultKind
+from hotdesk.checker.report import FaultKind
 from tests.harness import PIPELINES, Compiled, check
 from tests.programs import GREATEST_SYMBOL, LEAST_SYMBOL, Program, programs
 from tests.running.checked import planned

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, note, reject, seed, settings
 from hypothesis import strategies as st
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, Settings, check_module
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
-from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from tests.running.buffer_passes import MOVING
 from tests.running.peaks import UnknownError, peak_of
 from tests.structured.memory import MemoryProgram, memory_program

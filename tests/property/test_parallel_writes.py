@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from torch_mlir import ir
 
+from hotdesk.checker import FaultKind, Settings, check_module
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.passes.textual import parse_pipeline
-from hotdesk.runtime.checker import FaultKind, Settings, check_module
 from tests.running import OURS, wanted
 from tests.running.examples import EXAMPLES, inputs_of
 from tests.structured import Program, structured_programs

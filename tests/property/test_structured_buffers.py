@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, given, note, seed, settings
 from hypothesis import strategies as st
 from torch_mlir import ir
 
+from hotdesk.checker import Settings, check_module
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
-from hotdesk.runtime.checker import Settings, check_module
 from tests.harness import assert_same
 from tests.running import RefusedError, Subject, check, wanted
 from tests.running.examples import EXAMPLES, inputs_of

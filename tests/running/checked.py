@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, FaultKind, Settings, check_module
 from hotdesk.ir.context import entered, make_context
-from hotdesk.runtime.checker import CheckReport, FaultKind, Settings, check_module
 from hotdesk.runtime.planned import PlannedProgram
 from tests import harness
 from tests.harness import Compiled

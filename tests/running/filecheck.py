@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, Settings, interpreter_for, run
+from hotdesk.checker.arguments import empty, passed
+from hotdesk.checker.buffers import MemRef
+from hotdesk.checker.parameters import Parameter, parameters
+from hotdesk.checker.values import dtype_of
 from hotdesk.cli.arguments import ALIASES
 from hotdesk.ir.context import entered, make_context
 from hotdesk.ir.walking import defined_functions, symbol_name
-from hotdesk.runtime.checker import CheckReport, Settings, machine_for, run
-from hotdesk.runtime.checking.arguments import empty, passed
-from hotdesk.runtime.checking.blocks import View
-from hotdesk.runtime.checking.elements import dtype_of
-from hotdesk.runtime.checking.parameters import Parameter, parameters
 from tests.reference import Expected, expected
 
 DIRECTORY = Path(__file__).parent.parent / "filecheck"
@@ -152,11 +152,11 @@ def outcome(module: ir.Module, function: str, values: Sequence[Any], *, dealloca
     """A run under the memory checker. Its results are what the memrefs that were passed then hold, and what was returned."""
     settings = Settings(undefined="carry", deallocated=deallocated, steps=_STEPS, poison=poison)
     with entered(module.operation):
-        machine, entry = machine_for(module, function, settings)
+        interpreter, entry = interpreter_for(module, function, settings)
         found = parameters(entry, False)
-        given = passed(machine, entry, found, empty(_plain(found), values, {}))
-        views = [view for view, p in zip(given, found, strict=True) if isinstance(view, View) and not p.arena]
-        return run(machine, function, given, dict(enumerate(views)))
+        given = passed(interpreter, entry, found, empty(_plain(found), values, {}))
+        views = [view for view, p in zip(given, found, strict=True) if isinstance(view, MemRef) and not p.arena]
+        return run(interpreter, function, given, dict(enumerate(views)))
 
 
 def _plain(found: Sequence[Parameter]) -> list[Parameter]:

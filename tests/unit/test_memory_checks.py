@@ -10,9 +10,9 @@ import pytest
 from torch_mlir import ir
 
 import hotdesk
+from hotdesk.checker import CheckReport, Fault, FaultKind, Traffic
 from hotdesk.explain import Source
 from hotdesk.ir.context import make_context
-from hotdesk.runtime.checker import CheckReport, Fault, FaultKind, Traffic
 from tests import memory_checks
 from tests.harness import Compiled, everything
 from tests.running import Executable, checked

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hotdesk._bindings import ir
+from hotdesk.checker import CheckReport, Fault, Settings, check_module
 from hotdesk.cli.diagnostics import Diagnostic, Input
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
 from hotdesk.models.files import load_models
-from hotdesk.runtime.checker import CheckReport, Fault, Settings, check_module
 
 
 def main(arguments: Sequence[str]) -> int:

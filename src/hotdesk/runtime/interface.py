@@ -12,7 +12,7 @@ from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
 if TYPE_CHECKING:
     import sympy
 
-    from hotdesk.runtime.checking.report import CheckReport
+    from hotdesk.checker.report import CheckReport
 
 Dim: TypeAlias = "int | sympy.Expr"
 

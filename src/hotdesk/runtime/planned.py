@@ -17,17 +17,17 @@ import numpy as np
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffers import find_buffers
+from hotdesk.checker import interpreter_for, run
+from hotdesk.checker.arenas import settle
+from hotdesk.checker.arguments import passed
+from hotdesk.checker.buffers import Arena, MemRef
+from hotdesk.checker.interpreter import Interpreter, Settings
+from hotdesk.checker.parameters import Parameter, parameters
+from hotdesk.checker.report import CheckReport, Result
+from hotdesk.checker.values import Array, dtype_of, xp
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import defining_op, main_function, nested_ops
 from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.runtime.checker import machine_for, run
-from hotdesk.runtime.checking.arenas import settle
-from hotdesk.runtime.checking.arguments import passed
-from hotdesk.runtime.checking.blocks import Arena, View
-from hotdesk.runtime.checking.elements import Array, dtype_of, xp
-from hotdesk.runtime.checking.machine import Machine, Settings
-from hotdesk.runtime.checking.parameters import Parameter, parameters
-from hotdesk.runtime.checking.report import CheckReport, Result
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.planner import Planner
 from hotdesk.runtime.prepared import prepared_types
@@ -92,31 +92,31 @@ class PlannedProgram:
         settings: Settings | None = None,
     ) -> CheckReport:
         """Calls a function. `written` says of an argument which elements somebody has written, if not all."""
-        machine, entry = machine_for(self.module, name, settings)
+        interpreter, entry = interpreter_for(self.module, name, settings)
         found = parameters(entry, True)
         arguments = [values[p.number] if p.result is None else _room(p, shapes) for p in found]
-        given = passed(machine, entry, found, arguments)
+        given = passed(interpreter, entry, found, arguments)
         for number, where in (written or {}).items():
             if not np.all(where):
-                view: View = given[number]
-                view.block.written = xp.repeat(where.reshape(-1), view.dtype.itemsize).astype(np.uint8) * np.uint8(255)
-        lent = dict(enumerate(cast("list[View]", given)))
+                view: MemRef = given[number]
+                view.buffer.written = xp.repeat(where.reshape(-1), view.dtype.itemsize).astype(np.uint8) * np.uint8(255)
+        lent = dict(enumerate(cast("list[MemRef]", given)))
         slots = {p.result: lent[p.number] for p in found if p.result is not None}
         for number, place in lowered.held.items():
-            slots[number] = View.of(lent[place].block, shapes[number], lent[place].dtype)
-        self._place(machine, name, entry, lowered, symbols, lent)
-        return run(machine, name, given, slots)
+            slots[number] = MemRef.of(lent[place].buffer, shapes[number], lent[place].dtype)
+        self._place(interpreter, name, entry, lowered, symbols, lent)
+        return run(interpreter, name, given, slots)
 
     def _place(
         self,
-        machine: Machine,
+        interpreter: Interpreter,
         name: str,
         entry: ir.Operation,
         lowered: LoweredFunction,
         symbols: Mapping[str, int],
-        arguments: Mapping[int, View],
+        arguments: Mapping[int, MemRef],
     ) -> None:
-        """Tells the machine where the plan puts each allocation: in the arena, or in a result or donated input that lends memory.
+        """Tells the interpreter where the plan puts each allocation: in the arena, a result or a donated input that lends memory.
 
         `arguments` are views by place: arguments have the first places in the pointer table, in their order.
         """
@@ -127,14 +127,14 @@ class PlannedProgram:
         names.update({place: f"donated argument {place}" for place in lowered.donated})
         for place, lender in names.items():
             arenas[place] = Arena(lender, np.zeros(sizes[place], np.int32))
-            settle(arguments[place].block, arenas[place], 0)
+            settle(arguments[place].buffer, arenas[place], 0)
         original = main_function(self.module, name)
         buffers = [defining_op(buffer.base) for buffer in find_buffers(original)]
         copies = dict(zip(_allocations(original), _allocations(entry), strict=True))
         for placement in plan.placements:
             op = buffers[cast(int, placement.buffer_id)]
             if op is not None:
-                machine.homes[copies[op]] = (arenas[cast("int | None", placement.pool)], placement.offset)
+                interpreter.homes[copies[op]] = (arenas[cast("int | None", placement.pool)], placement.offset)
 
     def _weights(self) -> list[Array]:
         """The weights, in the order in which `@prepare` takes them."""

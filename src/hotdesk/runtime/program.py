@@ -26,7 +26,7 @@ from hotdesk.runtime.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered
 from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, seen_as, written
 
 if TYPE_CHECKING:
-    from hotdesk.runtime.checking.report import CheckReport
+    from hotdesk.checker.report import CheckReport
     from hotdesk.runtime.tensors import Kind
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, Settings, check_module
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
-from hotdesk.runtime.checker import CheckReport, Settings, check_module
 
 FREE = "hotdesk-buffer-deallocation"
 

@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, check, check_module
+from hotdesk.checker.buffers import MemRef
+from hotdesk.checker.dialects import DIALECTS
+from hotdesk.checker.interpreter import Dialects, Frame, OpReader, Step, leave
 from hotdesk.ir.context import entered, make_context
 from hotdesk.models import registry
 from hotdesk.models.effects import MemoryEffects
@@ -19,10 +23,6 @@ from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import register
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
-from hotdesk.runtime import checker
-from hotdesk.runtime.checking import code
-from hotdesk.runtime.checking.blocks import View
-from hotdesk.runtime.checking.code import Frame, Reading, Step
 
 M = "memref<?x?xf32>"
 
@@ -56,39 +56,39 @@ TAKEN = 0
 """Which of its first two regions `custom.region_if` runs."""
 
 
-def _region_if(reading: Reading) -> Step:
-    ways, join = reading.regions()[:2], reading.regions()[2]
+def _region_if(reader: OpReader) -> Step:
+    ways, join = reader.regions()[:2], reader.regions()[2]
 
     def step(frame: Frame) -> None:
-        given = ways[TAKEN].run(frame, [frame[slot] for slot in reading.operands])
-        for slot, value in zip(reading.results, join.run(frame, given), strict=True):
+        given = ways[TAKEN].run(frame, [frame[slot] for slot in reader.operands])
+        for slot, value in zip(reader.results, join.run(frame, given), strict=True):
             frame[slot] = value
 
     return step
 
 
-def _reserve(reading: Reading) -> Step:
+def _reserve(reader: OpReader) -> Step:
     def step(frame: Frame) -> None:
-        block = reading.machine.memory.allocate(16, "heap", "reserved", reading.at, 16)
-        frame[reading.results[0]] = View.of(block, [4], np.dtype(np.float32))
+        buffer = reader.interpreter.memory.allocate(16, "heap", "reserved", reader.at, 16)
+        frame[reader.results[0]] = MemRef.of(buffer, [4], np.dtype(np.float32))
 
     return step
 
 
-def _use(reading: Reading) -> Step:
+def _use(reader: OpReader) -> Step:
     def step(frame: Frame) -> None:
-        view = frame[reading.operands[0]]
-        assert isinstance(view, View)
-        reading.machine.memory.read(view, reading.at)
+        view = frame[reader.operands[0]]
+        assert isinstance(view, MemRef)
+        reader.interpreter.memory.read(view, reader.at)
 
     return step
 
 
-def _nothing(reading: Reading) -> Step:
+def _nothing(reader: OpReader) -> Step:
     return lambda frame: None
 
 
-MEANINGS: dict[str, Callable[[Reading], Step]] = {
+OPS: dict[str, Callable[[OpReader], Step]] = {
     "custom.region_if": _region_if,
     "custom.reserve": _reserve,
     "custom.use": _use,
@@ -99,8 +99,8 @@ MEANINGS: dict[str, Callable[[Reading], Step]] = {
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
     """The checker knows the ops of this file."""
-    monkeypatch.setattr(checker, "_MEANINGS", {**checker._MEANINGS, **MEANINGS})
-    monkeypatch.setattr(code, "_TERMINATORS", code._TERMINATORS | {"custom.region_if_yield"})
+    known = Dialects({**DIALECTS.ops, **OPS}, {**DIALECTS.terminators, "custom.region_if_yield": leave})
+    monkeypatch.setattr(check, "DIALECTS", known)
 
 
 def after(text: str, one: DeallocateAfterLastUse | None = None) -> list[str]:
@@ -114,11 +114,11 @@ def after(text: str, one: DeallocateAfterLastUse | None = None) -> list[str]:
     return [line.strip() for line in str(module).splitlines()]
 
 
-def run(text: str, arguments: list[object]) -> checker.CheckReport:
+def run(text: str, arguments: list[object]) -> CheckReport:
     context = make_context()
     context.allow_unregistered_dialects = True
     with context, ir.Location.unknown():
-        return checker.check_module(ir.Module.parse(text), "f", arguments)
+        return check_module(ir.Module.parse(text), "f", arguments)
 
 
 def region_if(other: str, behind: str = "") -> str:

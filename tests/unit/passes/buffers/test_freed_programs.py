@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, Settings, check_module
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import make_context
 from hotdesk.passes.base import Pass
@@ -17,7 +18,6 @@ from hotdesk.passes.buffers.hoist import BufferHoisting
 from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.promote import PromoteBuffersToStack
 from hotdesk.passes.buffers.share import ShareBuffers
-from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from tests.unit.passes.buffers.running import after
 
 RETURNED = """

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, Settings, check_module
 from hotdesk.errors import MissingExtraError, OptionError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.share import ShareBuffers
 from hotdesk.planning import cpsat, dive
-from hotdesk.runtime.checker import CheckReport, Settings, check_module
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import after, same
 from tests.unit.passes.buffers.test_sharing import CHAIN, inputs, step
