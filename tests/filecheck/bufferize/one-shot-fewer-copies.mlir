@@ -22,6 +22,7 @@ func.func @one_thread(%x: tensor<8xf32>, %v: f32) -> tensor<8xf32> {
 // -----
 
 // A slice with gaps is copied to be collapsed; the copy is overwritten, in the memory of the result.
+// CHECK:       decision: result of bufferization.alloc_tensor: copied: different-layout, 16 bytes
 // CHECK-LABEL: func.func @collapsed(
 // CHECK-SAME:    [[R:%[^ ]*]]: memref<4xf32> {bufferize.result
 // CHECK-NOT:     memref.alloc

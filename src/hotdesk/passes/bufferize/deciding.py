@@ -9,6 +9,7 @@ from hotdesk.analysis.in_place.conflicts import Aliases, reads_to_move, value_re
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
+from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
@@ -81,6 +82,11 @@ class Deciding:
             reason = Reason.SLICE_OVERWRITTEN if clash is None else Reason.SLICE_INSTEAD
             copied = Decision(f"result of {op.name}", Outcome.COPIED, reason, (op.source,), size)
             return self._add(self._with_conflict(copied, op, sliced, sliced, clash, False))
+        for operand, _ in op.facts.spaces.alike:  # what it makes has the operand's contents
+            value = op.operands[operand]
+            if self._analysis.readers.extent[value] is not WHOLE:
+                copied = Decision(f"result of {op.name}", Outcome.COPIED, Reason.DIFFERENT_LAYOUT, (op.source,), size)
+                return self._add(replace(copied, read=op.source, definition=self.source_of(value)))
         reason = Reason.NO_DEAD_OPERAND_OF_SAME_SIZE
         return self._add(Decision(f"result of {op.name}", Outcome.ALLOCATED, reason, (op.source,), size))
 

@@ -119,7 +119,6 @@ class OneShotBufferize(Pass):
         Reason.READ_LATER,
         Reason.RETURNED_INPUT,
         Reason.RETURNED_TWICE,
-        Reason.RETURNED_AS_MADE,
         Reason.RETURNED_VIEW,
         Reason.RETURNED_WEIGHT,
         Reason.RUNS_IN_PARALLEL,

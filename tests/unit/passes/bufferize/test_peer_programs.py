@@ -333,6 +333,76 @@ func.func @main(%v: f32, %n: index) -> (tensor<2xf32>, f32) {
 """,
         0,
     ),
+    "a switch that inserts, of dynamic sizes": (
+        """
+// given: 9, 1, 3, 2
+func.func @main(%x: tensor<?xf32>, %k: index, %i: index, %v: f32) -> tensor<?xf32> {
+  %0 = scf.index_switch %k -> tensor<?xf32>
+  case 0 {
+    scf.yield %x : tensor<?xf32>
+  }
+  default {
+    %1 = tensor.insert %v into %x[%i] : tensor<?xf32>
+    scf.yield %1 : tensor<?xf32>
+  }
+  return %0 : tensor<?xf32>
+}
+""",
+        1,
+    ),
+    "blocks that insert, of dynamic sizes": (
+        """
+// given: 9, 1, 3, 2
+func.func @main(%x: tensor<?xf32>, %k: i1, %i: index, %v: f32) -> tensor<?xf32> {
+  cf.cond_br %k, ^a, ^b
+^a:
+  %1 = tensor.insert %v into %x[%i] : tensor<?xf32>
+  cf.br ^j(%1 : tensor<?xf32>)
+^b:
+  cf.br ^j(%x : tensor<?xf32>)
+^j(%r: tensor<?xf32>):
+  return %r : tensor<?xf32>
+}
+""",
+        1,
+    ),
+    "branches of different dynamic sizes": (
+        """
+// given: 9, 8, 1, 3, 2
+func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>, %k: i1, %i: index, %v: f32) -> tensor<?xf32> {
+  %0 = scf.if %k -> tensor<?xf32> {
+    scf.yield %y : tensor<?xf32>
+  } else {
+    %1 = tensor.insert %v into %x[%i] : tensor<?xf32>
+    scf.yield %1 : tensor<?xf32>
+  }
+  return %0 : tensor<?xf32>
+}
+""",
+        1,
+    ),
+    "a region in a branch, of dynamic sizes": (
+        """
+// given: 9, 1, 3, 2
+func.func @main(%x: tensor<?xf32>, %k: i1, %i: index, %v: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.if %k -> tensor<?xf32> {
+    %q = scf.execute_region -> tensor<?xf32> {
+      %1 = tensor.insert %v into %x[%i] : tensor<?xf32>
+      scf.yield %1 : tensor<?xf32>
+    }
+    scf.yield %q : tensor<?xf32>
+  } else {
+    %1 = tensor.insert %v into %x[%i] : tensor<?xf32>
+    %2 = tensor.insert %v into %1[%c0] : tensor<?xf32>
+    scf.yield %2 : tensor<?xf32>
+  }
+  return %0 : tensor<?xf32>
+}
+""",
+        1,
+    ),
 }
 
 
