@@ -8,7 +8,7 @@ None when all bytes are.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -92,7 +92,10 @@ class Buffer:
 
 
 class MemRef:
-    """A memref: a buffer, the byte in it where it is aligned, and offset, sizes and strides in elements."""
+    """A memref: a buffer, the byte in it where it is aligned, and offset, sizes and strides in elements.
+
+    `dtype` is what lies in memory; `conversion` makes of it what a load gives, if that is something else (`arith.index_cast`).
+    """
 
     __slots__ = (
         "_array",
@@ -101,6 +104,7 @@ class MemRef:
         "_shadow",
         "_shadow_of",
         "buffer",
+        "conversion",
         "dtype",
         "offset",
         "sizes",
@@ -116,8 +120,10 @@ class MemRef:
         sizes: Sequence[int],
         strides: Sequence[int],
         dtype: np.dtype[Any],
+        conversion: Callable[[Array], Array] | None = None,
     ) -> None:
         self.buffer = buffer
+        self.conversion = conversion
         self.start = start
         self.offset = offset
         self.sizes = tuple(sizes)
@@ -136,7 +142,7 @@ class MemRef:
 
     def at(self, offset: int, sizes: Sequence[int], strides: Sequence[int]) -> MemRef:
         """Another view of the same elements."""
-        return MemRef(self.buffer, self.start, offset, sizes, strides, self.dtype)
+        return MemRef(self.buffer, self.start, offset, sizes, strides, self.dtype, self.conversion)
 
     @property
     def elements(self) -> int:

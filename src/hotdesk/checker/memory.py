@@ -143,7 +143,7 @@ class AddressSpace:
         self._alive(view, at, "read")
         self._touch(view, place, access, at)
         view.buffer.read_at = self._clock
-        value = view.array[place]
+        value = view.array[place] if view.conversion is None else view.conversion(view.array[place])
         if view.buffer.home is not None:
             find_overlap(view, place, self._findings, at)
         if view.buffer.written is None:
@@ -190,7 +190,7 @@ class AddressSpace:
         self._alive(view, at, "read")
         self._touch(view, ..., Access.READ, at)
         view.buffer.read_at = self._clock
-        values = view.array
+        values = view.array if view.conversion is None else view.conversion(view.array)
         if view.buffer.home is not None:
             find_overlap(view, ..., self._findings, at)
         if view.buffer.written is None:

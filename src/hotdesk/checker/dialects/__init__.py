@@ -1,12 +1,13 @@
 """What the ops of each dialect do, one file a dialect: `OPS` by op name, and `TERMINATORS` for those that end a block.
 
 Each is a function that reads an op (`interpreter.OpReader`) and returns what is to be done when it runs. `elementwise` holds what
-the dialects of numbers share. `affine` has no file: it is lowered first (`check`).
+the dialects of numbers share. Most of `affine` is lowered first (`check`).
 """
 
 from __future__ import annotations
 
 from hotdesk.checker.dialects import (
+    affine,
     arith,
     bufferization,
     cf,
@@ -25,6 +26,7 @@ from hotdesk.checker.interpreter import Dialects
 
 DIALECTS = Dialects(
     ops={
+        **affine.OPS,
         **arith.OPS,
         **bufferization.OPS,
         **cf.OPS,

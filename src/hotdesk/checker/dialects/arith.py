@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hotdesk._bindings import ir
 from hotdesk.checker.attributes import dense, number
 from hotdesk.checker.buffers import MemRef
 from hotdesk.checker.dialects.elementwise import (
@@ -249,6 +250,24 @@ def _signed_product(bits: int, dtype: np.dtype[Any]) -> Callable[[int, int], tup
 # Values as they are
 
 
+def _index_cast(reader: OpReader) -> Step:
+    """Of numbers; or of a memref, whose elements are cast when they are read."""
+    if not isinstance(reader.operand_type(0), (ir.MemRefType, ir.UnrankedMemRefType)):
+        return computing(_converted)(reader)
+    conversion, (source,), (result,) = _converted(reader), reader.operands, reader.results
+    reader.function.cast([source], [result])
+
+    def step(frame: Frame) -> None:
+        view: MemRef = frame[source]
+
+        def converted(values: Any) -> Any:
+            return conversion(values if view.conversion is None else view.conversion(values))
+
+        frame[result] = MemRef(view.buffer, view.start, view.offset, view.sizes, view.strides, view.dtype, converted)
+
+    return step
+
+
 def _select(reader: OpReader) -> Step:
     condition, a, b = reader.operands
     (result,) = reader.results
@@ -294,7 +313,7 @@ def constant(reader: OpReader) -> Step:
 
 
 _CONVERSIONS = (
-    "bitcast", "extf", "extsi", "extui", "fptosi", "fptoui", "index_cast", "index_castui", "sitofp", "truncf", "trunci", "uitofp",
+    "bitcast", "convertf", "extf", "extsi", "extui", "fptosi", "fptoui", "sitofp", "truncf", "trunci", "uitofp",
 )  # fmt: skip
 OPS: dict[str, Implementation] = {
     **{f"arith.{name}": of_floats(function) for name, function in _FLOATS.items()},
@@ -307,6 +326,8 @@ OPS: dict[str, Implementation] = {
     "arith.cmpi": computing(_compared),
     "arith.constant": constant,
     "arith.flush_denormals": of_floats(_flushed),
+    "arith.index_cast": _index_cast,
+    "arith.index_castui": _index_cast,
     "arith.mulsi_extended": _two(_signed_product),
     "arith.mului_extended": _two(_unsigned_product),
     "arith.select": _select,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.checker.dialects.elementwise import Function, of_floats, of_integers, unsigned
-from hotdesk.checker.interpreter import Implementation
+from hotdesk.checker.dialects.elementwise import Function, compute, of_floats, of_integers, unsigned
+from hotdesk.checker.interpreter import Frame, Implementation, OpReader, Step
 from hotdesk.checker.values import xp
 
 
@@ -105,7 +105,28 @@ _INTEGERS: dict[str, Function] = {
     "ipowi": _integer_power,
 }
 
+
+def _sine_and_cosine(reader: OpReader) -> Step:
+    interpreter, at = reader.interpreter, reader.at
+    parts = [
+        compute(interpreter, function, reader.operands, slot, at)
+        for function, slot in zip((np.sin, np.cos), reader.results, strict=True)
+    ]
+
+    def step(frame: Frame) -> None:
+        for part in parts:
+            part(frame)
+
+    return step
+
+
+def _is_normal(a: Any) -> Any:
+    return np.isfinite(a) & (np.abs(a) >= xp.finfo(a.dtype).tiny)
+
+
 OPS: dict[str, Implementation] = {
     **{f"math.{name}": of_floats(function) for name, function in _FLOATS.items()},
     **{f"math.{name}": of_integers(function) for name, function in _INTEGERS.items()},
+    "math.isnormal": of_floats(_is_normal),
+    "math.sincos": _sine_and_cosine,
 }
