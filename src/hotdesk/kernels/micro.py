@@ -54,6 +54,9 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
     b, b_at, b_row = f.pointer("b"), f.number("b_at"), f.number("b_row")
     c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
     columns, add = f.number("columns"), f.flag("add")
+    for i in range(rows):  # of c, which is wanted when all is summed; a row touches two lines at most
+        for j in (0, vectors * f.lanes - 1):
+            f.prefetch(c, f.add(c_at, f.mul(i, c_row), j), write=True)
     starts = [f.add(a_at, f.mul(i, a_row)) for i in range(rows)]
 
     def step(position: Index, sums: list[str]) -> list[str]:

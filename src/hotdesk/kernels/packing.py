@@ -32,6 +32,7 @@ def pack_function(machine: Machine, element: str, vectors: int) -> str:
     def copied() -> None:
         with f.loop(0, k) as p:
             source, target = f.add(b_at, f.mul(p, b_row)), f.mul(p, width)
+            f.prefetch(b, f.add(source, width), write=False)  # the next panel's
             for j in range(vectors):
                 f.store_vector(f.load_vector(b, f.add(source, j * f.lanes)), panel, f.add(target, j * f.lanes))
 

@@ -108,16 +108,16 @@ def product_functions(machine: Machine, element: str) -> str:
 
 
 def depth(machine: Machine, element: str) -> int:
-    """Steps of k for which a panel takes half of the nearest cache."""
+    """Steps of k for which a panel fits the nearest cache: half of one costs more passes over c than it saves of a panel."""
     row = Tile.of(machine).vectors * machine.vector_bytes
-    return max(64, machine.l1_bytes // 2 // row // 8 * 8)
+    return max(64, machine.l1_bytes // row // 8 * 8)
 
 
 def block_rows(machine: Machine, element: str) -> int:
-    """Rows of a, as deep as a panel, that take half of the second cache."""
+    """Rows of a, as deep as a panel, that fit the second cache."""
     element_bytes = machine.vector_bytes // machine.lanes(element)
     rows = Tile.of(machine).rows
-    return max(1, machine.l2_bytes // 2 // (depth(machine, element) * element_bytes) // rows) * rows
+    return max(1, machine.l2_bytes // (depth(machine, element) * element_bytes) // rows) * rows
 
 
 def _call(f: VectorBuilder, symbol: str, names: Sequence[str], values: Sequence[Index]) -> None:

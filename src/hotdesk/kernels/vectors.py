@@ -87,6 +87,11 @@ class VectorBuilder(KernelBuilder):
             f"vector.store {value}, {operand.flat}[{self.index(offset)}] : memref<?x{self.element}>, {self.vector}"
         )
 
+    def prefetch(self, operand: Operand, offset: Index, *, write: bool) -> None:
+        """Asks for a line of memory that will be wanted. It need not belong to anybody: a prefetch never fails."""
+        kind = f"{'write' if write else 'read'}, locality<3>, data : memref<?x{self.element}>"
+        self.line(f"memref.prefetch {operand.flat}[{self.index(offset)}], {kind}")
+
     def broadcast(self, scalar: str) -> str:
         return self.value(f"vector.broadcast {scalar} : {self.element} to {self.vector}")
 
