@@ -102,8 +102,8 @@ class SymbolicSizes:
             attribute = op.attributes["value"]
             return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
         if name in ("tensor.dim", "memref.dim"):
-            position = self.value(op.operands[1])
-            return self.shape(op.operands[0])[position] if isinstance(position, int) else None
+            position, shape = self.value(op.operands[1]), self.shape(op.operands[0])
+            return shape[position] if isinstance(position, int) and 0 <= position < len(shape) else None
         if name == "arith.extui" and str(op.operands[0].type) == "i1":
             decided = self._decided(op.operands[0])
             return None if decided is None else int(decided)

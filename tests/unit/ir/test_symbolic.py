@@ -237,6 +237,20 @@ def test_a_printed_size_is_read_back(size: sympy.Expr) -> None:
     assert SymbolicSizes(function(module)).shape(entry_block(function(module)).arguments[0]) == (size,)
 
 
+@pytest.mark.parametrize("number", [-1, 1, 4])
+def test_a_dimension_that_is_not_there_has_a_size_of_its_own(number: int) -> None:
+    module = parse(f"""func.func @f(%x: tensor<?xf32>) -> index {{
+      %c = arith.constant {number} : index
+      %d = tensor.dim %x, %c : tensor<?xf32>
+      return %d : index
+    }}""")
+    block = entry_block(function(module))
+    sizes = SymbolicSizes(function(module))
+    size = sizes.value(list(block.operations)[1].operation.results[0])
+    assert is_opaque(size)
+    assert size != sizes.shape(block.arguments[0])[0]
+
+
 # Arithmetic of sizes
 
 

@@ -215,11 +215,13 @@ def _erased_unused(value: ir.Value) -> bool:
 
 
 def _replace_dim(op: ir.Operation) -> None:
-    """Replaces a size of an allocation by the operand that gave it."""
+    """Replaces a size of an allocation by the operand that gave it; a dimension that it has not, nobody gave."""
     position, alloc = constant_of(op.operands[1]), defining_op(op.operands[0])
     if position is None or alloc is None or alloc.name != "memref.alloc":
         return
     sizes = shape_of(alloc.results[0].type)
+    if not 0 <= position < len(sizes):
+        return
     known = sizes[int(position)]
     size = alloc.operands[sizes[: int(position)].count(None)] if known is None else index_constant(known, op)
     op.results[0].replace_all_uses_with(size)
