@@ -132,6 +132,16 @@ class Reason(str, Enum):
     )
     NON_CONTIGUOUS_ARGUMENT = "non-contiguous-argument", "The argument has gaps or another order in memory."
     LIVE_AT_THE_SAME_TIME = "live-at-the-same-time", "Every buffer that is large enough is in use at this time."
+    NOTHING_TO_SHARE = "nothing-to-share", "No buffer that it could share was allocated before it."
+    TOO_SMALL = "too-small", "Every buffer that it could share has fewer bytes."
+    SIZE_NOT_PROVEN = (
+        "size-not-proven",
+        "The sizes are symbolic, and of no buffer that it could share it is proven that it has as many bytes.",
+    )
+    USED_ACROSS_BLOCKS = (
+        "used-across-blocks",
+        "Several blocks of the function use the buffer, so it counts as in use in all of them.",
+    )
     MULTIPLE_READERS = "multiple-readers", "More than one operation reads the value, so it is kept for them."
     DIFFERENT_BLOCK = "different-block", "The operations stand in different blocks, which may run unequally often."
     DESTINATION_LATER = "destination-later", "The destination is not known yet where the value is computed."

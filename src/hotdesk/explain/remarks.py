@@ -13,8 +13,9 @@
       …
 
 A remark is *passed* where memory was saved, *missed* where a buffer was copied or allocated, *failed* for an error, and
-*analysis* otherwise. Categories say what was at work: bufferize, share, fuse, fold, prepare, deallocate, place, copy; errors have
-the category of the pass they come from.
+*analysis* otherwise. Categories say what was at work: bufferize, share, fuse, fold, prepare, deallocate, place, copy. What only
+one kind of pass does names its category; what many do, as leaving a copy or an allocation, has that of the pass it comes from,
+as errors have.
 """
 
 from __future__ import annotations
@@ -63,11 +64,7 @@ _KINDS = {
     Outcome.RECOMPUTED: Kind.PASSED,
 }
 _CATEGORIES = {
-    Outcome.IN_PLACE: "bufferize",
-    Outcome.COPIED: "bufferize",
-    Outcome.ALLOCATED: "bufferize",
     Outcome.SHARED: "share",
-    Outcome.LENT: "bufferize",
     Outcome.PREPARED: "prepare",
     Outcome.FUSED: "fuse",
     Outcome.NOT_FUSED: "fuse",
@@ -81,6 +78,8 @@ _CATEGORIES = {
     Outcome.SPLIT: "split",
     Outcome.RECOMPUTED: "recompute",
 }
+"""Of outcomes that one kind of pass has; the others have the category of their pass, `_OF_ANY` if that names none."""
+_OF_ANY = "bufferize"
 _PASS_WORDS = {
     "bufferize": "bufferize",
     "in-place": "bufferize",
@@ -88,6 +87,7 @@ _PASS_WORDS = {
     "deallocation": "deallocate",
     "hoisting": "place",
     "promote": "place",
+    "workspaces": "place",
     "copy-removal": "copy",
     "share": "share",
     "merge": "share",
@@ -137,7 +137,7 @@ def remark_of(
     """A decision as a remark about a place."""
     return Remark(
         _KINDS.get(decision.outcome, Kind.ANALYSIS),
-        _CATEGORIES.get(decision.outcome, OTHER),
+        _CATEGORIES.get(decision.outcome) or _category_of(pass_name) or _OF_ANY,
         decision.outcome.name,
         pass_name,
         function,
@@ -152,11 +152,17 @@ def failure_of(
     error: HotdeskError, *, pass_name: str = "", function: str = "", file: str = "", line: int = 0, column: int = 0
 ) -> Remark:
     """An error of a pass as a remark about a place."""
-    category = next((name for word, name in _PASS_WORDS.items() if word in pass_name), OTHER)
     name = error.slug.upper().replace("-", "_")
     bare = type(error)(error.what, expected=error.expected, got=error.got, hint=error.hint)  # its place is the remark's
     arguments = (("Error", error.code), ("Remark", str(bare)))
-    return Remark(Kind.FAILED, category, name, pass_name, function, file, line, column, arguments)
+    return Remark(
+        Kind.FAILED, _category_of(pass_name) or OTHER, name, pass_name, function, file, line, column, arguments
+    )
+
+
+def _category_of(pass_name: str) -> str:
+    """The category of a pass; empty if its name tells none."""
+    return next((name for word, name in _PASS_WORDS.items() if word in pass_name), "")
 
 
 def as_line(remark: Remark) -> str:

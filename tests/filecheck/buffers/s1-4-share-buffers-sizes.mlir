@@ -42,7 +42,7 @@ func.func @elements(%z: f32, %y: f64, %o1: memref<16xf32>, %o2: memref<8xf64>) {
 // -----
 
 // Rule 2: a smaller one does not serve a larger one.
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
+// CHECK:       decision: allocation: allocated: too-small, 64 bytes
 // CHECK-LABEL: func.func @smaller(
 // CHECK:         memref.alloc() : memref<8xf32>
 // CHECK:         memref.alloc() : memref<16xf32>
@@ -64,7 +64,7 @@ func.func @smaller(%z: f32, %o1: memref<16xf32>, %o2: memref<8xf32>) {
 // may be anything.
 // CHECK:       decision: allocation: shared: live-range-ended, 400*s0 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 4*s0 bytes
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 400*s1 bytes
+// CHECK:       decision: allocation: allocated: size-not-proven, 400*s1 bytes
 // CHECK-LABEL: func.func @symbols(
 // CHECK:         [[BYTES:%.*]] = arith.muli
 // CHECK:         [[M:%.*]] = memref.alloc([[BYTES]]) {alignment = 4 : i64} : memref<?xi8>
@@ -229,9 +229,9 @@ func.func @others(%lb: index, %ub: index, %step: index, %z: f32, %out: memref<8x
 // -----
 
 // Rule 2: an index may be negative, so that %n + %k elements are not %k or more; as many and some more are.
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*opaque{{[0-9]+}} + 4*opaque{{[0-9]+}} bytes
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*opaque
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*opaque{{[0-9]+}} + 32 bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 4*opaque{{[0-9]+}} + 4*opaque{{[0-9]+}} bytes
+// CHECK:       decision: allocation: allocated: size-not-proven, 4*opaque
+// CHECK:       decision: allocation: allocated: nothing-to-share, 4*opaque{{[0-9]+}} + 32 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 4*opaque{{[0-9]+}} bytes
 // CHECK-LABEL: func.func @signed(
 func.func @signed(%n: index, %k: index, %z: f32) {
@@ -321,12 +321,12 @@ func.func @aligned(%z: f32, %y: f64) {
 // -----
 
 // Rule 2: at most so many elements, by a minimum; a part of fixed size in what is larger for all sizes; no bound for a maximum.
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 64 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 4*Min(16, opaque{{[0-9]+}}) bytes
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*s0 + 32 bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 4*s0 + 32 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 32 bytes
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*Max(16, opaque{{[0-9]+}}) bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 64 bytes
+// CHECK:       decision: allocation: allocated: size-not-proven, 4*Max(16, opaque{{[0-9]+}}) bytes
 // CHECK-LABEL: func.func @least(
 // CHECK:         [[M:%.*]] = memref.alloc() {alignment = 4 : i64} : memref<64xi8>
 // CHECK:         memref.view [[M]][{{%.*}}][] : memref<64xi8> to memref<16xf32>
@@ -369,12 +369,12 @@ func.func @most(%n: index, %z: f32) {
 // -----
 
 // Rule 2: a declared range says how many elements there are at most, or at least.
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 64 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 4*s0 bytes
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*s0 bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 4*s0 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 32 bytes
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 64 bytes
-// CHECK:       decision: allocation: allocated: live-at-the-same-time, 4*s0 bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 64 bytes
+// CHECK:       decision: allocation: allocated: size-not-proven, 4*s0 bytes
 // CHECK-LABEL: func.func @at_most(
 // CHECK:         [[M:%.*]] = memref.alloc() {alignment = 4 : i64} : memref<64xi8>
 // CHECK:         memref.view [[M]][{{%.*}}][{{%.*}}] : memref<64xi8> to memref<?xf32>

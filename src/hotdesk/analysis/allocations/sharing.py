@@ -76,7 +76,7 @@ class Sharing:
                     vague.append(may_be_held_across(self.allocations, allocation))
                 else:
                     known.append(Change(*across, self.allocations.bytes(allocation)))
-                self._say(allocation, Outcome.ALLOCATED, Reason.LIVE_AT_THE_SAME_TIME, allocation.op)
+                self._say(allocation, Outcome.ALLOCATED, Reason.USED_ACROSS_BLOCKS, allocation.op)
             elif isinstance(live, LiveRange) and live.lower < live.upper:
                 found.append((single_desk(self.allocations, allocation, live), live))
             elif is_held_to_the_end(self.allocations, allocation):
@@ -90,6 +90,8 @@ class Sharing:
         self._free: list[tuple[int, int, int]] = []
         self._symbolic: dict[Size, list[int]] = {}
         self._fits: dict[tuple[object, ...], bool] = {}
+        self._of_size: dict[Size, int] = {}  # the last desk of each size
+        self._largest = -1  # of the desks whose size is a number
         for desk, live in found:
             self._release(live.lower)
             self._seat(desk, live)
@@ -108,8 +110,8 @@ class Sharing:
                 self._symbolic.setdefault(size, []).append(number)
 
     def _seat(self, taken: Desk, live: LiveRange) -> None:
-        taker, refusal = taken.users[0], (Reason.LIVE_AT_THE_SAME_TIME, taken.users[0].op)
-        for rank, number in enumerate(self._candidates(taken)):
+        taker, refusal = taken.users[0], None
+        for number in self._candidates(taken):
             joined = self._join(self.desks[number], taken, live)
             first = self.desks[number].users[0].op
             if isinstance(joined, Desk):
@@ -118,10 +120,34 @@ class Sharing:
                 heapq.heappush(self._busy, (live.upper, number))
                 self._say(taker, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, first)
                 return
-            refusal = (joined, first) if rank == 0 else refusal
-        self.desks.append(taken)
-        heapq.heappush(self._busy, (live.upper, len(self.desks) - 1))
-        self._say(taker, Outcome.ALLOCATED, *refusal)
+            refusal = refusal or (joined, first)
+        self._say(taker, Outcome.ALLOCATED, *(refusal or self._why_none_fits(taken)))
+        self._add(taken, live)
+
+    def _add(self, desk: Desk, live: LiveRange) -> None:
+        number = len(self.desks)
+        self.desks.append(desk)
+        heapq.heappush(self._busy, (live.upper, number))
+        self._of_size[desk.bytes] = number
+        if isinstance(desk.bytes, int) and (self._largest < 0 or desk.bytes > self.desks[self._largest].bytes):
+            self._largest = number
+
+    def _why_none_fits(self, alone: Desk) -> tuple[Reason, int, str]:
+        """Why no free desk is large enough: those that are, are in use; or none is, or is known to be."""
+        if not self.desks:
+            return Reason.NOTHING_TO_SHARE, alone.users[0].op, ""
+        recent = range(len(self.desks) - 1, max(-1, len(self.desks) - 1 - _TRIED), -1)
+        others = [self._of_size.get(alone.bytes, -1), self._largest, *recent]
+        others = [number for number in dict.fromkeys(others) if number >= 0]
+        in_use = next((number for number in others if self._fits_in(alone, self.desks[number])), None)
+        if in_use is not None:
+            return Reason.LIVE_AT_THE_SAME_TIME, self.desks[in_use].users[0].op, ""
+        free = self._free[-1][2] if self._free else next(iter(self._symbolic.values()), [-1])[-1]
+        other = self.desks[free if free >= 0 else others[0]]
+        smaller = self._fits_in(other, alone)
+        source = self.allocations.source(other.users[0].op)
+        sizes = f"It needs {alone.bytes} bytes; `{source.op}` ({source.location}) has {other.bytes}."
+        return Reason.TOO_SMALL if smaller else Reason.SIZE_NOT_PROVEN, other.users[0].op, sizes
 
     def _candidates(self, alone: Desk) -> list[int]:
         """Some free desks that are large enough (rule 2), the best ones first."""
@@ -182,6 +208,7 @@ class Sharing:
         )
         return joined if self._profile.accept(changes) else Reason.RAISES_PEAK
 
-    def _say(self, allocation: Allocation, outcome: Outcome, reason: Reason, because: int) -> None:
+    def _say(self, allocation: Allocation, outcome: Outcome, reason: Reason, because: int, hint: str = "") -> None:
         sources = tuple(map(self.allocations.source, dict.fromkeys((allocation.op, because))))
-        self.decisions.append(Decision("allocation", outcome, reason, sources, self.allocations.bytes(allocation)))
+        size = self.allocations.bytes(allocation)
+        self.decisions.append(Decision("allocation", outcome, reason, sources, size, hint=hint))

@@ -210,7 +210,7 @@ def test_what_an_unknown_region_hands_out_is_kept() -> None:
     )
     with entered(module.operation):
         decisions = ShareBuffers().run(module)
-    assert [decision.reason for decision in decisions] == [Reason.KEPT_BY_UNKNOWN, Reason.LIVE_AT_THE_SAME_TIME]
+    assert [decision.reason for decision in decisions] == [Reason.KEPT_BY_UNKNOWN, Reason.NOTHING_TO_SHARE]
 
 
 @pytest.mark.parametrize(
