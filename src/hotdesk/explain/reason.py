@@ -25,6 +25,10 @@ class Reason(str, Enum):
     RESULT_SLOT = "result-slot", "The value is a result of the program and is computed in the caller's memory."
     OVERWRITTEN_UNREAD = "overwritten-unread", "What the buffer holds is overwritten before anything reads it."
     LIVE_RANGE_ENDED = "live-range-ended", "The buffer that had these bytes is not used any more."
+    FREED_IF_OWNED = (
+        "freed-if-owned",
+        "The buffer is the function's to free on some paths only, so a flag tells at run time.",
+    )
     WEIGHT_ONLY = "weight-only", "The value depends on weights alone, so it is computed once."
     CHEAP_TO_RECOMPUTE = "cheap-to-recompute", "Computing the value again costs less than keeping it."
     SINGLE_READER = "single-reader", "One operation reads the value, element by element, so the two become one."

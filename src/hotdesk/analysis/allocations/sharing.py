@@ -110,7 +110,8 @@ class Sharing:
                 self._symbolic.setdefault(size, []).append(number)
 
     def _seat(self, taken: Desk, live: LiveRange) -> None:
-        taker, refusal = taken.users[0], None
+        taker = taken.users[0]
+        refusal: tuple[Reason, int, str] | None = None
         for number in self._candidates(taken):
             joined = self._join(self.desks[number], taken, live)
             first = self.desks[number].users[0].op
@@ -120,7 +121,7 @@ class Sharing:
                 heapq.heappush(self._busy, (live.upper, number))
                 self._say(taker, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, first)
                 return
-            refusal = refusal or (joined, first)
+            refusal = refusal or (joined, first, "")
         self._say(taker, Outcome.ALLOCATED, *(refusal or self._why_none_fits(taken)))
         self._add(taken, live)
 

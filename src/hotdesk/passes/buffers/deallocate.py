@@ -16,8 +16,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import bytes_of
@@ -26,12 +26,13 @@ from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.analysis.ownership.releases import Place
 from hotdesk.analysis.tensors.call_graph import bottom_up
-from hotdesk.errors import OptionError
+from hotdesk.errors import BufferizationError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import index_constant
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import is_memref, shape_of
+from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, modules, runs_every_call, symbol_name, users
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.branch_edges import split_edge
@@ -77,8 +78,25 @@ class DeallocateAfterLastUse(Pass):
                 raise OptionError(
                     f"option '{option}' of pass '{self.name}'", expected=" or ".join(known), got=repr(value)
                 )
+        given = module.operation.clone(ip=False) if self.mode == "ownership" else None
         with collection_put_off():
-            return tuple(decision for each in modules(module) for decision in self._run(each))
+            try:
+                return self._run_all(module)
+            except BufferizationError as error:
+                if given is None or not self._takes_copies(cast(ir.Module, given)):
+                    raise
+                raise _with_copies(error) from error
+
+    def _run_all(self, module: ir.Module) -> tuple[Decision, ...]:
+        return tuple(decision for each in modules(module) for decision in self._run(each))
+
+    def _takes_copies(self, module: ir.Module) -> bool:
+        """Whether copies do for what ownership does not; changes the module."""
+        try:
+            replace(self, mode="copies")._run_all(module)
+        except BufferizationError:
+            return False
+        return True
 
     def _run(self, module: ir.Module) -> tuple[Decision, ...]:
         dynamic = self.private_function_dynamic_ownership
@@ -92,6 +110,13 @@ class DeallocateAfterLastUse(Pass):
             name = symbol_name(function)
             decisions[name], flagged[name] = _Deallocation(function, self, flagged, lends).run()
         return tuple(d for f in functions if runs_every_call(f) for d in decisions[symbol_name(f)])
+
+
+def _with_copies(error: BufferizationError) -> BufferizationError:
+    """The same refusal, with the option that would not refuse."""
+    way = "`mode=copies` takes it: memory that is one of several is copied, and copies see no later writes to the original"
+    hint = way if error.hint is None else f"{error.hint}; or {way}"
+    return type(error)(error.what, expected=error.expected, got=error.got, where=error.where, hint=hint)
 
 
 class _Deallocation:
@@ -141,10 +166,9 @@ class _Deallocation:
         for owner, places in ownership.places.items():
             if owner in unused:
                 continue
-            last = ownership.last_uses[owner]
             placed += ((place, owner) for place in places)
-            if places and last >= 0 and program.buffers[owner].kind is Kind.ALLOCATION:
-                decisions.append(self._decision(program.buffers[owner].value, flags.rewritten.op(last)))
+            if places:
+                decisions.append(self._decision(program, ownership, flags, owner))
         points = _Points(program, flags, self._options.placement == "end-of-block")
         for place, owner in sorted(placed, key=lambda pair: -pair[1]):
             flags.free(owner, *points.of(place))
@@ -154,15 +178,28 @@ class _Deallocation:
                     flags.free(owner, *points.of(place))
         return decisions
 
-    def _decision(self, value: ir.Value, last: ir.Operation) -> Decision:
+    def _decision(self, program: BufferProgram, ownership: Ownership, flags: OwnershipFlags, owner: int) -> Decision:
+        """What is freed behind its last use, or where it is made if it has none; with a flag, if that tells at run time."""
+        buffer, last = program.buffers[owner], ownership.last_uses[owner]
+        last = max(last, buffer.producer) if last < 0 else last
+        at = flags.rewritten.op(last if last >= 0 else program.blocks[buffer.block].last)
+        subject = "allocation" if buffer.kind is Kind.ALLOCATION else "buffer"
+        reason = Reason.FREED_IF_OWNED if owner in flags.rewritten.flags else Reason.LIVE_RANGE_ENDED
+        source = Source(at.name, python_line(at.location))
+        return Decision(subject, Outcome.FREED, reason, (source,), self._bytes(flags.rewritten.value(owner)))
+
+    def _bytes(self, value: ir.Value) -> Size:
+        """The bytes that a memref shows; 0 for one without a rank."""
         kind = value.type
         size = self._static.get(kind)
-        if size is None:
-            size = bytes_of(value, self._sizes)
-            if isinstance(size, int) and is_memref(kind) and None not in shape_of(kind):
-                self._static[kind] = size
-        source = Source(last.name, python_line(last.location))
-        return Decision("allocation", Outcome.FREED, Reason.LIVE_RANGE_ENDED, (source,), size)
+        if size is not None:
+            return size
+        if not isinstance(kind, ir.MemRefType):
+            return 0
+        found = bytes_of(value, self._sizes)
+        if isinstance(found, int) and None not in shape_of(kind):
+            self._static[kind] = found
+        return found
 
     def _copied(self, copied: ReturnedCopy) -> Decision:
         return Decision("result", Outcome.COPIED, copied.reason, (Source("func.return", copied.location),), copied.size)
