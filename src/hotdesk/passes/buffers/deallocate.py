@@ -130,14 +130,17 @@ class _Deallocation:
         lends: bool,
     ) -> None:
         self._function, self._options, self._flagged, self._lends = function, options, flagged, lends
-        self._sizes = SymbolicSizes(function)
         self._static: dict[ir.Type, int] = {}  # bytes by type
+        self._bytes: dict[int, Size] = {}  # of what is freed
 
     def run(self) -> tuple[list[Decision], tuple[int, ...]]:
         """What was decided, and the results that now come with a flag."""
         settled = settle(self._function, self._options, self._flagged, self._lends)
         program, ownership = settled.program, settled.ownership
         flags = OwnershipFlags(program, ownership, self._lends)
+        sizes = SymbolicSizes(self._function)
+        freed = [owner for owner, places in ownership.places.items() if places]
+        self._bytes = {owner: self._bytes_of(program.buffers[owner].value, sizes) for owner in freed}
         freeing = [op for op in program.ops if is_dropped(program, op, ownership)]
         dropped = {op.number: flags.rewritten.op(op.number) for op in freeing}
         flags.run()
@@ -186,9 +189,9 @@ class _Deallocation:
         subject = "allocation" if buffer.kind is Kind.ALLOCATION else "buffer"
         reason = Reason.FREED_IF_OWNED if owner in flags.rewritten.flags else Reason.LIVE_RANGE_ENDED
         source = Source(at.name, python_line(at.location))
-        return Decision(subject, Outcome.FREED, reason, (source,), self._bytes(flags.rewritten.value(owner)))
+        return Decision(subject, Outcome.FREED, reason, (source,), self._bytes[owner])
 
-    def _bytes(self, value: ir.Value) -> Size:
+    def _bytes_of(self, value: ir.Value, sizes: SymbolicSizes) -> Size:
         """The bytes that a memref shows; 0 for one without a rank."""
         kind = value.type
         size = self._static.get(kind)
@@ -196,7 +199,7 @@ class _Deallocation:
             return size
         if not isinstance(kind, ir.MemRefType):
             return 0
-        found = bytes_of(value, self._sizes)
+        found = bytes_of(value, sizes)
         if isinstance(found, int) and None not in shape_of(kind):
             self._static[kind] = found
         return found
