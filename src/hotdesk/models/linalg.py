@@ -40,12 +40,21 @@ def _opaque_facts(op: ir.Operation) -> Facts:
     return Facts(reads=frozenset(range(len(op.operands))), ties=tuple((first + i, i) for i in range(results)))
 
 
+def inputs_of(op: ir.Operation) -> int:
+    """How many operands of a linalg op, on tensors or memrefs, are in front of its inits."""
+    if "operandSegmentSizes" in op.attributes:
+        return segment_sizes(op)[0]
+    if len(op.results):
+        return len(op.operands) - len(op.results)
+    return len(op.operands) // 2 if op.name == "linalg.reduce" else len(op.operands) - 1
+
+
 def _payload_facts(op: ir.Operation, maps: list[ir.AffineMap]) -> Facts:
-    results = len(op.results)
-    inputs = segment_sizes(op)[0] if "operandSegmentSizes" in op.attributes else len(op.operands) - results
+    """Whatever is read or written by the payload's maps; an op on memrefs has no ties, and writes its inits all the same."""
+    inputs = inputs_of(op)
     arguments = enumerate(op.regions[0].blocks[0].arguments)
     reads = frozenset(number for number, argument in arguments if next(iter(argument.uses), None) is not None)
-    ties = tuple((inputs + i, i) for i in range(results))
+    ties = tuple((inputs + i, i) for i in range(len(op.results)))
     written = maps[inputs:]
     if not all(cast(Any, each).is_permutation for each in written) or not _is_parallel(op):
         kept = {inputs + i for i, each in enumerate(written) if not cast(Any, each).is_projected_permutation}

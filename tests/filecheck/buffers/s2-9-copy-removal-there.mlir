@@ -11,9 +11,9 @@ func.func @empty(%x: memref<4x0xf32>, %y: memref<4x0xf32>) {
 
 // -----
 
-// What comes back is what was there; then nobody reads what went.
-// CHECK-DAG:   decision: copy: removed: already-there, 32 bytes
-// CHECK-DAG:   decision: copy: removed: overwritten-unread, 32 bytes
+// What comes back is what was there: the source serves, and is copied to itself.
+// CHECK-DAG:   decision: copy: removed: source-reused, 32 bytes
+// CHECK-DAG:   decision: copy: removed: copy-of-itself, 32 bytes
 // CHECK-LABEL: func.func @there_and_back(
 // CHECK-NOT:     memref.copy
 // CHECK:         return
@@ -21,6 +21,24 @@ func.func @there_and_back(%y: memref<8xf32>) {
   %a = memref.alloc() : memref<8xf32>
   memref.copy %y, %a : memref<8xf32> to memref<8xf32>
   memref.copy %a, %y : memref<8xf32> to memref<8xf32>
+  memref.dealloc %a : memref<8xf32>
+  return
+}
+
+// -----
+
+// The buffer is written later, so that the source does not serve; yet what comes back at first is what was there.
+// CHECK-DAG:   decision: copy: removed: already-there, 32 bytes
+// CHECK-DAG:   decision: copy: removed: overwritten-unread, 32 bytes
+// CHECK-LABEL: func.func @there_and_back_and_on(
+// CHECK-NOT:     memref.copy
+// CHECK:         linalg.fill
+func.func @there_and_back_and_on(%z: f32, %y: memref<8xf32>, %o: memref<8xf32>) {
+  %a = memref.alloc() : memref<8xf32>
+  memref.copy %y, %a : memref<8xf32> to memref<8xf32>
+  memref.copy %a, %y : memref<8xf32> to memref<8xf32>
+  linalg.fill ins(%z : f32) outs(%a : memref<8xf32>)
+  linalg.add ins(%a, %y : memref<8xf32>, memref<8xf32>) outs(%o : memref<8xf32>)
   memref.dealloc %a : memref<8xf32>
   return
 }

@@ -41,6 +41,17 @@ SOURCE: dict[str, tuple[int, Reason, str]] = {
         T + "%v = memref.cast %t : memref<8xf32> to memref<?xf32>\n" + MADE + COPY + WRITE_T,
     ),
     "both are used": (3, Reason.STILL_USED, AS_ARGUMENTS + T + COPY + WRITE_T + READ.format("%s")),
+    "both are used until the source is freed": (
+        3,
+        Reason.STILL_USED,
+        AS_ARGUMENTS + T + COPY + WRITE_T + READ.format("%s") + FREE.format("%s") + READ_T + FREE.format("%t"),
+    ),
+    "a call takes no other layout of what is freed": (
+        5,
+        Reason.OTHER_TYPE,
+        f"%w = memref.alloc() : memref<16xf32>\n%s = memref.subview %w[4] [8] [1] : memref<16xf32> to {PART}\n" + T
+        + f"memref.copy %s, %t : {PART} to memref<8xf32>\nmemref.dealloc %s : {PART}\n" + CALLED.format("%t"),
+    ),
     "what is handed over is freed through a view": (
         4,
         Reason.FREED_ELSEWHERE,
@@ -60,7 +71,7 @@ SOURCE: dict[str, tuple[int, Reason, str]] = {
     "the source is freed while the target is read": (
         4,
         Reason.FREED_ELSEWHERE,
-        AS_ARGUMENTS + T + COPY + FREE.format("%x") + READ_T + FREE.format("%t"),
+        AS_ARGUMENTS + T + COPY + "scf.if %c {\n" + FREE.format("%x") + "}\n" + READ_T + FREE.format("%t"),
     ),
     "a call takes no other layout": (
         5,

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import freeing_op, why_not_replaced
+from hotdesk.analysis.allocations.new_memory import freeing_op, only_frees, why_not_replaced
 from hotdesk.analysis.allocations.retyping import Fit
 from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.copying.copies import Copy, Memory
 from hotdesk.analysis.copying.effects import CopyEffects
-from hotdesk.analysis.memrefs.aliasing import Aliases
+from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.explain import Reason
 
@@ -83,6 +83,24 @@ class CopyContext:
     def are_freed_alike(self, one: Allocation, other: Allocation) -> bool:
         """Whether one op frees both allocations: what one of them is handed on as, the other one may be."""
         return len({freeing_op(self.program.ops[each.op].operation) for each in (one, other)}) == 1
+
+    def freed_here(self, copy: Copy, target: Allocation) -> int | None:
+        """The op of the copy's block behind it that frees the source as what frees the target would, which nothing does before.
+
+        None if there is none, or the target is no memory of the block.
+        """
+        if not self.is_here(target, copy):
+            return None
+        program, name = self.program, freeing_op(self.program.ops[target.op].operation)
+        shown = (copy.source, program.root(copy.source))
+        for user in sorted({user for buffer in shown for user in program.users[buffer] if user > copy.op}):
+            op = program.ops[user]
+            if op.name != name or op.block != program.ops[copy.op].block or not only_frees(op.operation):
+                continue
+            whole = self.aliases.relation(op.operation.operands[0], self.value(copy.source)) is Alias.MUST
+            alone = len(op.operands) == 1 and not any(copy.op < free < user for free in target.frees)
+            return user if whole and alone else None
+        return None
 
     def are_known(self, op: int, before: int, copy: Copy) -> bool:
         """Whether all operands of an op are known in front of another op of the copy's block."""

@@ -8,15 +8,9 @@ from hotdesk.analysis.copying.copies import Copy, Memory
 from hotdesk.analysis.fusion.generics import read_generic
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.analysis.memrefs.buffer_program import Kind
-from hotdesk.analysis.memrefs.memory_effects import Effects, effects_of, payload_effects
+from hotdesk.analysis.memrefs.memory_effects import Effects, effects_of, payload_effects, read_as_written
 from hotdesk.ir.types import is_memref, shape_of
 
-_ELEMENTWISE = frozenset(
-    {
-        *("map", "add", "sub", "mul", "div", "exp", "log", "abs", "ceil"),
-        *("floor", "negf", "tanh", "sqrt", "rsqrt"),
-    }
-)
 _OVERWRITING = ("memref.copy", "linalg.copy", "linalg.fill")
 
 
@@ -71,18 +65,42 @@ class CopyEffects:
         apart_from = [*effects.writes, *inside.reads, *inside.writes]
         if any(not self._is_value_apart(value, target.value, classes) for value in apart_from):
             return False
+        elementwise = read_as_written(operation)
         sourced = [value for value in effects.writes if source.buffer in self.memory.classes_of(value)]
         if any(value != self._value(source.buffer) for value in sourced):
             return False
         for number, value in enumerate(operation.operands):
             if value not in effects.reads or not self.memory.classes_of(value) & classes:
                 continue
-            relation = self._aliases.relation(value, target.value)
-            arguments = {self._program.buffers[self._program.numbers[value]].kind, target.kind} == {Kind.ARGUMENT}
-            same = relation is Alias.MUST or (arguments and value.type == target.value.type)
-            if not relation.apart and not (same and _is_elementwise(operation, number, self._value(source.buffer))):
+            apart = self._aliases.relation(value, target.value).apart
+            if not apart and not (self._are_same_or_apart(value, target.value) and number in elementwise):
                 return False
         return True
+
+    def writes_where_it_reads(self, op: int, copy: Copy) -> bool:
+        """Whether an op reads the target of a copy element by element, and writes no element of the source but that one."""
+        operation, (source, target) = self._program.ops[op].operation, map(self._value, (copy.source, copy.target))
+        effects = effects_of(operation)
+        if effects is None or (operation.name.startswith("linalg.") and payload_effects(operation) != Effects()):
+            return False
+        classes, elementwise = self.memory.classes(copy.target), read_as_written(operation)
+        read = [
+            (n, v)
+            for n, v in enumerate(operation.operands)
+            if self.memory.classes_of(v) & classes and is_memref(v.type)
+        ]
+        if any(v != target or v in effects.writes or number not in elementwise for number, v in read):
+            return False
+        of_source = self.memory.classes(copy.source)
+        written = [value for value in effects.writes if not self._is_value_apart(value, source, of_source)]
+        return all(self._are_same_or_apart(value, source) for value in written)
+
+    def _are_same_or_apart(self, a: ir.Value, b: ir.Value) -> bool:
+        """Whether two memrefs that may overlap are then the same element by element, as arguments are taken to be."""
+        if self._aliases.relation(a, b) is Alias.MUST:
+            return True
+        kinds = {self._program.buffers[self._program.numbers[value]].kind for value in (a, b)}
+        return kinds == {Kind.ARGUMENT} and a.type == b.type
 
     def _is_value_apart(self, value: ir.Value, other: ir.Value, classes: frozenset[int]) -> bool:
         """Whether a memref shares no element with another one, which has these classes."""
@@ -95,14 +113,3 @@ class CopyEffects:
 def _stores_all(op: ir.Operation) -> bool:
     """Whether an op stores the only element of a memref."""
     return op.name == "memref.store" and all(size == 1 for size in shape_of(op.operands[1].type))
-
-
-def _is_elementwise(op: ir.Operation, operand: int, output: ir.Value) -> bool:
-    """Whether each element of an operand is read only in the iteration that writes the same element of an output."""
-    generic = read_generic(op)
-    if generic is None:
-        return op.name.removeprefix("linalg.") in _ELEMENTWISE
-    places = [i for i in generic.outputs if op.operands[i] == output]
-    return all(generic.parallel) and all(
-        generic.is_permutation(place) and generic.maps[place] == generic.maps[operand] for place in places
-    )

@@ -3,17 +3,23 @@
 1. the target is a whole allocation, and other memory does as well (`analysis.allocations.new_memory`); it is one of the copy's
    block, or is used in that block only;
 2. nothing touches the target before the copy, and the source is known wherever the target is;
-3. the source is an allocation of the block that nothing touches after the copy; or after it nothing writes the target, and
-   nothing the source as long as the target is read;
-4. it is clear who frees: the whole source is handed over with the target's deallocations, and the same op frees both; or the
-   target stays in the block, is freed as a whole by the op that frees such memory, and the source's deallocations can wait;
+3. no write to one of the two is read in the other: the source is freed in the copy's block behind it, wherever it was made, and
+   until then nothing writes it, nor the target while anything touches the source; or it is an allocation of the block that
+   nothing touches after the copy; or after it nothing writes the target, and nothing the source as long as the target is read.
+   The last op that reads the target may write the source all the same if it reads each element where it writes it;
+4. it is clear who frees: the same op frees both, and the source's deallocation in the block goes, so that the target's free the
+   source; or the whole source is handed over with the target's deallocations; or the target stays in the block, is freed as a
+   whole by the op that frees such memory, and the source's deallocations can wait;
 5. every op that has the target takes the source's type, or a cast or slices made anew of it; none counts on the target's
    alignment (`analysis.allocations.retyping`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hotdesk.analysis.allocations.retyping import Fit, fit_of
+from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.copying.context import CopyContext, Refusal, Reuse
 from hotdesk.analysis.copying.copies import Copy
 from hotdesk.explain import Reason
@@ -36,6 +42,16 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
         return Refusal(2, Reason.TOUCHED_BETWEEN, before[0])
     if min(target.users) <= context.defined(copy.source, copy):
         return Refusal(2, Reason.DESTINATION_LATER, min(target.users))
+    stays = memory.is_viewed_only(target) and not memory.leaves(target)
+    freed = context.freed_here(copy, target)
+    if freed is not None and (stays or context.is_heap(target)):
+        writer = _written_until(context, copy, target, freed)
+        if writer is not None:
+            return Refusal(3, Reason.STILL_USED, writer)
+        fit = fit_of(program, target, copy.source, stays=stays)
+        if not isinstance(fit, Fit):
+            return Refusal(5, *fit)
+        return _freed_as_target(context, copy, target, freed, fit, stays=stays)
     owner = memory.owner(copy.source)
     if owner is not None and not (
         context.is_here(owner, copy) and not memory.leaves(owner) and memory.is_viewed_only(owner)
@@ -48,10 +64,10 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     if not dead:
         kept = [(copy.target, {target.buffer}, len(program.ops)), (copy.source, read, end)]
         writers = ((op, buffer) for buffer, classes, last in kept for op in memory.writing(classes, copy.op + 1, last))
-        writer = next((op for op, buffer in writers if context.effects.may_write(op, buffer)), None)
+        found = (op for op, buffer in writers if context.effects.may_write(op, buffer))
+        writer = next((op for op in found if not _ends_there(context, copy, op, after)), None)
         if writer is not None:
             return Refusal(3, Reason.STILL_USED, writer)
-    stays = memory.is_viewed_only(target) and not memory.leaves(target)
     fit = fit_of(program, target, copy.source, stays=stays)
     if not isinstance(fit, Fit):
         return Refusal(5, *fit)
@@ -74,3 +90,31 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     last = context.dominance.within(after[-1], program.ops[copy.op].block) if after else None
     moved = tuple((free, last) for free in frees if last is not None)
     return Reuse(target.frees, end, min(target.users), fit, moved)
+
+
+def _written_until(context: CopyContext, copy: Copy, target: Allocation, freed: int) -> int | None:
+    """An op that writes one of the two before the source is freed, so that the other one would show it; None if there is none."""
+    memory, read = context.memory, context.memory.classes(copy.source)
+    for op in memory.writing(read, copy.op + 1, freed):
+        if context.effects.may_write(op, copy.source):
+            return op
+    touched = memory.touching(read, copy.op + 1, freed)
+    return next(iter(memory.writing({target.buffer}, copy.op + 1, freed)), None) if touched else None
+
+
+def _freed_as_target(
+    context: CopyContext, copy: Copy, target: Allocation, freed: int, fit: Fit, *, stays: bool
+) -> Reuse | Refusal:
+    """The source is freed where the target is; if nothing frees that yet, where it was, or behind the target's last use."""
+    program, ends = context.program, len(context.program.ops)
+    if target.frees or not stays:
+        return Reuse((freed,), ends, min(target.users), fit)
+    after = context.memory.touching({target.buffer}, freed + 1, ends)
+    last = context.dominance.within(after[-1], program.ops[copy.op].block) if after else None
+    return Reuse((), ends, min(target.users), fit, () if last is None else ((freed, last),))
+
+
+def _ends_there(context: CopyContext, copy: Copy, op: int, after: Sequence[int]) -> bool:
+    """Whether an op of the block is the last one to touch the target, and writes elements of the source as it reads them."""
+    is_last = op == after[-1] and context.are_here((op,), copy)
+    return is_last and context.effects.writes_where_it_reads(op, copy)

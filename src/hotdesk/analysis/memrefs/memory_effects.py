@@ -13,7 +13,9 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.generics import read_generic
 from hotdesk.analysis.memrefs.memref_views import VIEWS
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import nested_ops, segment_sizes
+from hotdesk.ir.walking import nested_ops
+from hotdesk.models.linalg import facts as linalg_facts
+from hotdesk.models.linalg import inputs_of
 from hotdesk.models.registry import model_of
 
 _NOTHING = frozenset(
@@ -38,7 +40,7 @@ def effects_of(op: ir.Operation) -> Effects | None:
     """What an op reads and writes, or None if that is not known."""
     if not op.name.startswith("linalg."):
         return None if len(op.regions) else _simple(op)
-    inputs, generic = _inputs(op), read_generic(op)
+    inputs, generic = inputs_of(op), read_generic(op)
     operands = [(i, value) for i, value in enumerate(op.operands) if is_memref(value.type)]
     inside = payload_effects(op)
     if inside is None:
@@ -60,11 +62,12 @@ def payload_effects(op: ir.Operation) -> Effects | None:
     return Effects(tuple(reads), tuple(writes))
 
 
-def _inputs(op: ir.Operation) -> int:
-    """How many operands of a linalg op are inputs."""
-    if "operandSegmentSizes" in op.attributes:
-        return segment_sizes(op)[0]
-    return len(op.operands) // 2 if op.name == "linalg.reduce" else len(op.operands) - 1
+def read_as_written(op: ir.Operation) -> frozenset[int]:
+    """The operands of which an op reads, before it writes an element of any memref, that element only, by the rule for tensors
+    (`Facts.elementwise`): such an operand may lie where the op writes, element by element."""
+    if op.name == "memref.copy":
+        return frozenset({0})
+    return linalg_facts(op).elementwise if op.name.startswith("linalg.") else frozenset()
 
 
 def _simple(op: ir.Operation) -> Effects | None:

@@ -58,7 +58,7 @@ OVERLAP = (
 
 GO: dict[str, tuple[str, int]] = {
     "a chain": (A + copy("%x", "%a") + B + copy("%a", "%b") + exp("%b", "%y") + FREE_A + FREE_B, 0),
-    "there and back": (A + copy("%y", "%a") + copy("%a", "%y") + exp("%a", "%y") + FREE_A, 1),
+    "there and back": (A + copy("%y", "%a") + copy("%a", "%y") + exp("%a", "%y") + FREE_A, 0),
     "twice": (A + copy("%x", "%a") + exp("%a", "%y") + copy("%x", "%a") + exp("%a", "%y") + FREE_A, 0),
     "to itself through views": (
         (f"%v = memref.subview %y[4] [4] [1] : {M} to {LAST}\n"
