@@ -31,6 +31,7 @@ _PASSES = (
     "hotdesk-buffer-loop-hoisting",
     "hotdesk-promote-buffers-to-stack",
     "hotdesk-copy-removal",
+    "hotdesk-displace-buffers",
     "hotdesk-share-buffers",
     "hotdesk-merge-allocations",
 )

@@ -5,6 +5,7 @@ MOVING = (
     "hotdesk-buffer-loop-hoisting",
     "hotdesk-promote-buffers-to-stack",
     "hotdesk-copy-removal",
+    "hotdesk-displace-buffers",
     "hotdesk-share-buffers",
     "hotdesk-merge-allocations",
 )

@@ -52,9 +52,11 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-buffer-loop-hoisting": "hotdesk.passes.buffers.loop_hoist:BufferLoopHoisting",
     "hotdesk-promote-buffers-to-stack": "hotdesk.passes.buffers.promote:PromoteBuffersToStack",
     "hotdesk-copy-removal": "hotdesk.passes.buffers.copy_removal:CopyRemoval",
+    "hotdesk-displace-buffers": "hotdesk.passes.buffers.displace:DisplaceBuffers",
     "hotdesk-share-buffers": "hotdesk.passes.buffers.share:ShareBuffers",
     "hotdesk-merge-allocations": "hotdesk.passes.buffers.merge:MergeAllocations",
     "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",
+    "hotdesk-buffer-pipeline": "hotdesk.passes.buffers.pipeline:BufferPipeline",
 }
 
 

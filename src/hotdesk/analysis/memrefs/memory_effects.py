@@ -70,6 +70,14 @@ def read_as_written(op: ir.Operation) -> frozenset[int]:
     return linalg_facts(op).elementwise if op.name.startswith("linalg.") else frozenset()
 
 
+def overwritten(op: ir.Operation) -> frozenset[int]:
+    """The memrefs, by operand, that a linalg op writes and whose contents it does not want."""
+    if not op.name.startswith("linalg."):
+        return frozenset()
+    inits = (i for i, value in enumerate(op.operands) if i >= inputs_of(op) and is_memref(value.type))
+    return frozenset(inits) - linalg_facts(op).reads
+
+
 def _simple(op: ir.Operation) -> Effects | None:
     match op.name:
         case "memref.load":
