@@ -54,7 +54,8 @@ class DeallocateAfterLastUse(Pass):
         private_function_dynamic_ownership: private functions that others call do not copy a result that they do not own, but
             return a flag beside it. Recursive ones do copy.
         mode: `ownership`, or `copies`: what would need a flag gets memory of its own on all paths, as buffer deallocation did
-            before there was ownership. Copies see no later writes to the original.
+            before there was ownership. Copies see no later writes to the original. A refusal names this mode where it does not
+            refuse.
         placement: `last-use`, or `end-of-block`, for comparison: at the end of the block with the last use.
         reload_scalars: an op that uses a scalar counts as a use of the memory the scalar was loaded from, for code generators
             that compute scalars again where they are used.
@@ -63,6 +64,7 @@ class DeallocateAfterLastUse(Pass):
     name: ClassVar[str] = "hotdesk-buffer-deallocation"
     reasons: ClassVar[tuple[Reason, ...]] = (
         Reason.LIVE_RANGE_ENDED,
+        Reason.FREED_IF_OWNED,
         Reason.RETURNED_INPUT,
         Reason.RETURNED_TWICE,
         Reason.RETURNED_FREED_OTHERWISE,

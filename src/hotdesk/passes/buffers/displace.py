@@ -9,10 +9,7 @@ Legal iff rules 1 to 5 of `analysis.copying.displacement` hold. The peak does no
 is written, both are there, and afterwards one of them was. Deallocations may be there or not. Copies are left to copy removal,
 which goes in front of this pass: what is computed in its destination needs no buffer.
 
-Reason codes: `dies-here` where a result takes over; else that of the operand that came closest: `no-dead-operand-of-same-size`,
-`different-element-type`, `different-layout`, `other-memory-space`, `read-by-same-op`, `not-writable-input`,
-`not-writable-constant`, `partial-view`, `read-later`, `different-block`, `destination-later`, `leaves-scope`, `freed-elsewhere`,
-`freed-by-another-op`, `other-type`, `alignment-assumed`, and why other memory does not do for the result.
+A result that has memory of its own says why by the operand that came closest.
 """
 
 from __future__ import annotations
@@ -23,23 +20,39 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.copying.displacement import Displacements
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 
 
 @dataclass(frozen=True, slots=True)
 class DisplaceBuffers(Pass):
-    """Writes the result of an op over an operand that dies there, in the place of an allocation of its own.
-
-        linalg.add ins(%a, %y) outs(%b); memref.dealloc %a    ->    linalg.add ins(%a, %y) outs(%a)  // %a for %b
-
-    Legal iff rules 1 to 5 of `analysis.copying.displacement` hold: the operand is read where it is written, has the result's
-    type, dies there and is the block's to give, its deallocation is clear, and other memory does for the result. There are no
-    options. Reason codes are in the module docstring.
-    """
+    """Writes results over operands that die there (rules in `analysis.copying.displacement`)."""
 
     name: ClassVar[str] = "hotdesk-displace-buffers"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.DIES_HERE,
+        Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
+        Reason.DIFFERENT_ELEMENT_TYPE,
+        Reason.DIFFERENT_LAYOUT,
+        Reason.OTHER_MEMORY_SPACE,
+        Reason.READ_BY_SAME_OP,
+        Reason.NOT_WRITABLE_INPUT,
+        Reason.NOT_WRITABLE_CONSTANT,
+        Reason.PARTIAL_VIEW,
+        Reason.READ_LATER,
+        Reason.DIFFERENT_BLOCK,
+        Reason.DESTINATION_LATER,
+        Reason.LEAVES_SCOPE,
+        Reason.FREED_ELSEWHERE,
+        Reason.FREED_BY_ANOTHER_OP,
+        Reason.OTHER_TYPE,
+        Reason.ALIGNMENT_ASSUMED,
+        Reason.ASYNCHRONOUS,
+        Reason.DOES_MORE_THAN_ALLOCATE,
+        Reason.NOT_KNOWN_TO_MOVE,
+        Reason.NOT_ORDINARY_MEMORY,
+    )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

@@ -1,11 +1,17 @@
-"""All passes on buffers that need no choice of anybody's, in the order that is best: memrefs in, freed and shared memrefs out.
+"""Runs the passes on buffers that need no choice of anybody's, in the order that is best.
 
-    hotdesk-opt program.mlir --hotdesk-buffer-pipeline
+    %a = memref.alloc(); linalg.tanh ins(%x) outs(%a)            %a = memref.alloc(); linalg.tanh ins(%x) outs(%a)
+    %b = memref.alloc(); linalg.add ins(%a, %y) outs(%b)   ->    linalg.add ins(%a, %y) outs(%a)
+    %c = memref.alloc(); linalg.tanh ins(%b) outs(%c)            linalg.tanh ins(%a) outs(%o)
+    memref.copy %c, %o                                           memref.dealloc %a
 
-is `--hotdesk-buffer-hoisting --hotdesk-buffer-deallocation --hotdesk-buffer-loop-hoisting --hotdesk-copy-removal
---hotdesk-displace-buffers --hotdesk-share-buffers`. Copies go first of those that look for memory, since what is computed in its
-destination needs none; a result takes over what its own operand had before buffers of others are looked at. Each is legal for
-itself, so all are.
+It is `hotdesk-buffer-hoisting`, `hotdesk-buffer-deallocation`, `hotdesk-buffer-loop-hoisting`, `hotdesk-copy-removal`,
+`hotdesk-displace-buffers` and `hotdesk-share-buffers`, one after the other; legal iff
+
+1. each of them is legal, which it decides for itself.
+
+Copies go first of those that look for memory, since what is computed in its destination needs none; a result takes over what its
+own operand had before the memory of others is looked at.
 """
 
 from __future__ import annotations
@@ -15,7 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Reason
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.copy_removal import CopyRemoval
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
@@ -34,6 +40,20 @@ class BufferPipeline(Pass):
     """
 
     name: ClassVar[str] = "hotdesk-buffer-pipeline"
+    reasons: ClassVar[tuple[Reason, ...]] = tuple(
+        dict.fromkeys(
+            reason
+            for each in (
+                BufferHoisting,
+                DeallocateAfterLastUse,
+                BufferLoopHoisting,
+                CopyRemoval,
+                DisplaceBuffers,
+                ShareBuffers,
+            )
+            for reason in each.reasons
+        )
+    )
     arguments_overlap: bool = True
 
     def passes(self) -> Sequence[Pass]:

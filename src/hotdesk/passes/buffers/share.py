@@ -44,7 +44,11 @@ class ShareBuffers(Pass):
     name: ClassVar[str] = "hotdesk-share-buffers"
     reasons: ClassVar[tuple[Reason, ...]] = (
         Reason.LIVE_RANGE_ENDED,
+        Reason.NOTHING_TO_SHARE,
         Reason.LIVE_AT_THE_SAME_TIME,
+        Reason.TOO_SMALL,
+        Reason.SIZE_NOT_PROVEN,
+        Reason.USED_ACROSS_BLOCKS,
         Reason.RAISES_PEAK,
         Reason.DIFFERENT_BLOCK,
         Reason.SIZE_DEFINED_BELOW,

@@ -1,0 +1,11 @@
+// hotdesk-opt --hotdesk-displace-buffers
+func.func @main(%x1: memref<100x100xf32>, %x2: memref<100x100xf32>, %out: memref<100x100xf32>) {
+  %x3 = memref.alloc() : memref<100x100xf32>
+  linalg.tanh ins(%x2 : memref<100x100xf32>) outs(%x3 : memref<100x100xf32>)
+  %x4 = memref.alloc() : memref<100x100xf32>
+  linalg.add ins(%x3, %x1 : memref<100x100xf32>, memref<100x100xf32>) outs(%x4 : memref<100x100xf32>)
+  memref.dealloc %x3 : memref<100x100xf32>
+  linalg.transpose ins(%x4 : memref<100x100xf32>) outs(%out : memref<100x100xf32>) permutation = [1, 0]
+  memref.dealloc %x4 : memref<100x100xf32>
+  return
+}
