@@ -13,9 +13,9 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from torch_mlir import ir
 
+from hotdesk.checker import CheckReport, Settings, check_module
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
-from hotdesk.runtime.checker import CheckReport, Settings, check_module
 
 M = "memref<4x4xf32>"
 T = "memref<4x4xf32, strided<[1, 4]>>"
