@@ -10,13 +10,13 @@ An operand qualifies iff, for an op that does not read its destination:
    of its caller's.
 
 Of several, one in a writable argument's memory goes first: nobody else can use that. When none qualifies, the answer names the
-operand that came closest and the rule it failed.
+operand that came closest and the first rule it failed, and says whether that was the only one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.in_place.places import Places
@@ -25,12 +25,15 @@ from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.ir.types import same_space, shape_of
 
+_ELEMENTWISE = 3  # how close an operand comes that is not read element by element
+
 
 @dataclass(frozen=True, slots=True)
 class Displacement:
     """The value number of the operand to overwrite, or None with the reason why not and the op number behind it.
 
-    `candidate` is the value that came closest, and `clash` what would be read too late if it were overwritten.
+    `candidate` is the value that came closest, and `clash` what would be read too late if it were overwritten; `alone` says that
+    it fails no other rule.
     """
 
     value: int | None
@@ -38,6 +41,7 @@ class Displacement:
     conflict: int | None = None
     candidate: int | None = field(default=None, compare=False)
     clash: Clash | None = field(default=None, compare=False)
+    alone: bool = field(default=False, compare=False)
 
 
 def find_displacement(
@@ -52,41 +56,49 @@ def find_displacement(
 
     `apart` are the places that the result must stay out of.
     """
-    wanted = function.values[op.results[result]]
     closest = Displacement(None, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE)
     closest_rank = 0
     qualified: list[int] = []
     for number, value in enumerate(op.operands):
         if value == NOT_A_TENSOR or number not in op.facts.reads:
             continue
-        candidate = function.values[value]
-        if candidate.shape != wanted.shape:
-            rank, refusal = 1, Displacement(None, _shape_reason(candidate.shape, wanted.shape), None, value)
-        elif shape_of(candidate.value.type) != shape_of(wanted.value.type):
-            rank, refusal = 1, Displacement(None, Reason.SIZE_NOT_PROVEN_EQUAL, None, value)
-        elif candidate.element != wanted.element:
-            rank, refusal = 2, Displacement(None, Reason.DIFFERENT_ELEMENT_TYPE, None, value)
-        elif not same_space(function.space(value), function.space(wanted.number)):
-            rank, refusal = 2, Displacement(None, Reason.OTHER_MEMORY_SPACE, None, value)
-        elif number not in op.facts.elementwise:
-            rank, refusal = 3, Displacement(None, Reason.READ_BY_SAME_OP, op.number, value)
-        elif readers.root[value] in readers.undefined:
+        failures = _failures(function, op, number, result, places, apart)
+        first = next(failures, None)
+        if readers.root[value] in readers.undefined and (first is None or first[0] > _ELEMENTWISE):
             continue
-        elif (conflict := places.conflict(op, number, value, result)) is not None:
-            rank, refusal = 4, Displacement(None, conflict.reason, conflict.op, value, conflict.clash)
-        elif places.place_of(value) is None:
-            rank, refusal = 5, Displacement(None, Reason.PARTIAL_VIEW, None, value)
-        elif places.place_of(value) in apart:
-            rank, refusal = 6, Displacement(None, Reason.RESULT_SLOT, None, value)
-        else:
+        if first is None:
             qualified.append(value)
-            continue
-        if rank > closest_rank:
-            closest_rank, closest = rank, refusal
+        elif first[0] > closest_rank:
+            closest_rank, closest = first[0], replace(first[1], alone=next(failures, None) is None)
     if not qualified:
         return closest
     owned = {places.find(argument) for argument in function.writable_arguments}
     return Displacement(next((v for v in qualified if places.place_of(v) in owned), qualified[0]), Reason.DIES_HERE)
+
+
+def _failures(
+    function: FunctionRecord, op: OpRecord, number: int, result: int, places: Places, apart: Collection[int]
+) -> Iterator[tuple[int, Displacement]]:
+    """The rules that an operand fails, in their order; the later the first one comes, the closer the operand."""
+    value, wanted = op.operands[number], function.values[op.results[result]]
+    candidate = function.values[value]
+    if candidate.shape != wanted.shape:
+        yield 1, Displacement(None, _shape_reason(candidate.shape, wanted.shape), None, value)
+    elif shape_of(candidate.value.type) != shape_of(wanted.value.type):
+        yield 1, Displacement(None, Reason.SIZE_NOT_PROVEN_EQUAL, None, value)
+    if candidate.element != wanted.element:
+        yield 2, Displacement(None, Reason.DIFFERENT_ELEMENT_TYPE, None, value)
+    if not same_space(function.space(value), function.space(wanted.number)):
+        yield 2, Displacement(None, Reason.OTHER_MEMORY_SPACE, None, value)
+    if number not in op.facts.elementwise:
+        yield _ELEMENTWISE, Displacement(None, Reason.READ_BY_SAME_OP, op.number, value)
+    conflict = places.conflict(op, number, value, result)
+    if conflict is not None:
+        yield 4, Displacement(None, conflict.reason, conflict.op, value, conflict.clash)
+    if places.place_of(value) is None:
+        yield 5, Displacement(None, Reason.PARTIAL_VIEW, None, value)
+    if places.place_of(value) in apart:
+        yield 6, Displacement(None, Reason.RESULT_SLOT, None, value)
 
 
 def _shape_reason(candidate: tuple[object, ...], wanted: tuple[object, ...]) -> Reason:

@@ -43,7 +43,8 @@ class OperandDecision:
     """Whether a tied operand is written in place, why, and the number of the op behind the reason.
 
     `fresh` says that its contents were undefined: a new buffer is written, and the reason says why no operand that dies here
-    was overwritten instead; `candidate` is the operand that came closest. `clash` is what would have been read too late.
+    was overwritten instead; `candidate` is the operand that came closest, and `alone` whether the reason is all that is in its
+    way. `clash` is what would have been read too late.
     """
 
     op: int
@@ -54,6 +55,7 @@ class OperandDecision:
     fresh: bool = False
     candidate: int | None = field(default=None, compare=False)
     clash: Clash | None = field(default=None, compare=False)
+    alone: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,8 @@ def _decide(
             places.join(value, op.results[result])
         if joined and into_part:
             return OperandDecision(op.number, operand, True, Reason.WRITTEN_IN_DESTINATION)
-        return OperandDecision(op.number, operand, True, reason, missed.conflict, True, candidate, missed.clash)
+        alone = missed.value is not None or missed.alone
+        return OperandDecision(op.number, operand, True, reason, missed.conflict, True, candidate, missed.clash, alone)
     conflict = places.conflict(op, operand, value, result)
     if conflict is not None:
         return OperandDecision(op.number, operand, False, conflict.reason, conflict.op, clash=conflict.clash)

@@ -10,7 +10,7 @@ from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import same_space
@@ -52,7 +52,9 @@ class Deciding:
         candidate = value if found.candidate is None else found.candidate
         because = (op.source, *([self._record.ops[found.conflict].source] if found.conflict is not None else []))
         decision = Decision(subject, outcome, found.reason, because, size)
-        return self._add(self._with_conflict(decision, op, candidate, target, found.clash, found.fresh))
+        told = self._with_conflict(decision, op, candidate, target, found.clash, found.fresh)
+        # To remove one thing of several that stand in the way changes nothing.
+        return self._add(told if found.alone else replace(told, hint=""))
 
     def of_layout(self, op: OpRecord, operand: int) -> Decision:
         """About an operand that is copied because it is not contiguous."""
@@ -154,8 +156,10 @@ class Deciding:
     ) -> Decision:
         """A decision with what forbids that `op` puts `target` where `value` lies."""
         if decision.reason in _READ_ONLY:
-            return self._of_read_only(decision, op, value, fresh)
+            return self._of_read_only(decision, op, value, target, fresh)
         if decision.reason is Reason.OVERWRITTEN_UNREAD:
+            if self._is_carried(value):  # what a loop gets anew may be copied for it in front of the loop
+                return replace(decision, write=op.source)
             situation = Situation(fresh=fresh, dying=self.source_of(value))
             return replace(decision, write=op.source, hint=hint(decision, situation))
         if clash is None:
@@ -174,7 +178,7 @@ class Deciding:
         moves = tuple(each.source for each in reads_to_move(self._record, self._analysis, clash.lost, writer))
         return replace(told, hint=hint(told, Situation(moves=moves, cheap=self._is_cheap(clash.lost), fresh=fresh)))
 
-    def _of_read_only(self, decision: Decision, op: OpRecord, value: int, fresh: bool) -> Decision:
+    def _of_read_only(self, decision: Decision, op: OpRecord, value: int, target: int, fresh: bool) -> Decision:
         path = self._aliases.path(value, self._aliases.is_read_only_origin)
         if not path:
             return replace(decision, write=op.source)
@@ -193,9 +197,22 @@ class Deciding:
             moves=tuple(each.source for each in moves),
             cheap=self._is_cheap(origin),
             reads_on=read is not None,
+            returned=self._is_returned(target),
             fresh=fresh,
         )
         return replace(told, hint=hint(told, situation))
+
+    def _is_carried(self, value: int) -> bool:
+        """Whether a value is an argument of a block inside an op."""
+        found = self._record.values[value]
+        return found.producer is None and self._record.blocks[found.block].parent >= 0
+
+    def _is_returned(self, value: int) -> bool:
+        """Whether a value lies where a result of the function does."""
+        places = self._analysis.places
+        return any(
+            places.find(value) == places.find(each) for each in self._record.end.operands if each != NOT_A_TENSOR
+        )
 
     def _is_cheap(self, value: int) -> bool:
         """Whether a value costs nothing but a write to make again: filled with one element, which needs no tensor."""

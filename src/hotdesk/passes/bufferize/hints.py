@@ -1,4 +1,7 @@
-"""What would make a copy or an allocation unnecessary, in a sentence; nothing where we know of nothing."""
+"""What would make a copy or an allocation unnecessary, in a sentence; nothing where we know of nothing.
+
+Who follows a hint has the same program, and not the copy or allocation that it is about.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ class Situation:
         moves: the ops that read too late and could run before the write.
         cheap: the definition costs less to compute again than to copy.
         reads_on: something reads the argument later, whoever owns it.
+        returned: what is written there is a result of the function, which has memory of its own unless told otherwise.
         dying: what made an operand that dies at the op.
         fresh: the op has an undefined destination, so that another pass has to choose the operand to overwrite.
     """
@@ -34,6 +38,7 @@ class Situation:
     moves: tuple[Source, ...] = ()
     cheap: bool = False
     reads_on: bool = False
+    returned: bool = False
     fresh: bool = False
     dying: Source | None = None
 
@@ -45,7 +50,7 @@ def hint(decision: Decision, situation: Situation) -> str:
         return f"Run `{DESTINATIONS}` before: it lets the op overwrite {_named(situation.dying)}, which dies here."
     if decision.reason is Reason.LIES_ELSEWHERE and situation.fresh:
         return (
-            f"Run `{EMPTY_TENSORS}` before: it lets {_named(decision.definition)} write there, if nothing forbids it."
+            f"Run `{EMPTY_TENSORS}` before: it lets {_named(decision.definition)} write there, or says what forbids it."
         )
     if found and situation.fresh:
         return f"{found} Then `{DESTINATIONS}` lets the op write there."
@@ -56,12 +61,12 @@ def _hint(decision: Decision, situation: Situation) -> str:
     match decision.reason:
         case Reason.NOT_WRITABLE_INPUT if situation.argument is not None:
             return _donate(decision, situation)
+        case Reason.NOT_WRITABLE_CONSTANT if situation.fresh:
+            return ""  # what holds the constant's elements instead takes as much memory as is saved
         case Reason.NOT_WRITABLE_CONSTANT if situation.cheap:
             return "Start from `linalg.fill` instead of a constant."
         case Reason.READ_LATER | Reason.ALREADY_OVERWRITTEN | Reason.SLICE_INSTEAD:
             return _order(decision, situation)
-        case Reason.READ_BY_SAME_OP if situation.fresh:
-            return "Read it by the indexing map by which the result is written."
         case Reason.DIFFERENT_LAYOUT if decision.because and decision.because[0].op == "tensor.collapse_shape":
             return "Reshape the whole first and take the part afterwards."
         case _:
@@ -70,11 +75,11 @@ def _hint(decision: Decision, situation: Situation) -> str:
 
 def _donate(decision: Decision, situation: Situation) -> str:
     donate = f"Donate argument {situation.argument} with `hotdesk.donated`"
+    if situation.returned:
+        donate += " and let the result lie there (`results-in-donated`)"
     if situation.moves:
         return f"{donate}, and {_move(decision, situation)}."
-    if situation.reads_on:
-        return f"{donate}, and let nothing read it after {_named(decision.write)}."
-    return f"{donate}."
+    return "" if situation.reads_on else f"{donate}."
 
 
 def _order(decision: Decision, situation: Situation) -> str:
@@ -82,8 +87,6 @@ def _order(decision: Decision, situation: Situation) -> str:
         return f"Compute {_named(decision.definition)} again for each use, as `hotdesk-rematerialize-cheap-ops` does."
     if situation.moves:
         return f"M{_move(decision, situation)[1:]}."
-    if decision.read is not None and decision.read.op == "func.return":
-        return "Return it no more, if the caller does not need it."
     return ""
 
 

@@ -86,12 +86,15 @@ HINTS = {
     ),
     "an argument is donated": (
         program([INSERT, f"return %1 : {T}"], f"%x: {T}"),
-        "Donate argument 0 with `hotdesk.donated`.",
+        "Donate argument 0 with `hotdesk.donated` and let the result lie there (`results-in-donated`).",
         program([INSERT, f"return %1 : {T}"]),
     ),
     "an argument is donated and a read moves": (
         program([INSERT, VIEW, EMPTY, READ, f"return %1, %2 : {T}, {H}"], f"%x: {T}", **BOTH),
-        "Donate argument 0 with `hotdesk.donated`, and move `linalg.exp` (-:5:6) before `tensor.insert` (-:2:6).",
+        (
+            "Donate argument 0 with `hotdesk.donated` and let the result lie there (`results-in-donated`), "
+            "and move `linalg.exp` (-:5:6) before `tensor.insert` (-:2:6)."
+        ),
         program([VIEW, EMPTY, READ, INSERT, f"return %1, %2 : {T}, {H}"], **BOTH),
     ),
     "a constant is filled": (
