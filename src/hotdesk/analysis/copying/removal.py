@@ -30,15 +30,18 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.retyping import Fit
 from hotdesk.analysis.allocations.uses import bytes_of
+from hotdesk.analysis.copying import source_reuse, target_reuse
 from hotdesk.analysis.copying.context import CopyContext, Reuse
 from hotdesk.analysis.copying.copies import Copy
 from hotdesk.analysis.copying.source_reuse import source_serves
 from hotdesk.analysis.copying.target_reuse import target_serves
 from hotdesk.analysis.memrefs.aliasing import Alias
 from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.explain.conditions import condition
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of
 
+_PAGE = "docs/passes/hotdesk-copy-removal.md"
 _NEAR, _TRIED = 1_024, 4
 
 
@@ -105,7 +108,9 @@ class CopyRemovals:
             return self._removal(copy, Reason.TARGET_REUSED, backwards, classes, copy.source, target)
         likely = backwards if forwards.number <= backwards.number else forwards
         because = self._source(likely.op if likely.op >= 0 else copy.op)
-        hint = f"The source could serve but for constraint {forwards.number}, the target but for {backwards.number}."
+        source_fails = condition(source_reuse.__doc__, forwards.number)
+        target_fails = condition(target_reuse.__doc__, backwards.number)
+        hint = f"The source would serve if this held: {source_fails}; the target, if {target_fails} ({_PAGE})."
         sources = tuple(dict.fromkeys((self._source(op.number), because)))
         return Decision("copy", Outcome.COPIED, likely.reason, sources, self._bytes(copy), hint=hint)
 

@@ -1,0 +1,16 @@
+"""Conditions in the words of the page that numbers them: a docstring, from which the page of the pass is made."""
+
+from __future__ import annotations
+
+import re
+
+_ITEM = re.compile(r"^(\d+)\. (.*(?:\n {3}.*)*)", re.MULTILINE)
+
+
+def condition(text: str | None, number: int) -> str:
+    """A numbered condition of a docstring in quotes; by its number where Python was told to keep no docstrings."""
+    for found in _ITEM.finditer(text or ""):
+        if int(found[1]) == number:
+            words = " ".join(found[2].split())
+            return f'"{re.sub(r" ?[(]`[^)]*`[)]", "", words).rstrip(";.")}"'
+    return f"condition {number}"
