@@ -26,7 +26,7 @@ from benchmarks.planner_cases.shapes import POOLS, Shapes
 from benchmarks.planner_cases.shapes import measure as measure_shapes
 from benchmarks.results import surroundings
 from hotdesk.planning import Buffer, Plan, Problem, check, plan
-from hotdesk.planning.certificate import certificate, spelled
+from hotdesk.planning.problem.bounds import certificate, spelled
 
 RANDOM_SIZES = (100, 1_000, 10_000, 100_000)
 

@@ -34,8 +34,8 @@ from hotdesk.ir.walking import main_function
 from hotdesk.ordering import LowerPeak
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.pipeline import Log, optimize_tensors
-from hotdesk.planning.scheduling import schedule
-from hotdesk.planning.scheduling_problem import Schedule
+from hotdesk.planning.scheduling.problem import Schedule
+from hotdesk.planning.scheduling.scheduler import schedule
 
 COLUMNS = (
     *("network", "tasks", "peak given", "peak found", "bound", "×", "found by", "states", "search s"),

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from hotdesk.planning import Buffer, Checker, Plan, Pool, PoolId, Problem, plan
-from hotdesk.planning.on_call import OnCall
-from hotdesk.planning.stacking import Stacking, read_stacking
+from hotdesk.planning.sizes.on_call import OnCall
+from hotdesk.planning.sizes.stacking import Stacking, read_stacking
 
 COUNT = 200
 SAMPLES = ((512, 512), (64, 64), (8, 8))

@@ -19,7 +19,7 @@ from hotdesk.models.callee import DONATED
 from hotdesk.ordering import LowerPeak
 from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
-from hotdesk.planning.amounts import parse_bytes
+from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.executable import CompiledProgram, aligned
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.heap import give_back_free_memory

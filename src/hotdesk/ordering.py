@@ -24,7 +24,7 @@ from hotdesk.ir.polynomials import Polynomials
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.pipeline import Log
-from hotdesk.planning.polynomials import Polynomial, is_never_less
+from hotdesk.planning.sizes.polynomials import Polynomial, is_never_less
 from hotdesk.runtime.comparing import never_larger
 from hotdesk.runtime.planner import Planner
 from hotdesk.trials import Bufferized, bufferized

@@ -16,7 +16,7 @@ from torch.export import Dim
 
 import hotdesk
 from hotdesk.errors import OptionError
-from hotdesk.planning import portfolio
+from hotdesk.planning.placement import portfolio
 from hotdesk.report import Memory
 from hotdesk.runtime import planner
 from hotdesk.runtime.program import Program

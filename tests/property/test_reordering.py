@@ -13,8 +13,8 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import defined_functions
 from hotdesk.passes.tensor.reorder import ReorderForPeak
-from hotdesk.planning.scheduling_check import check_order
-from hotdesk.planning.scheduling_problem import ScheduleProblem
+from hotdesk.planning.scheduling.checker import check_order
+from hotdesk.planning.scheduling.problem import ScheduleProblem
 from tests import reference
 from tests.harness import check_module
 from tests.programs import GREATEST_SYMBOL, LEAST_SYMBOL, programs

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hotdesk.planning.scheduling import schedule
-from hotdesk.planning.scheduling_bounds import least_peak, local_bound
-from hotdesk.planning.scheduling_check import check_order, check_schedule, peak_of
-from hotdesk.planning.scheduling_greedy import RULES, greedy
-from hotdesk.planning.scheduling_parts import Part, peak_along, relate
-from hotdesk.planning.scheduling_problem import ScheduleProblem, Task
-from hotdesk.planning.scheduling_search import search
+from hotdesk.planning.scheduling.bounds import least_peak, local_bound
+from hotdesk.planning.scheduling.checker import check_order, check_schedule, peak_of
+from hotdesk.planning.scheduling.exact import search
+from hotdesk.planning.scheduling.heuristics import RULES, greedy
+from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
+from hotdesk.planning.scheduling.scheduler import schedule
+from hotdesk.planning.scheduling.state_space import Part, peak_along, relate
 
 SETTINGS = settings(max_examples=60, deadline=None, derandomize=True)
 

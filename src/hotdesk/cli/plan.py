@@ -1,9 +1,9 @@
 """`hotdesk plan`: places the buffers of a CSV file and prints the file with their offsets.
 
-The rows go to stdout, in the form of `planning/csvform.py`, which allocator benchmarks exchange; stderr gets one line about
-the plan: its arena, the bound that no plan can beat, what proves it, with the bytes of the largest buffers in that and of all
-others together, what it costs if anything does, and the strategy. Exit
-codes beside the usual: 3 where the plan needs more than the capacity that was asked for.
+The rows go to stdout, in the form of `planning/problem/csvform.py`, which allocator benchmarks exchange; stderr gets one line
+about the plan: its arena, the bound that no plan can beat, what proves it, with the bytes of the largest buffers in that and of
+all others together, what it costs if anything does, and the strategy. Exit codes beside the usual: 3 where the plan needs more
+than the capacity that was asked for.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from hotdesk.errors import PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, Pool, plan, read_csv, write_csv
-from hotdesk.planning.amounts import parse_bytes
-from hotdesk.planning.certificate import Certificate, certificate, spelled
+from hotdesk.planning.problem.bounds import Certificate, certificate, spelled
+from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.checked import checked
 
 DOES_NOT_FIT = 3

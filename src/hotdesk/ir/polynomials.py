@@ -13,7 +13,7 @@ from typing import Any
 import sympy
 
 from hotdesk.ir.sizes import Size, is_opaque
-from hotdesk.planning.polynomials import Monomial, Polynomial, Range, greatest, least, never_falls
+from hotdesk.planning.sizes.polynomials import Monomial, Polynomial, Range, greatest, least, never_falls
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _ANY: Range = (None, None)

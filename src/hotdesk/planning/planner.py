@@ -4,7 +4,7 @@ Buffers of one rectangle each, live ranges without gaps and untied, are for the 
 taken what they can. Which loans are best depends on what can be placed beside them, so where that leaves the bound open, CP-SAT
 looks at loans and places together if the strategy is one that has it. Ties and gaps are brought back to that where what is tied
 is a rectangle again, such as a value that is updated in place: one buffer stands for all. What is left is placed as bodies of
-several rectangles, by `rigid.py`.
+several rectangles, by `tied.py`.
 
 A plan never takes more than no reuse at all: where alignment padding or pinned buffers make every heuristic worse than that,
 the arena without reuse is the answer.
@@ -19,22 +19,27 @@ from time import perf_counter
 from typing import Any, cast
 
 from hotdesk.errors import PlanError
-from hotdesk.planning.bodies import Body, bodies_of
-from hotdesk.planning.borrow import Loan, borrow
-from hotdesk.planning.bounds import Bound, eligibility, lower_bound, reject_far_steps
-from hotdesk.planning.buffers import Buffer, pinned_top
-from hotdesk.planning.costs import least_cost
-from hotdesk.planning.cpsat import NODES_PER_EFFORT, require
-from hotdesk.planning.deadline import Deadline
-from hotdesk.planning.exact import DEFAULT_BUDGET
-from hotdesk.planning.instance import Instance, Layout, build_instance
-from hotdesk.planning.merged import expanded_plan, merged_problem, spread
-from hotdesk.planning.numbers import shown, whole
-from hotdesk.planning.plan import Placement, Plan
-from hotdesk.planning.portfolio import DEFAULT_EFFORT, NO_REUSE, PORTFOLIO, STRATEGIES, Request
-from hotdesk.planning.problem import Problem
-from hotdesk.planning.rigid import ORDERS, Rigid, RigidProblem, place_rigid
-from hotdesk.planning.rigid_cpsat import improve_rigid
+from hotdesk.planning.placement.borrow import Loan, borrow
+from hotdesk.planning.placement.cpsat import NODES_PER_EFFORT, improve_bodies, require
+from hotdesk.planning.placement.deadline import Deadline
+from hotdesk.planning.placement.exact import DEFAULT_BUDGET
+from hotdesk.planning.placement.instance import Instance, Layout, build_instance
+from hotdesk.planning.placement.portfolio import DEFAULT_EFFORT, NO_REUSE, PORTFOLIO, STRATEGIES, Request
+from hotdesk.planning.placement.tied import (
+    ORDERS,
+    BodyPlacement,
+    BodyProblem,
+    expanded_plan,
+    merged_problem,
+    place_bodies,
+    spread,
+)
+from hotdesk.planning.problem.bodies import Body, bodies_of
+from hotdesk.planning.problem.bounds import Bound, eligibility, least_cost, lower_bound, reject_far_steps
+from hotdesk.planning.problem.buffers import Buffer, pinned_top
+from hotdesk.planning.problem.numbers import shown, whole
+from hotdesk.planning.problem.plan import Placement, Plan
+from hotdesk.planning.problem.problem import Problem
 
 _JOINT = ("exact", "cp-sat")
 """The strategies with a search that looks at loans and places together."""
@@ -151,8 +156,8 @@ class _Planner:
         number = {pool.id: k for k, pool in enumerate(problem.pools)}
         places = tuple((None if p.pool is None else number[p.pool], p.offset) for p in made.placements)
         bodies = bodies_of(problem.buffers, ())
-        asked = RigidProblem.of(problem, bodies, self.capacity, max(made.bound.bytes, self.capacity or 0), 0)
-        return self._improved(made, asked, Rigid(places, made.arena, 0, made.strategy))[0]
+        asked = BodyProblem.of(problem, bodies, self.capacity, max(made.bound.bytes, self.capacity or 0), 0)
+        return self._improved(made, asked, BodyPlacement(places, made.arena, 0, made.strategy))[0]
 
     def _plan_plain(self, problem: Problem) -> Plan:
         bound = lower_bound(problem)
@@ -187,13 +192,13 @@ class _Planner:
         unshared = Plan(spread(problem, bodies, {}, apart), no_reuse, bound, NO_REUSE, no_reuse, 0.0, 0, least)
         if self.strategy == NO_REUSE or not movable:
             return unshared
-        asked = RigidProblem.of(problem, bodies, self.capacity, max(bound.bytes, self.capacity or 0), least)
+        asked = BodyProblem.of(problem, bodies, self.capacity, max(bound.bytes, self.capacity or 0), least)
         names = (self.strategy,) if self.strategy in ORDERS else tuple(ORDERS)
         effort = 0 if self.strategy in ORDERS else min(self.request.effort, DEFAULT_EFFORT)
         deadline = self.request.deadline
         made, best = unshared, None
         for turn in count():
-            found = place_rigid(asked, names, self.request.seed + turn, effort << turn, deadline)
+            found = place_bodies(asked, names, self.request.seed + turn, effort << turn, deadline)
             known = [each for each in (best, found) if each is not None]
             if not known:
                 break
@@ -202,17 +207,19 @@ class _Planner:
                 break
         return made
 
-    def _improved(self, made: Plan, asked: RigidProblem, best: Rigid, turn: int = 0) -> tuple[Plan, Rigid]:
+    def _improved(
+        self, made: Plan, asked: BodyProblem, best: BodyPlacement, turn: int = 0
+    ) -> tuple[Plan, BodyPlacement]:
         """The plan of `best`, or of what a search finds that starts with it; `made` where that takes less than either."""
         bound, least = made.bound, made.least_cost
         if self._is_joint(bound):
             if self.strategy == "cp-sat" and not best.suffices(asked):
                 require()
             effort = (self.request.nodes << turn) / NODES_PER_EFFORT
-            proven = improve_rigid(asked, best, effort, self.request.deadline)
+            proven = improve_bodies(asked, best, effort, self.request.deadline)
             best, least = proven.best, max(least, proven.cost)
             bound = _proven(bound, proven.arena, asked.problem)
-        if Rigid((), made.arena, made.cost, made.strategy).score(asked) < best.score(asked):
+        if BodyPlacement((), made.arena, made.cost, made.strategy).score(asked) < best.score(asked):
             return replace(made, bound=bound, least_cost=least), best
         loans = {k: Loan(pool, offset) for k, (pool, offset) in enumerate(best.places) if pool is not None}
         offsets = {k: offset for k, (pool, offset) in enumerate(best.places) if pool is None}

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from hotdesk.explain import Source
 from hotdesk.planning import Bound
-from hotdesk.planning.certificate import certificate
+from hotdesk.planning.problem.bounds import certificate
 from hotdesk.report.records import Certificate, CertifiedBuffer
 from hotdesk.runtime.problems import Planned, problem_of
 

@@ -16,7 +16,7 @@ from itertools import product
 from math import prod
 
 from hotdesk.ir.polynomials import Polynomials
-from hotdesk.planning.all_sizes import MOST_BUFFERS, is_never_above
+from hotdesk.planning.sizes.all_sizes import MOST_BUFFERS, is_never_above
 from hotdesk.runtime.planner import Planner
 
 Box = Mapping[str, tuple[int, "int | None"]]

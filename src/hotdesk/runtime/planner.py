@@ -5,8 +5,8 @@
    lies below what in one of them is proven to be good for all sizes in range (`planning.all_sizes`), that is the plan, and sizes
    are only laid out by it.
 3. Else the samples' stackings, with all their loans and with those that fit for all sizes, are laid out for the sizes that come,
-   and buffers packed anew where that is not good enough: by an amount of work that is fixed (`planning.on_call`). Nothing is
-   searched on a call.
+   and buffers packed anew where that is not good enough: by an amount of work that is fixed (`planning.sizes.on_call`).
+   Nothing is searched on a call.
 
 What does not depend on the sizes of a call is made by `prepare`, else on the first call.
 
@@ -20,11 +20,11 @@ from functools import cached_property
 
 from hotdesk.ir.polynomials import Polynomials
 from hotdesk.planning import Bound, Checker, Placement, Plan, PoolId, Problem, lower_bound, plan
-from hotdesk.planning.all_sizes import Sized, good_for_all, sure_loans
-from hotdesk.planning.on_call import OnCall
-from hotdesk.planning.polynomials import Polynomial, greatest
-from hotdesk.planning.repacking import borrowing_less
-from hotdesk.planning.stacking import Stacking, arena_of, lay_out, read_stacking
+from hotdesk.planning.sizes.all_sizes import SymbolicProblem, good_for_all, sure_loans
+from hotdesk.planning.sizes.on_call import OnCall
+from hotdesk.planning.sizes.polynomials import Polynomial, greatest
+from hotdesk.planning.sizes.repacking import borrowing_less
+from hotdesk.planning.sizes.stacking import Stacking, arena_of, lay_out, read_stacking
 from hotdesk.runtime.checked import accepted, checked
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.layout import ALIGNMENT
@@ -115,13 +115,13 @@ class Planner:
             return (read_stacking(self._structure.buffers, self._fixed),)
         return self._stackings if self._for_all is None else (self._for_all,)
 
-    def sized(self, reader: Polynomials) -> Sized:
+    def sized(self, reader: Polynomials) -> SymbolicProblem:
         """What there is to place, with sizes as a reader has them."""
         sizes = [reader.of(self._lowered.buffers[place].bytes) for place in self._places]
         capacities: dict[PoolId, Polynomial] = {
             place: reader.of(self._lowered.buffers[place].bytes) for place in self._lenders
         }
-        return Sized(self._structure, sizes, capacities)
+        return SymbolicProblem(self._structure, sizes, capacities)
 
     def most(self, bounds: Bounds) -> int | None:
         """Bytes that no arena is above for values of the symbols in `bounds`; None if a size has no known limit there."""
@@ -151,7 +151,7 @@ class Planner:
         return problem_of(self._lowered, [1] * len(self._lowered.buffers))
 
     @cached_property
-    def _declared(self) -> tuple[Sized, Polynomials]:
+    def _declared(self) -> tuple[SymbolicProblem, Polynomials]:
         """For the bounds that were declared."""
         reader = Polynomials(self._bounds)
         return self.sized(reader), reader
@@ -217,7 +217,7 @@ class Planner:
         return tuple(dict.fromkeys(found))
 
 
-def _sure(sized: Sized, stacking: Stacking, reader: Polynomials) -> frozenset[int]:
+def _sure(sized: SymbolicProblem, stacking: Stacking, reader: Polynomials) -> frozenset[int]:
     return sure_loans(sized.problem, stacking, sized.sizes, sized.capacities, reader.ranges)
 
 

@@ -9,7 +9,7 @@ from hotdesk.analysis.allocations.lending import Windows
 from hotdesk.errors import PlanError
 from hotdesk.ir.sizes import Size
 from hotdesk.planning import Buffer, Pool, Problem
-from hotdesk.planning.problem import LARGEST_TOTAL
+from hotdesk.planning.problem.problem import LARGEST_TOTAL
 from hotdesk.runtime.layout import ALIGNMENT
 
 MOST_BYTES = LARGEST_TOTAL // 2

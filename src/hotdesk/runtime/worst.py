@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from hotdesk.errors import OptionError
 from hotdesk.ir.polynomials import Polynomials
 from hotdesk.ir.written_sizes import written
-from hotdesk.planning.polynomials import greatest
+from hotdesk.planning.sizes.polynomials import greatest
 from hotdesk.report.records import Memory, WorstCase
 from hotdesk.runtime.certificates import certified
 from hotdesk.runtime.function import Function

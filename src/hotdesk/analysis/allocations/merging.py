@@ -11,10 +11,11 @@ An allocation goes there iff
 5. whatever frees it is the op that frees such memory, of all of it;
 6. if all took as many bytes as it does, aligned as asked, they would have 2^58 together at most.
 
-Ranges of op numbers that do not meet may have the same bytes, so branches have, and each iteration of a loop has those of the one
-before. Static sizes have the offsets of `planning.plan`. The others are stacked on them (`planning.symbolic_offsets`), in the
-order of the offsets that `planning.plan` gives them if each symbol is a thousand or so. So for all sizes the arena is no larger
-than the buffers side by side, up to the alignment lost in front of one that asks for a stricter one than the static ones.
+Ranges of op numbers that do not meet may have the same bytes, so branches have, and each iteration of a loop has those of the
+one before. Static sizes have the offsets of `planning.planner`. The others are stacked on them
+(`planning.sizes.symbolic_offsets`), in the order of the offsets that `planning.planner` gives them if each symbol is a thousand
+or so. So for all sizes the arena is no larger than the buffers side by side, up to the alignment lost in front of one that asks
+for a stricter one than the static ones.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
 from hotdesk.planning import NO_REUSE, Buffer, Problem, plan
-from hotdesk.planning.symbolic_offsets import Extent, Stackable, stack
+from hotdesk.planning.sizes.symbolic_offsets import Extent, Stackable, stack
 
 _NO_TOUCH = 1
 _MOST = 1 << 58
@@ -60,7 +61,7 @@ class Arena:
         bytes: its size.
         alignment: of its first byte, in bytes.
         measures: the quantities that sizes and offsets are made of, before those of `greatest`.
-        greatest: as in `planning.symbolic_offsets.Stacked`.
+        greatest: as in `planning.sizes.symbolic_offsets.Stacked`.
         decisions: one for each allocation.
     """
 

@@ -21,7 +21,7 @@ from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing, model_of
-from hotdesk.planning.scheduling_problem import ScheduleProblem, Task
+from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 
 if TYPE_CHECKING:
     from hotdesk.analysis.insertion.insertions import Chain

@@ -25,7 +25,7 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, Function
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import captured_operands, nested_ops
-from hotdesk.planning.scheduling_problem import ScheduleProblem, Task
+from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 
 PURE_DIALECTS = frozenset(
     ("affine", "arith", "complex", "hotdesk", "index", "linalg", "math", "scf", "tensor", "tm_tensor")

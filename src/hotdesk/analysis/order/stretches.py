@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.ir.sizes import Size
-from hotdesk.planning.scheduling_problem import ScheduleProblem
+from hotdesk.planning.scheduling.problem import ScheduleProblem
 
 
 @dataclass(frozen=True, slots=True)

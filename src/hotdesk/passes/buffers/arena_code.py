@@ -10,7 +10,7 @@ from hotdesk.analysis.allocations.arena_sizes import ArenaSizes, Measure
 from hotdesk.analysis.allocations.merging import Arena
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.functions import signature
-from hotdesk.planning.symbolic_offsets import Extent
+from hotdesk.planning.sizes.symbolic_offsets import Extent
 
 ARENA_BYTES = "hotdesk.arena_bytes"
 

@@ -53,8 +53,9 @@ from hotdesk.ir.walking import entry_block, modules, symbol_name
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.arena_code import ARENA_BYTES, ArenaCode, make_size_function
 from hotdesk.passes.buffers.share import byte_view, new_bytes
-from hotdesk.planning import NO_REUSE, STRATEGIES, cpsat
-from hotdesk.planning.symbolic_offsets import Extent
+from hotdesk.planning import NO_REUSE, STRATEGIES
+from hotdesk.planning.placement import cpsat
+from hotdesk.planning.sizes.symbolic_offsets import Extent
 
 ARENA = "hotdesk.arena"
 _MODES = ("argument", "allocate")

@@ -7,8 +7,8 @@
     %r = add(%c, %d)                    %r = add(%c, %d)
 
 Legal iff the rules of `analysis.order.schedules` are kept: values before their uses, operations with effects in their order. What
-is live when, and what may lie where an operand did, is estimated from the tensors (see there); `planning.scheduling` finds the
-order, and blocks inside an operation come before the one around it. A block stays as it is
+is live when, and what may lie where an operand did, is estimated from the tensors (see there); `planning.scheduling.scheduler`
+finds the order, and blocks inside an operation come before the one around it. A block stays as it is
 
 1. if no order has a lower peak by this estimate, or none was found;
 2. if sizes are not known and the peak could be higher for some of them, none of them 0.
@@ -37,10 +37,10 @@ from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing
 from hotdesk.passes.base import Pass
-from hotdesk.planning.scheduling import schedule
-from hotdesk.planning.scheduling_check import check_schedule
-from hotdesk.planning.scheduling_problem import Schedule
-from hotdesk.planning.scheduling_sizes import is_never_higher
+from hotdesk.planning.scheduling.all_sizes import is_never_higher
+from hotdesk.planning.scheduling.checker import check_schedule
+from hotdesk.planning.scheduling.problem import Schedule
+from hotdesk.planning.scheduling.scheduler import schedule
 
 _UNKNOWN = OpModel(lambda op: Facts())
 

@@ -14,7 +14,7 @@ from hotdesk.analysis.allocations.sharing import Sharing
 from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.checker import FaultKind
 from hotdesk.passes.buffers import merge, share
-from hotdesk.planning.symbolic_offsets import Extent
+from hotdesk.planning.sizes.symbolic_offsets import Extent
 from tests.unit.checker.planted.planting import (
     ALLOC,
     FREED_EARLY,

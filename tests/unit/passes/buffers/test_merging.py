@@ -16,7 +16,7 @@ from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.share import ShareBuffers
-from hotdesk.planning import cpsat, dive
+from hotdesk.planning.placement import cpsat, dive
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import after, same
 from tests.unit.passes.buffers.test_sharing import CHAIN, inputs, step

@@ -1,0 +1,182 @@
+"""Depth-first search with restarts: many short walks, each preferring buffers in another order.
+
+Walks are over the canonical placements of `beam.py`, in compiled code (`dive_kernels.py`), where the package `numba` is there
+(extra `exact`). How long one takes is a matter of luck: in one order a placement turns up with hardly a step back, in the next
+not in millions. So each gets a few thousand moves. The first prefer buffers as the offset-first heuristics do, those after by
+the same orders with their ranks shaken. The orders are the kind MiniMalloc takes turns at (Moffitt, ASPLOS 2024); restarts from
+randomised orders after Gomes, Selman and Kautz, "Boosting Combinatorial Search Through Randomization" (AAAI 1998).
+
+A walk that comes to an end without a placement has looked at all of them: there is none. With up to `REMEMBERED` buffers states
+that lead nowhere are remembered, so that walks need not go there again, and walks become longer: to prove that there is none
+takes a long one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hotdesk.planning.placement.beam import Answer, earlier_twins, maximal_steps
+from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
+from hotdesk.planning.placement.instance import Instance, common_unit
+from hotdesk.planning.placement.obstacles import Integers, ObstacleTables
+from hotdesk.planning.placement.orders import by_area, by_size
+from hotdesk.planning.placement.skyline import SKYLINE_ORDERS
+
+LARGEST = 1_000
+"""Buffers up to which the states along a walk are kept: their bytes grow with the square."""
+
+_MOVES = 4
+"""Of one walk, for each buffer: as many and some more lead to a placement that hardly needs a step back."""
+
+_FEWEST = 1_000
+"""Moves of one walk at least: a few milliseconds."""
+
+REMEMBERED = 96
+"""Buffers up to which states that lead nowhere are remembered: they are compared number by number."""
+
+_DEAD = 1 << 22
+"""Numbers in the table of these: 16 or 32 MB, if all of it is used."""
+
+_GROWTH = 1.2
+"""How much longer each walk is than the one before where that is done."""
+
+_SPREADS = (0.05, 0.1, 0.2)
+"""How far ranks are shaken, as a share of their number, in turn."""
+
+
+def available() -> bool:
+    """Whether `numba` can be imported."""
+    return find_spec("numba") is not None
+
+
+def require() -> None:
+    """Raises ImportError, with the line that installs it, unless `numba` can be imported."""
+    if not available():
+        raise ImportError(
+            "the strategy 'dive' needs the package 'numba'; install it with: pip install 'hotdesk[exact]'"
+        )
+
+
+def dive(instance: Instance, capacity: int, moves: int, *, seed: int = 1, deadline: Deadline = NO_DEADLINE) -> Answer:
+    """Look for offsets below `capacity` bytes in so many moves, or until the deadline; `seed` shakes the orders.
+
+    `numba` must be installed.
+    """
+    if not len(instance):
+        return Answer((), exhausted=False, nodes=0)
+    from hotdesk.planning.placement import dive_kernels
+
+    tables = WalkTables(instance, capacity)
+    root = tables.root()
+    if root is None:
+        return Answer(None, exhausted=True, nodes=0)
+    each = max(_MOVES * len(instance), _FEWEST)
+    remembers = len(instance) <= REMEMBERED
+    rows = (2 * _FEWEST if remembers else each) + 2
+    stack = tuple(np.empty((rows, *column.shape), dtype=column.dtype) for column in root)
+    for column, first in zip(stack, root, strict=True):
+        column[0] = first
+    offsets = np.zeros(len(instance), dtype=np.int64)
+    dead = np.zeros((_DEAD // len(instance) if remembers else 0, len(instance)), dtype=root[0].dtype)
+    spent = 0
+    for preferred in _orders(instance, seed):
+        if spent >= moves or deadline.passed():
+            break
+        outcome, used = dive_kernels.walk(
+            stack,
+            tables.numbers(preferred),
+            tables.facts,
+            tables.twins,
+            offsets,
+            dead,
+            min(int(each), moves - spent),
+        )
+        spent += int(used)
+        each *= _GROWTH if remembers else 1
+        if outcome:
+            found = tuple(tables.in_bytes(offsets)) if outcome > 0 else None
+            return Answer(found, exhausted=outcome < 0, nodes=spent)
+    return Answer(None, exhausted=False, nodes=spent)
+
+
+def _orders(instance: Instance, seed: int) -> Iterator[list[int]]:
+    """Orders of preference without end, the same every time."""
+    bases = [order(instance) for order in (*SKYLINE_ORDERS.values(), by_size)]
+    yield from bases
+    random = Random(seed)
+    while True:
+        for spread in _SPREADS:
+            for base in bases:
+                keys = [rank + random.random() * spread * len(base) for rank in range(len(base))]
+                yield [base[rank] for rank in sorted(range(len(base)), key=keys.__getitem__)]
+
+
+class WalkTables:
+    """What walks look up of an instance under a capacity, in units of `unit` bytes.
+
+    Buffers are numbered anew, those of largest area first. `facts` are the tables, `twins` as `frontier.earlier_twins` has them.
+    """
+
+    def __init__(self, instance: Instance, capacity: int) -> None:
+        self._order = np.array(by_area(instance), dtype=np.int64)
+        self.unit = common_unit(instance)
+        self._capacity = capacity // self.unit
+        kind = np.int32 if self._capacity < 1 << 28 else np.int64
+        self._kind = kind
+        self._far = kind(np.iinfo(kind).max // 4)
+        size = (np.array(instance.size, dtype=np.int64)[self._order] // self.unit).astype(kind)
+        steps = maximal_steps(instance)
+        lower = steps.searchsorted(np.array(instance.lower)[self._order])
+        upper = steps.searchsorted(np.array(instance.upper)[self._order])
+        covered = (lower <= np.arange(len(steps))[:, None]) & (np.arange(len(steps))[:, None] < upper)
+        self._count = covered.sum(1, dtype=np.int32)
+        self._load = covered @ size.astype(np.int64)
+        self._obstacles = ObstacleTables.of(instance, self._order.tolist(), steps, self.unit, self._far)
+        self.facts = self._facts(instance, lower, upper, size, len(steps))
+        self.twins = earlier_twins(instance, self._order.tolist())
+
+    def _facts(
+        self, instance: Instance, lower: NDArray[np.intp], upper: NDArray[np.intp], size: Integers, steps: int
+    ) -> tuple[Any, ...]:
+        rounding = np.maximum(np.array(instance.alignment, dtype=np.int64)[self._order] // self.unit, 1)
+        padded = rounding.astype(self._kind) if rounding.max(initial=1) > 1 else np.zeros(0, dtype=self._kind)
+        meets = (lower[:, None] < upper) & (lower < upper[:, None])
+        power = np.log2(np.maximum(upper - lower, 1)).astype(np.int64)
+        slots = (
+            (power * steps + lower).astype(np.uint32),
+            (power * steps + upper - (1 << power)).astype(np.uint32),
+        )
+        table = np.empty((int(power.max(initial=0)) + 1, steps), dtype=self._kind)
+        passed = np.zeros(len(size), dtype=np.bool_)
+        before, after = (np.empty(steps + 2, dtype=self._kind) for _ in range(2))
+        columns = (lower, upper, size, (self._capacity - size.astype(np.int64)).astype(self._kind))
+        masks = -meets.astype(self._kind)
+        room = (self._capacity - self._obstacles.total).astype(self._kind)
+        used = (self._obstacles.bottoms, self._obstacles.tops, self._obstacles.step_bottoms, self._obstacles.step_tops)
+        return columns, masks, padded, slots, room, used, self._far, (table, passed, before, after)
+
+    def root(self) -> tuple[Integers, ...] | None:
+        """The state in which nothing is placed (floors, levels, what is left and how many), or None where it leads nowhere."""
+        from hotdesk.planning.placement import dive_kernels
+
+        if np.any(self._load + self._obstacles.total > self._capacity) or self._obstacles.highest > self._capacity:
+            return None
+        floor, level = (np.zeros(count, dtype=self._kind) for count in (len(self._order), len(self._load)))
+        state = (floor, level, self._load.astype(self._kind), self._count.copy())
+        return state if dive_kernels.settle(state, self.facts) else None
+
+    def numbers(self, buffers: Sequence[int]) -> NDArray[np.int64]:
+        """What `buffers` of the instance are called here."""
+        return np.argsort(self._order)[np.array(buffers, dtype=np.int64)]
+
+    def in_bytes(self, places: Integers) -> list[int]:
+        """Offsets by buffer of the instance, from places by the numbers here."""
+        offsets = np.empty(len(self._order), dtype=np.int64)
+        offsets[self._order] = places
+        return [int(offset) * self.unit for offset in offsets]

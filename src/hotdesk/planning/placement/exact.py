@@ -1,0 +1,174 @@
+"""The exact stage: is there a placement at the bound, and if that stays open, how low can one be found?
+
+Questions are about feasibility at a fixed capacity, first at the floor of the instance, then by bisection between
+what is open and what is found. Each rung of a ladder asks by short walks down the canonical placements, by CP-SAT or, where there
+can be no walks, by a beam over these placements, with more effort the later it comes. A capacity proven too small raises the
+floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hotdesk.planning.placement import cpsat, dive
+from hotdesk.planning.placement.beam import LARGEST, Answer, beam
+from hotdesk.planning.placement.cpsat import NODES_PER_EFFORT
+from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
+from hotdesk.planning.placement.instance import Instance, Layout, Prover, common_unit
+from hotdesk.planning.placement.skyline import reach
+
+DEFAULT_BUDGET = 2_000_000
+"""Nodes for the quick questions, and again for the thorough ones: about a quarter of a minute each in compiled code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A way to ask: walks of so many `moves`, a beam of `width` over `buckets`, or CP-SAT with deterministic time `effort`."""
+
+    moves: int = 0
+    width: int = 0
+    buckets: int = 400
+    effort: float = 0.0
+
+    @property
+    def name(self) -> Prover:
+        if self.moves:
+            return "dive"
+        return "beam" if self.width else "cp-sat"
+
+    def times(self, factor: int) -> Rung:
+        """The same with so many times the effort."""
+        return Rung(self.moves * factor, self.width * factor, self.buckets, self.effort * factor)
+
+    def suits(self, instance: Instance) -> bool:
+        """Whether the instance is of a size for it, and what it runs on is installed."""
+        if self.moves:
+            return dive_suits(instance)
+        return _buffers(instance) <= LARGEST and (bool(self.width) or cpsat.available())
+
+
+CLOSING = (Rung(width=20, buckets=100), Rung(width=100, buckets=100))
+"""Asked at the floor, then by bisection, where nothing must be compiled and nothing need be installed."""
+
+FIRST = (Rung(moves=40_000), Rung(width=50))
+"""Asked at the floor, then by bisection, where the time is limited: something smaller is found soon."""
+
+QUICK = (Rung(moves=400_000), Rung(effort=0.01), Rung(width=50), Rung(effort=0.05), Rung(width=200))
+"""Asked at the floor alone: most of what can be met there is met by one of these in some seconds."""
+
+THOROUGH = (Rung(moves=400_000), Rung(width=200), Rung(effort=0.5), Rung(moves=1_600_000), Rung(width=1000))
+"""Asked at the floor, then by bisection."""
+
+
+def rungs_of(rungs: Sequence[Rung], instance: Instance, prover: Prover | None) -> tuple[Rung, ...]:
+    """Those of one prover, or of all; the beam then only where there can be no walks, which find more in the same time."""
+    if prover is not None:
+        return tuple(rung for rung in rungs if rung.name == prover)
+    return tuple(rung for rung in rungs if not (rung.width and dive_suits(instance)))
+
+
+def dive_suits(instance: Instance) -> bool:
+    """Whether there can be walks."""
+    return _buffers(instance) <= dive.LARGEST and dive.available()
+
+
+def _buffers(instance: Instance) -> int:
+    return len(instance) + len(instance.obstacles)
+
+
+def improve(
+    instance: Instance,
+    best: Layout,
+    *,
+    rungs: Sequence[Rung] = THOROUGH,
+    bisect: bool = True,
+    enough: int | None = None,
+    budget: int = DEFAULT_BUDGET,
+    seed: int = 1,
+    deadline: Deadline = NO_DEADLINE,
+) -> Layout:
+    """Improve `best` until it meets the floor, the rungs are used up, the nodes are spent or the deadline passes.
+
+    Without `bisect` only the floor is asked for. Nothing is asked once more than `enough` bytes are proven to be needed, as
+    they are by `best` then. The layout says what was proven on the way, if anything was. Rungs that do not suit the instance
+    are left out, and so is CP-SAT without `ortools`, unless there is nothing else: then ImportError is raised, and likewise
+    for walks without `numba`.
+    """
+    if rungs and all(rung.effort for rung in rungs):
+        cpsat.require()
+    if rungs and all(rung.moves for rung in rungs):
+        dive.require()
+    ladder = _Ladder(instance, best, budget, seed, deadline)
+    for rung in rungs:
+        if ladder.finished or (enough is not None and ladder.floor > enough):
+            break
+        if rung.suits(instance):
+            ladder.climb(rung, bisect=bisect)
+    return ladder.result()
+
+
+class _Ladder:
+    def __init__(self, instance: Instance, best: Layout, budget: int, seed: int, deadline: Deadline) -> None:
+        self._best = best
+        self.floor = max(instance.floor, best.proven)
+        self._prover = best.prover
+        self._instance = instance
+        self._budget = budget
+        self._seed = seed
+        self._deadline = deadline
+        self._unit = common_unit(instance)
+
+    @property
+    def finished(self) -> bool:
+        return self._best.arena <= self.floor or self._budget <= 0 or self._deadline.passed()
+
+    def result(self) -> Layout:
+        if self._prover is None:
+            return self._best
+        witness = tuple(range(len(self._instance)))
+        return replace(self._best, proven=self.floor, prover=self._prover, witness=witness)
+
+    def climb(self, rung: Rung, *, bisect: bool) -> None:
+        """Ask at the floor, then halfway between the highest capacity refused and the arena, while that pays."""
+        refused = capacity = self.floor
+        found = self._ask(rung, capacity)
+        while bisect and not (found and capacity <= self.floor) and not self.finished:
+            if not found:
+                refused = capacity if capacity >= self.floor else self.floor - self._unit
+            if self._best.arena - refused <= self._worthwhile(refused):
+                return
+            capacity = (refused + self._best.arena) // 2 // self._unit * self._unit
+            found = self._ask(rung, capacity)
+
+    def _worthwhile(self, refused: int) -> int:
+        """What is left between found and refused that the next rung had better look at.
+
+        A half per cent where the time is not what ends the questions, or nothing that could be asked for as long as all that
+        was refused is proven to be too small.
+        """
+        enough = self._unit if self._deadline.moment is not None else max(self._unit, self.floor // 200)
+        return enough if refused >= self.floor else self._unit
+
+    def _ask(self, rung: Rung, capacity: int) -> bool:
+        """Whether a layout within `capacity` was found; it is the best from then on."""
+        answer = self._answer(rung, capacity)
+        if answer.offsets is not None:
+            arena = reach(self._instance, answer.offsets)
+            if arena < self._best.arena:
+                self._best = Layout(answer.offsets, arena, rung.name)
+            return True
+        if answer.exhausted:
+            self.floor, self._prover = capacity // self._unit * self._unit + self._unit, rung.name
+        return False
+
+    def _answer(self, rung: Rung, capacity: int) -> Answer:
+        instance, left, deadline = self._instance, self._budget, self._deadline
+        if rung.moves:
+            answer = dive.dive(instance, capacity, min(rung.moves, left), seed=self._seed, deadline=deadline)
+        elif rung.width:
+            answer = beam(instance, capacity, rung.width, buckets=rung.buckets, budget=left, deadline=deadline)
+        else:
+            answer = cpsat.feasible(instance, capacity, min(rung.effort, left / NODES_PER_EFFORT), deadline)
+        self._budget -= answer.nodes
+        return answer

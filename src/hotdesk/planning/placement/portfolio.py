@@ -1,0 +1,278 @@
+"""Strategies: heuristics in a fixed order, then search, of which the smallest arena is kept.
+
+No heuristic wins everywhere: offset-first packing leads on hard instances, greedy by size on very large ones. The
+portfolio runs them cheapest first and stops at the first that meets the lower bound, which most real programs allow.
+What remains is given to a seeded local search, and a small beam then asks for the bound and closes what gap it can. Where it is
+asked for a capacity, or given a time limit, it goes on as the strategy "exact" does: all the searches of `exact.py` find what is
+hard to find or prove that it is not there. With a time limit all that is tried again and again, each time with twice the effort
+and other random numbers. Parts that cuts in time leave independent are planned by themselves.
+
+`STRATEGIES` maps a name to a function of an instance and a `Request`; `plan` accepts any of its names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from hotdesk.planning.placement.deadline import Deadline
+from hotdesk.planning.placement.decompose import solve_parts
+from hotdesk.planning.placement.exact import CLOSING, FIRST, QUICK, THOROUGH, Rung, improve, rungs_of
+from hotdesk.planning.placement.greedy import GREEDY_ORDERS, greedy_below, online
+from hotdesk.planning.placement.instance import Instance, Layout, Prover
+from hotdesk.planning.placement.search import search, search_whole
+from hotdesk.planning.placement.skyline import LOOK, SKYLINE_ORDERS, find_neighbours, skyline, skyline_in_arrays
+
+PORTFOLIO = "portfolio"
+
+NO_REUSE = "no-reuse"
+"""The name of plans in which no two buffers share a byte."""
+
+DEFAULT_EFFORT = 100_000
+"""Placements the search may make: a third of a second on hard problems, nothing where a heuristic meets the bound."""
+
+_CLOSING_NODES = 20_000
+"""Nodes of the searches that close what gap is left: some tenths of a second, where no heuristic meets the bound."""
+
+_CLOSING_LARGEST = 300
+"""Buffers, pinned ones too, up to which so few nodes may settle something."""
+
+_GREEDY_WORK = 1_600_000_000
+"""Looks of one buffer at another that greedy placement may take, all orders together: some seconds, some 30 without `numba`."""
+
+_ARRAY_WORK = 12_000_000_000
+"""Steps that one skyline without lists of neighbours may read: some ten seconds."""
+
+_ARRAY_LOOKS = 12
+"""Looks at each buffer that one may take before greedy placement has its turn: enough where live ranges are short."""
+
+_CLOSE = 1.01
+"""How far above the floor a greedy layout of a dense instance is good enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a strategy may spend: see `planner.plan`.
+
+    Attributes:
+        seed: of the local search.
+        effort: placements of the local search.
+        nodes: of the exact searches.
+        deadline: until when all is tried again.
+        capacity: what was asked for, if it may be within reach, in bytes.
+    """
+
+    seed: int
+    effort: int
+    nodes: int
+    deadline: Deadline
+    capacity: int | None = None
+
+    @property
+    def is_thorough(self) -> bool:
+        """Whether the portfolio goes on with the exact searches."""
+        return self.capacity is not None or self.deadline.moment is not None
+
+
+Strategy = Callable[[Instance, Request], Layout]
+"""From an instance and a request to a layout; deterministic in both where there is no deadline."""
+
+
+def _portfolio(instance: Instance, request: Request) -> Layout:
+    """The smallest of all layouts, the earliest among equals; nothing is tried after one that meets the floor."""
+    found: list[Layout] = []
+    for layout in _layouts(instance, request, found):
+        found.append(layout)
+        if layout.arena <= instance.floor or request.deadline.passed():
+            break
+    return min(found, key=lambda layout: layout.arena) if found else _at_once(instance)
+
+
+def _closed(instance: Instance, request: Request) -> Layout:
+    """The portfolio's, or where its gap is open what so few nodes find below it; and what they prove."""
+    best = _portfolio(instance, request)
+    if best.arena <= instance.floor or len(instance) + len(instance.obstacles) > _CLOSING_LARGEST:
+        return best
+    nodes = min(_CLOSING_NODES, request.nodes)
+    return improve(instance, best, rungs=CLOSING, bisect=True, budget=nodes, deadline=request.deadline)
+
+
+def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+    """Layouts as they are asked for, in a fixed order, later ones only where they beat those `found` so far.
+
+    An instance with too many buffers or pairs for lists of neighbours gets no local search.
+    """
+    if instance.is_dense:
+        yield from _without_lists(instance, request, found)
+        return
+    around = find_neighbours(instance)
+    for name, order in SKYLINE_ORDERS.items():
+        yield skyline(instance, around, order(instance), name)
+    yield from _greedy_layouts(instance, request, found)
+    if request.effort:
+        yield search(instance, around, request.seed, request.effort, found, request.deadline)
+
+
+def _without_lists(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+    """Skylines if they are done soon, greedy layouts, and where none of these is close to the floor, long skylines.
+
+    Without lists a skyline looks at a buffer again and again, which takes minutes where many live long.
+    """
+    yield from _array_layouts(instance, request, found, LOOK * _ARRAY_LOOKS * len(instance))
+    soon = bool(found)
+    for layout in _greedy_layouts(instance, request, found):
+        yield layout
+        if layout.arena <= instance.floor * _CLOSE:
+            return
+    if not soon:
+        yield from _array_layouts(instance, request, found, _ARRAY_WORK)
+
+
+def _array_layouts(instance: Instance, request: Request, found: Sequence[Layout], work: int) -> Iterator[Layout]:
+    """One for each order that gets below what is found; none where the first of all layouts takes too much work."""
+    for name, order in SKYLINE_ORDERS.items():
+        ceiling = _ceiling(found)
+        if layout := skyline_in_arrays(instance, order(instance), name, ceiling, work, request.deadline):
+            yield layout
+        elif ceiling is None:
+            return
+
+
+def _greedy_layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+    """As many orders as the work allows, each of which takes time in proportion to the square of the buffers."""
+    each = max(len(instance) ** 2 // 2, 1)
+    for name, order in list(GREEDY_ORDERS.items())[: _GREEDY_WORK // each]:
+        if layout := greedy_below(instance, order(instance), name, _ceiling(found), request.deadline):
+            yield layout
+
+
+def _ceiling(found: Sequence[Layout]) -> int | None:
+    return min(layout.arena for layout in found) - 1 if found else None
+
+
+def _at_once(instance: Instance) -> Layout:
+    """What there is where nothing else was found in time: what an allocator would do, or no two buffers share a byte."""
+    if not instance.obstacles:
+        return online(instance)
+    offsets = [0] * len(instance)
+    top = max(o.top for o in instance.obstacles)
+    for i in sorted(range(len(instance)), key=lambda i: -instance.alignment[i]):
+        offsets[i] = top + -top % instance.alignment[i]
+        top = offsets[i] + instance.size[i]
+    return Layout(tuple(offsets), top, NO_REUSE)
+
+
+def _skyline(instance: Instance, request: Request, name: str) -> Layout:
+    order = SKYLINE_ORDERS[name](instance)
+    if instance.is_dense:
+        return skyline_in_arrays(instance, order, name, deadline=request.deadline) or _at_once(instance)
+    return skyline(instance, find_neighbours(instance), order, name)
+
+
+def _greedy(instance: Instance, request: Request, name: str) -> Layout:
+    order = GREEDY_ORDERS[name](instance)
+    return greedy_below(instance, order, name, deadline=request.deadline) or _at_once(instance)
+
+
+def _search(instance: Instance, request: Request) -> Layout:
+    """The local search, or where it had to list too many neighbours, what there is without."""
+    if instance.is_dense:
+        return _portfolio(instance, request)
+    return search(instance, find_neighbours(instance), request.seed, request.effort, deadline=request.deadline)
+
+
+def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layout:
+    """The portfolio, then the rungs of `prover` or all, quick ones first, until the floor is met or that is proven impossible.
+
+    With a deadline, again and again until then.
+    """
+    deadline = request.deadline
+    enough = None if request.capacity is None else instance.floor
+    known: dict[Instance, Layout] = {}
+
+    def started(part: Instance) -> Layout:
+        if part not in known:
+            known[part] = _portfolio(part, replace(request, effort=min(request.effort, DEFAULT_EFFORT)))
+        return known[part]
+
+    def climbed(part: Instance, rungs: Sequence[Rung], turn: int, *, bisect: bool) -> Layout:
+        known[part] = improve(
+            part,
+            started(part),
+            rungs=[rung.times(1 << turn) for rung in rungs_of(rungs, part, prover)],
+            bisect=bisect,
+            enough=None if enough is None else part.floor,
+            budget=request.nodes << turn,
+            seed=1 + turn,
+            deadline=deadline,
+        )
+        return known[part]
+
+    def searched(part: Instance, turn: int) -> Layout:
+        known[part] = _better(started(part), _searched_again(part, started(part), request, turn))
+        return known[part]
+
+    def is_open() -> bool:
+        proven = max(best.proven, instance.floor)
+        return best.arena > proven and not deadline.passed() and (enough is None or best.proven <= enough)
+
+    best = solve_parts(instance, started)
+    for turn in count():
+        if turn and is_open():
+            best = _better(best, solve_parts(instance, lambda part, turn=turn: searched(part, turn)))
+        if deadline.moment is not None and is_open():
+            best = _better(best, solve_parts(instance, lambda p, t=turn: climbed(p, FIRST, t, bisect=enough is None)))
+        if is_open():
+            best = _better(best, solve_parts(instance, lambda p, turn=turn: climbed(p, QUICK, turn, bisect=False)))
+        if is_open():
+            best = _better(
+                best, solve_parts(instance, lambda p, t=turn: climbed(p, THOROUGH, t, bisect=enough is None))
+            )
+        if deadline.moment is None or not is_open():
+            break
+    return best
+
+
+def _searched_again(part: Instance, best: Layout, request: Request, turn: int) -> Layout:
+    """What other random numbers and twice the effort of the turn before find."""
+    seed = request.seed + turn
+    if best.arena <= part.floor:
+        return best
+    if part.is_dense:
+        return search_whole(part, best, 4 << turn, seed, request.deadline)
+    return search(part, find_neighbours(part), seed, DEFAULT_EFFORT << turn, deadline=request.deadline)
+
+
+def _better(first: Layout, second: Layout) -> Layout:
+    """The smaller of two layouts, with the stronger of their proofs."""
+    best = min(first, second, key=lambda layout: layout.arena)
+    proof = max(first, second, key=lambda layout: layout.proven)
+    return replace(best, proven=proof.proven, prover=proof.prover, witness=proof.witness)
+
+
+def _in_parts(instance: Instance, request: Request, strategy: Strategy) -> Layout:
+    return solve_parts(instance, lambda part: strategy(part, request))
+
+
+PROVERS: dict[str, Prover | None] = {"exact": None, "dive": "dive", "beam": "beam", "cp-sat": "cp-sat"}
+"""The strategies that end with all exact searches, and which of these each uses."""
+
+_SINGLE: dict[str, Strategy] = {
+    **{name: lambda instance, request, name=name: _skyline(instance, request, name) for name in SKYLINE_ORDERS},
+    **{name: lambda instance, request, name=name: _greedy(instance, request, name) for name in GREEDY_ORDERS},
+    "search": _search,
+}
+
+
+def _as_asked(instance: Instance, request: Request) -> Layout:
+    """The portfolio, or where a capacity or a time limit asks for more than a quick answer, the exact searches behind it."""
+    return _exact(instance, request, None) if request.is_thorough else _in_parts(instance, request, _closed)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    PORTFOLIO: _as_asked,
+    **{name: lambda instance, request, by=by: _exact(instance, request, by) for name, by in PROVERS.items()},
+    **{name: lambda instance, request, one=one: _in_parts(instance, request, one) for name, one in _SINGLE.items()},
+}
+"""Strategies by name. All but the portfolio and those of `PROVERS` build exactly one kind of layout."""
