@@ -74,7 +74,7 @@ FUSION = {
         always(BufferFusions, "_between", None),
         WRONG_RESULTS,
         program(
-            f"%s {ALLOC}", f"%t {ALLOC}", unary("exp", "%x", "%s"), generic("%s", "%t", "math.exp %i"),
+            f"%s {ALLOC}", f"%t {ALLOC}", COPY.format("%x", "%s"), generic("%s", "%t", "math.exp %i"),
             "memref.store %one, %s[%c0] : M", generic("%t", "%y", "math.absf %i"),
             "memref.dealloc %s : M", "memref.dealloc %t : M",
         ),
