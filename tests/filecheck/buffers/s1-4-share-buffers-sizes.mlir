@@ -229,10 +229,10 @@ func.func @others(%lb: index, %ub: index, %step: index, %z: f32, %out: memref<8x
 // -----
 
 // Rule 2: an index may be negative, so that %n + %k elements are not %k or more; as many and some more are.
-// CHECK:       decision: allocation: allocated: nothing-to-share, 4*opaque{{[0-9]+}} + 4*opaque{{[0-9]+}} bytes
-// CHECK:       decision: allocation: allocated: size-not-proven, 4*opaque
-// CHECK:       decision: allocation: allocated: nothing-to-share, 4*opaque{{[0-9]+}} + 32 bytes
-// CHECK:       decision: allocation: shared: live-range-ended, 4*opaque{{[0-9]+}} bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 4*%n + 4*%k bytes
+// CHECK:       decision: allocation: allocated: size-not-proven, 4*%k bytes
+// CHECK:       decision: allocation: allocated: nothing-to-share, 4*%n + 32 bytes
+// CHECK:       decision: allocation: shared: live-range-ended, 4*%n bytes
 // CHECK-LABEL: func.func @signed(
 func.func @signed(%n: index, %k: index, %z: f32) {
   %s = arith.addi %n, %k : index
@@ -322,11 +322,11 @@ func.func @aligned(%z: f32, %y: f64) {
 
 // Rule 2: at most so many elements, by a minimum; a part of fixed size in what is larger for all sizes; no bound for a maximum.
 // CHECK:       decision: allocation: allocated: nothing-to-share, 64 bytes
-// CHECK:       decision: allocation: shared: live-range-ended, 4*Min(16, opaque{{[0-9]+}}) bytes
+// CHECK:       decision: allocation: shared: live-range-ended, 4*min(16, %n) bytes
 // CHECK:       decision: allocation: allocated: nothing-to-share, 4*s0 + 32 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 32 bytes
 // CHECK:       decision: allocation: allocated: nothing-to-share, 64 bytes
-// CHECK:       decision: allocation: allocated: size-not-proven, 4*Max(16, opaque{{[0-9]+}}) bytes
+// CHECK:       decision: allocation: allocated: size-not-proven, 4*max(16, %n) bytes
 // CHECK-LABEL: func.func @least(
 // CHECK:         [[M:%.*]] = memref.alloc() {alignment = 4 : i64} : memref<64xi8>
 // CHECK:         memref.view [[M]][{{%.*}}][] : memref<64xi8> to memref<16xf32>

@@ -50,6 +50,7 @@ from hotdesk.analysis.order.peak import Change, Profile
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.declared_bounds import declared_bounds
 from hotdesk.ir.sizes import Size
+from hotdesk.ir.written_sizes import written
 
 _TRIED = 8
 
@@ -147,7 +148,8 @@ class Sharing:
         other = self.desks[free if free >= 0 else others[0]]
         smaller = self._fits_in(other, alone)
         source = self.allocations.source(other.users[0].op)
-        sizes = f"It needs {alone.bytes} bytes; `{source.op}` ({source.location}) has {other.bytes}."
+        needed, had = written(alone.bytes), written(other.bytes)
+        sizes = f"It needs {needed} bytes; `{source.op}` ({source.location}) has {had}."
         return Reason.TOO_SMALL if smaller else Reason.SIZE_NOT_PROVEN, other.users[0].op, sizes
 
     def _candidates(self, alone: Desk) -> list[int]:
