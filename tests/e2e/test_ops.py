@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import hotdesk
-from hotdesk.errors import DataDependentShapeError, HotdeskError, LoweringError, UnsupportedOpError
+from hotdesk.errors import DataDependentShapeError, HotdeskError, UnsupportedOpError
 from tests.e2e.checking import agree
 from tests.e2e.families.elements import ELEMENTS
 from tests.e2e.families.given import IMAGE, INTS, POSITIVE, SQUARE, UNIT, Op, X
@@ -46,31 +46,26 @@ def test_family(name: str) -> None:
 UNSUPPORTED: dict[str, tuple[Op, Tensor, type[HotdeskError]]] = {
     **{
         name: (getattr(torch, name), POSITIVE, UnsupportedOpError)
-        for name in ("erfc", "erfinv", "lgamma", "digamma", "i0", "signbit", "median", "histc")
+        for name in ("erfinv", "lgamma", "digamma", "i0", "signbit", "histc")
     },
     **{
         name: (lambda x, name=name: getattr(torch, name)(x, dim=1), X, UnsupportedOpError)
-        for name in ("mode", "median", "cummax", "cummin")
+        for name in ("mode", "nanmedian")
     },
     "copysign": (lambda x: torch.copysign(x, -x), X, UnsupportedOpError),
     "hypot": (lambda x: torch.hypot(x, x), X, UnsupportedOpError),
     "view of another type": (lambda x: x.view(torch.int32), X, UnsupportedOpError),
-    "cdist": (lambda x: torch.cdist(x, x), X, UnsupportedOpError),
-    "searchsorted": (lambda x: torch.searchsorted(torch.tensor([-1.0, 1.0]), x), X, UnsupportedOpError),
-    "block_diag": (lambda x: torch.block_diag(x, x), X, UnsupportedOpError),
     "antialiasing": (
         lambda x: F.interpolate(x, size=(2, 2), mode="bilinear", antialias=True),
         IMAGE,
         UnsupportedOpError,
     ),
-    "adaptive maximum with steps that vary": (lambda x: F.adaptive_max_pool2d(x, 3), IMAGE, LoweringError),
     "svd": (lambda x: torch.linalg.svd(x).S, SQUARE, UnsupportedOpError),
     "qr": (lambda x: torch.linalg.qr(x)[0], SQUARE, UnsupportedOpError),
     "eigenvalues": (lambda x: torch.linalg.eigvalsh(x + x.t()), SQUARE, UnsupportedOpError),
     "inverse": (torch.linalg.inv, SQUARE, UnsupportedOpError),
     "cholesky": (lambda x: torch.linalg.cholesky(x @ x.t()), SQUARE, UnsupportedOpError),
     "solve": (lambda x: torch.linalg.solve(x, x), SQUARE, UnsupportedOpError),
-    "determinant": (torch.linalg.det, SQUARE, HotdeskError),
     "matrix exponential": (torch.matrix_exp, SQUARE, UnsupportedOpError),
     "fft": (lambda x: torch.fft.fft(x).real, X, UnsupportedOpError),
     "rfft": (lambda x: torch.fft.rfft(x).abs(), X, UnsupportedOpError),

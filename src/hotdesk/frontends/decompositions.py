@@ -2,6 +2,9 @@
 
 torch-mlir's own is the base. In front of it stand, each with what it replaces and why:
 
+* `decompositions_scattered`: what writes where indices say;
+* `decompositions_exact`: booleans, integers, scalars, running maxima;
+* `decompositions_composed`: what torch-mlir has no lowering for;
 * `decompositions_widened`: bytes and half-precision floats, computed in a wider type;
 * `decompositions_repairs`: what torch-mlir folds or lowers wrongly;
 * `decompositions_memory`: what takes less memory another way.
@@ -18,27 +21,23 @@ import torch
 from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVariableType]
 
 from hotdesk._bindings import torch_mlir_decompositions
+from hotdesk.frontends.decompositions_composed import COMPOSED
+from hotdesk.frontends.decompositions_exact import EXACT
 from hotdesk.frontends.decompositions_memory import MEMORY
 from hotdesk.frontends.decompositions_repairs import REPAIRS
-from hotdesk.frontends.decompositions_widened import NARROW, PROMOTED
+from hotdesk.frontends.decompositions_scattered import SCATTERED
+from hotdesk.frontends.decompositions_widened import NARROW, PROMOTED, either
 
 aten: Any = torch.ops.aten
+
+
+_KEPT = (aten.full.default,)
+"""Ops that stay whole: PyTorch would take `full` apart by way of memory without contents, which has no lowering."""
 
 
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """For each op, the first decomposition that applies to a call."""
     pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist])
-    tables = (NARROW, PROMOTED, REPAIRS, MEMORY, pytorch, torch_mlir_decompositions())
-    ops = dict.fromkeys(op for table in tables for op in table)
-    return {op: _first([table[op] for table in tables if op in table]) for op in ops}
-
-
-def _first(candidates: list[Callable[..., Any]]) -> Callable[..., Any]:
-    if len(candidates) == 1:
-        return candidates[0]
-
-    def tried(*args: Any, **kwargs: Any) -> Any:
-        results = (candidate(*args, **kwargs) for candidate in candidates)
-        return next((result for result in results if result is not NotImplemented), NotImplemented)
-
-    return tried
+    tables = (SCATTERED, EXACT, COMPOSED, NARROW, PROMOTED, REPAIRS, MEMORY, pytorch, torch_mlir_decompositions())
+    ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
+    return {op: either(*[table[op] for table in tables if op in table]) for op in ops}

@@ -110,7 +110,8 @@ def _attention(
         groups = query.size(-3) // key.size(-3)
         key = key.repeat_interleave(groups, -3)
         value = value.repeat_interleave(groups, -3)
-    factor = 1.0 / math.sqrt(query.size(-1)) if scale is None else scale
+    width = query.size(-1)
+    factor = scale if scale is not None else 1.0 if isinstance(width, int) and width == 0 else 1.0 / math.sqrt(width)
     scores = torch.matmul(query * factor, key.transpose(-2, -1))
     if is_causal:
         rows = torch.arange(query.size(-2), device=query.device).unsqueeze(-1)
@@ -145,6 +146,8 @@ def _addmm(bias: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1
 def _power(x: Tensor, exponent: float) -> Tensor:
     if exponent == 0.5 and x.dtype.is_floating_point:
         return torch.sqrt(x)
+    if x.dtype == torch.bool and isinstance(exponent, int):
+        x = x.to(torch.int64)
     if exponent not in (2, 3, 4) or not (x.dtype.is_floating_point or isinstance(exponent, int)):
         return NotImplemented
     square = x * x
@@ -163,7 +166,10 @@ def _variance(x: Tensor, dim: list[int] | None, correction: float | None) -> tup
     centred = wide - mean
     count = math.prod(x.size(d) for d in dims)
     total = torch.sum(centred * centred, dims, keepdim=True)
-    return (total / (count - (1 if correction is None else correction))).to(x.dtype), mean.to(x.dtype)
+    degrees = count - (1 if correction is None else correction)
+    if isinstance(degrees, int | float):
+        degrees = max(0, degrees)  # too few samples: 0 / 0
+    return (total / degrees).to(x.dtype), mean.to(x.dtype)
 
 
 def _without(x: Tensor, dim: list[int] | None, keepdim: bool, rank: int) -> Tensor:

@@ -17,6 +17,18 @@ from torch import Tensor
 aten: Any = torch.ops.aten
 
 
+def either(*candidates: Callable[..., Any]) -> Callable[..., Any]:
+    """The first of several decompositions that applies to a call."""
+    if len(candidates) == 1:
+        return candidates[0]
+
+    def tried(*args: Any, **kwargs: Any) -> Any:
+        results = (candidate(*args, **kwargs) for candidate in candidates)
+        return next((result for result in results if result is not NotImplemented), NotImplemented)
+
+    return tried
+
+
 def compute_dtype(dtype: torch.dtype) -> torch.dtype:
     """The type to compute in: f32 for half-precision floats, else the type itself."""
     return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
@@ -126,7 +138,7 @@ _SORTS = (aten.sort.default, aten.sort.stable, aten.topk.default)
 
 NARROW: dict[Any, Callable[..., Any]] = {
     **{op: _in_wide(op) for op in _REDUCTIONS},
-    **{op: _in_int32(op) for op in _BYTE_OPS},
+    **{op: _in_int32(op) for op in (*_BYTE_OPS, aten.max.default, aten.min.default)},
     **{op: _sorted_bytes(op) for op in _SORTS},
     aten.abs.default: _absolute,
 }

@@ -17,14 +17,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hotdesk._bindings import ir
 from hotdesk.errors import PassError
 from hotdesk.ir.context import make_context, run_mlir_passes
-from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import nested_ops
 
 LIMIT = 120
 """Seconds of processor time; a BERT takes 0.2."""
@@ -35,21 +32,12 @@ _START = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Leftover:
-    """An op of torch-mlir's that a failed lowering left: its name, and the Python line that it comes from ("" if none)."""
-
-    op: str
-    where: str
-
-
 class LoweringFailed(Exception):
-    """A pass refused the module. `diagnostics` are MLIR's; `leftovers` the ops of PyTorch that were not lowered yet."""
+    """A pass refused the module. `diagnostics` are MLIR's."""
 
-    def __init__(self, diagnostics: str, leftovers: Sequence[Leftover]) -> None:
+    def __init__(self, diagnostics: str) -> None:
         super().__init__(diagnostics)
         self.diagnostics = diagnostics
-        self.leftovers = tuple(leftovers)
 
 
 class LoweringDied(Exception):
@@ -84,7 +72,7 @@ def lowered(module: ir.Module, pipelines: Sequence[str], limit: int = LIMIT) -> 
         answer = process.ask((tuple(pipelines), text.getvalue(), limit))
     if isinstance(answer, bytes):
         return ir.Module.parse(answer, make_context())
-    raise LoweringFailed(answer[0], [Leftover(*each) for each in answer[1]])
+    raise LoweringFailed(answer)
 
 
 class _Process:
@@ -184,22 +172,13 @@ def _processor_time(seconds: int) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _answer(pipelines: Sequence[str], text: bytes) -> bytes | tuple[str, list[tuple[str, str]]]:
+def _answer(pipelines: Sequence[str], text: bytes) -> bytes | str:
     module = ir.Module.parse(text, make_context())
     try:
         for pipeline in pipelines:
             run_mlir_passes(module, pipeline)
     except PassError as error:
-        return str(error.got), [found for found in map(_leftover, nested_ops(module.operation)) if found]
+        return str(error.got)
     written = io.BytesIO()
     module.operation.write_bytecode(written)
     return written.getvalue()
-
-
-def _leftover(op: ir.Operation) -> tuple[str, str] | None:
-    """Name and line of an op that torch-mlir should have lowered."""
-    attributes: Any = op.attributes
-    name = str(attributes["name"].value) if op.name == "torch.operator" else op.name
-    if not name.startswith(("torch.aten", "torch.prims", "torch.quantized", "torch.torchvision")):
-        return None
-    return name.removeprefix("torch."), python_line(op.location)

@@ -19,6 +19,7 @@ from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.capture import Captured
 from hotdesk.frontends.decompositions import decomposition_table
+from hotdesk.frontends.empties import settle_empties
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.splats import fold_splats
 from hotdesk.frontends.torch_calling import TorchCalling
@@ -45,7 +46,7 @@ _TO_TORCH_BACKEND = (
 )
 _PIPELINES = (_TO_TORCH_BACKEND, "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}")
 _LIMIT_OF_A_TRIAL = 10
-"""Seconds of processor time for a part of a graph that torch-mlir's passes died of."""
+"""Seconds of processor time for the beginning of a graph that does not lower."""
 
 
 def capture(
@@ -86,6 +87,7 @@ def capture(
     arguments, placeholders = arguments_of(exported)
     results, template = results_of(exported)
     keep_tensors_only(exported, placeholders)
+    settle_empties(exported.graph)
     fold_splats(exported.graph)
     spell_out_views(exported.graph)
     module = _lower(exported.graph)
@@ -130,26 +132,24 @@ def _lower(graph: torch.fx.Graph) -> ir.Module:
     try:
         return lowered(_imported(graph), _PIPELINES)
     except LoweringFailed as error:
-        raise without_lowering(error.diagnostics, error.leftovers) from error
+        raise without_lowering(error.diagnostics, lambda: _culprit(graph)) from error
     except LoweringDied as error:
-        raise untrusted(_fatal(graph), error.how) from error
+        raise untrusted(_culprit(graph), error.how) from error
 
 
-def _fatal(graph: torch.fx.Graph) -> torch.fx.Node:
-    """The op that torch-mlir's passes die of: the last one of the shortest beginning of the graph that they die of."""
+def _culprit(graph: torch.fx.Graph) -> torch.fx.Node:
+    """The op that torch-mlir's passes refuse or die of: the last one of the shortest beginning that does not lower."""
     nodes = [node for node in graph.nodes if node.op != "output"]
-    survived, died = 0, len(nodes)
-    while died - survived > 1:
-        middle = (survived + died) // 2
+    lowers, fails = 0, len(nodes)
+    while fails - lowers > 1:
+        middle = (lowers + fails) // 2
         try:
             lowered(_imported(_beginning(nodes[:middle])), _PIPELINES, _LIMIT_OF_A_TRIAL)
-        except LoweringDied:
-            died = middle
-        except (LoweringFailed, UnsupportedOpError):
-            survived = middle
+        except (LoweringDied, LoweringFailed, UnsupportedOpError):
+            fails = middle
         else:
-            survived = middle
-    return nodes[died - 1]
+            lowers = middle
+    return nodes[fails - 1]
 
 
 def _beginning(nodes: list[torch.fx.Node]) -> torch.fx.Graph:

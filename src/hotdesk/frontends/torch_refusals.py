@@ -9,8 +9,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -29,7 +30,6 @@ from hotdesk.errors import (
     UnsupportedMutationError,
     UnsupportedOpError,
 )
-from hotdesk.frontends.lowering_process import Leftover
 from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch_specs import DTYPES, unsupported_dtype
 from hotdesk.ir.locations import python_line
@@ -134,7 +134,7 @@ def refuse_nodes(exported: ExportedProgram) -> None:
             raise UnsupportedOpError(
                 f"op `{_higher_order_name(node)}` has no lowering to linalg",
                 expected="a graph of aten ops on tensors",
-                got="an operation with a subgraph or a side effect",
+                got="an operation with a subgraph, or with a side effect such as a check",
                 where=node_line(node) or None,
                 hint=_REPLACE,
             )
@@ -171,8 +171,18 @@ def _draws(node: torch.fx.Node) -> bool:
 
 
 def _higher_order_name(node: torch.fx.Node) -> str:
-    target = next((arg for arg in node.args if isinstance(arg, OpOverload)), node.target)
+    """The op inside; for a check of what another op found, that op."""
+    target: Any = next((arg for arg in node.args if isinstance(arg, OpOverload)), node.target)
+    if target is torch.ops.aten._linalg_check_errors.default:
+        checked = [arg for arg in node.args if isinstance(arg, torch.fx.Node) and "info" in _results_of(arg)]
+        target = checked[0].all_input_nodes[0].target if checked else target
     return str(target)
+
+
+def _results_of(node: torch.fx.Node) -> list[str]:
+    """The name of the result that a node takes out of those of the op before it."""
+    made: Any = node.all_input_nodes[0].target if node.target is operator.getitem else None
+    return [made._schema.returns[cast(int, node.args[1])].name] if isinstance(made, OpOverload) else []
 
 
 def unreadable(error: Exception) -> UnsupportedOpError:
@@ -185,17 +195,18 @@ def unreadable(error: Exception) -> UnsupportedOpError:
     )
 
 
-def without_lowering(diagnostics: str, leftovers: Sequence[Leftover]) -> HotdeskError:
-    """The op at fault: the one that MLIR names or, if that is a mere operand of it, the first one it left over."""
+def without_lowering(diagnostics: str, culprit: Callable[[], torch.fx.Node]) -> HotdeskError:
+    """The op at fault: the one that MLIR names or, if that is a mere operand of it, the one that is searched for."""
     first = next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics.splitlines()[0])
     op, where = _named_op(diagnostics), python_line(first)
-    if op is None:
-        left = leftovers[0] if leftovers else Leftover("unknown", "")
-        op, where = left.op, where or left.where
+    if op is None or not where:
+        node = culprit()
+        op, where = op or str(node.target), where or node_line(node)
+    said = re.sub(r".*?error: ((callsite\(.*?\)+|loc\(.*?\)|unknown|\"[^\"]+\":\d+:\d+): )?", "", first)
     return UnsupportedOpError(
         f"op `{op}` has no lowering to linalg",
         expected="an op that torch-mlir lowers",
-        got=re.sub(r".*?error: (callsite\(.*?\)+: |loc\(.*?\): |\"[^\"]+\":\d+:\d+: )?", "", first)[:160],
+        got="one that it does not know in this form" if "failed to legalize" in said else said[:160],
         where=where or None,
         hint=_REPLACE,
     )

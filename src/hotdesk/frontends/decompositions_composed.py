@@ -1,0 +1,266 @@
+"""PyTorch ops without a lowering of their own, composed of ops that have one.
+
+* copies of views, and memory without contents, which here are zeros; `resize` of what lies in order;
+* adaptive maximum pooling gathers the window of every result;
+* `cdist`, `searchsorted` and `bucketize` compare everything with everything;
+* `median` is taken out of the sorted elements;
+* determinants are the pivots of Gaussian elimination with row exchanges;
+* `erfc` is a Chebyshev fit (W. Press et al., Numerical Recipes, 6.2), good to 1.2e-7 of its value, so for f32 alone.
+"""
+
+# Sizes may be symbolic; the annotations do not show it.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten: Any = torch.ops.aten
+
+LARGEST_DETERMINANT = 16
+"""Rows of the largest matrix whose elimination is written out."""
+
+
+def _strided(size: list[int], strides: list[int], *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+    return torch.zeros(size, dtype=dtype)
+
+
+def _new_strided(
+    x: Tensor, size: list[int], strides: list[int], *, dtype: torch.dtype | None = None, **_: Any
+) -> Tensor:
+    return torch.zeros(size, dtype=dtype or x.dtype)
+
+
+def _copied(view: Callable[..., Any]) -> Callable[..., Any]:
+    def copy(x: Tensor, *args: Any, **kwargs: Any) -> Any:
+        result = view(x, *args, **kwargs)
+        return result.clone() if isinstance(result, Tensor) else [each.clone() for each in result]
+
+    return copy
+
+
+def _pixel_unshuffle(x: Tensor, factor: int) -> Tensor:
+    """PyTorch leaves a tensor without elements as it is."""
+    return x.clone() if isinstance(x.numel(), int) and x.numel() == 0 else NotImplemented
+
+
+def _resize(x: Tensor, size: list[int], *, memory_format: Any = None) -> Tensor:
+    if not x.is_contiguous() or memory_format not in (None, torch.contiguous_format):
+        return NotImplemented
+    flat, count = x.reshape(-1), math.prod(size)
+    if count > x.numel():
+        flat = torch.cat([flat, torch.zeros([count - x.numel()], dtype=x.dtype)])
+    return flat[:count].reshape(size)
+
+
+def _windows(size: int, results: int) -> tuple[Tensor, int]:
+    """For each of so many results along a dim of `size`: the places of its window; the last is repeated to equal lengths."""
+    begins = torch.div(torch.arange(results) * size, results, rounding_mode="floor")
+    ends = torch.div((torch.arange(results) + 1) * size + results - 1, results, rounding_mode="floor")
+    longest = max(-(-(i + 1) * size // results) - i * size // results for i in range(results))
+    places = begins.unsqueeze(1) + torch.arange(longest).unsqueeze(0)
+    return torch.minimum(places, ends.unsqueeze(1) - 1), longest
+
+
+def _adaptive_max_pool(x: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
+    height, width = x.shape[-2:]
+    rows_out, columns_out = output_size
+    if not isinstance(height, int) or not isinstance(width, int):
+        return NotImplemented
+    if height % rows_out == 0 and width % columns_out == 0:
+        return NotImplemented
+    rows, tall = _windows(height, rows_out)
+    columns, wide = _windows(width, columns_out)
+    places = rows.reshape(rows_out, 1, tall, 1) * width + columns.reshape(1, columns_out, 1, wide)
+    places = places.reshape(rows_out, columns_out, tall * wide)
+    flat = x.reshape([*x.shape[:-2], height * width])
+    windows = aten.index_select(flat, x.dim() - 2, places.reshape(-1))
+    windows = windows.reshape([*x.shape[:-2], rows_out, columns_out, tall * wide])
+    first = torch.argmax(windows, -1, keepdim=True)
+    found = torch.gather(places.expand(windows.shape), -1, first).squeeze(-1)
+    return torch.amax(windows, [-1]), found
+
+
+def _cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
+    difference = torch.abs(x.unsqueeze(-2) - y.unsqueeze(-3))
+    if p == 0:
+        return (difference != 0).to(x.dtype).sum(-1)
+    if p == 1:
+        return difference.sum(-1)
+    if p == 2:
+        return torch.sqrt((difference * difference).sum(-1))
+    return torch.amax(difference, [-1]) if math.isinf(p) else (difference**p).sum(-1) ** (1 / p)
+
+
+def _searchsorted(
+    sequence: Tensor,
+    x: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
+    if sorter is not None:
+        sequence = torch.gather(sequence, -1, sorter)
+    elements = x.unsqueeze(-1)
+    ordered = sequence if sequence.dim() == 1 else sequence.unsqueeze(-2)
+    behind = ordered > elements if right or side == "right" else ordered >= elements
+    return (
+        torch.logical_not(behind)
+        .to(torch.int32 if out_int32 else torch.int64)
+        .sum(-1, dtype=torch.int32 if out_int32 else torch.int64)
+    )
+
+
+def _searchsorted_number(sequence: Tensor, x: float, **kwargs: Any) -> Tensor:
+    return _searchsorted(sequence, torch.full([], x, dtype=torch.result_type(sequence, x)), **kwargs)
+
+
+def _bucketize(x: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    return _searchsorted(boundaries, x, out_int32=out_int32, right=right)
+
+
+def _median(x: Tensor) -> Tensor:
+    return _median_along(x.reshape(-1), 0)[0] if isinstance(x.numel(), int) else NotImplemented
+
+
+def _median_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    if x.dim() == 0:
+        return x.clone(), torch.zeros([], dtype=torch.int64)
+    if not isinstance(x.size(dim), int):
+        return NotImplemented
+    missing = torch.isnan(x) if x.dtype.is_floating_point else None
+    values, order = torch.sort(x if missing is None else torch.where(missing, float("inf"), x), dim)
+    middle = (x.size(dim) - 1) // 2
+    value, place = values.narrow(dim, middle, 1), order.narrow(dim, middle, 1)
+    if missing is not None:
+        some = missing.any(dim, keepdim=True)
+        value = torch.where(some, float("nan"), value)
+        place = torch.where(some, torch.argmax(missing.to(torch.int32), dim, keepdim=True), place)
+    return (value, place) if keepdim else (value.squeeze(dim), place.squeeze(dim))
+
+
+def _pivots(matrix: Tensor) -> list[Tensor] | None:
+    """The pivots of Gaussian elimination; each has the sign of its exchange of rows."""
+    count = matrix.size(-1)
+    if not isinstance(count, int) or not 0 < count <= LARGEST_DETERMINANT or matrix.dtype.itemsize < 4:
+        return None
+    found: list[Tensor] = []
+    for left in range(count, 0, -1):
+        column = matrix.narrow(-1, 0, 1)
+        chosen = torch.argmax(torch.abs(column), -2, keepdim=True)
+        row = torch.gather(matrix, -2, chosen.expand([*matrix.shape[:-2], 1, left]))
+        places = torch.arange(left).unsqueeze(1)
+        matrix = torch.where(places == chosen, matrix.narrow(-2, 0, 1), matrix).narrow(-2, 1, left - 1)
+        pivot = row.narrow(-1, 0, 1)
+        found.append(torch.where(chosen == 0, pivot, -pivot).squeeze(-1).squeeze(-1))
+        if left > 1:
+            factors = matrix.narrow(-1, 0, 1) / torch.where(pivot == 0, 1.0, pivot)
+            matrix = matrix.narrow(-1, 1, left - 1) - factors * row.narrow(-1, 1, left - 1)
+    return found
+
+
+def _det(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    pivots = _pivots(matrix)
+    if pivots is None:
+        return NotImplemented
+    result = pivots[0]
+    for pivot in pivots[1:]:
+        result = result * pivot
+    return result, matrix, torch.zeros(matrix.shape[:-1], dtype=torch.int32)
+
+
+def _slogdet(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    pivots = _pivots(matrix)
+    if pivots is None:
+        return NotImplemented
+    sign, logarithm = torch.sign(pivots[0]), torch.log(torch.abs(pivots[0]))
+    for pivot in pivots[1:]:
+        sign, logarithm = sign * torch.sign(pivot), logarithm + torch.log(torch.abs(pivot))
+    return sign, logarithm, matrix, torch.zeros(matrix.shape[:-1], dtype=torch.int32)
+
+
+def _logdet(matrix: Tensor) -> Tensor:
+    found = _slogdet(matrix)
+    return found if found is NotImplemented else torch.where(found[0] < 0, float("nan"), found[1])
+
+
+def _leading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The first results of a decomposition."""
+
+    def cut(*args: Any) -> Any:
+        found = whole(*args)
+        return found if found is NotImplemented else found[0] if count == 1 else tuple(found[:count])
+
+    return cut
+
+
+def _batched(op: Callable[..., Any]) -> Callable[..., Any]:
+    """A pooling in two dims of one image, as a batch of it."""
+
+    def pooled(x: Tensor, *args: Any) -> Any:
+        return op(x.unsqueeze(0), *args).squeeze(0) if x.dim() == 3 else NotImplemented
+
+    return pooled
+
+
+_ERFC = (
+    -1.26551223,
+    1.00002368,
+    0.37409196,
+    0.09678418,
+    -0.18628806,
+    0.27886807,
+    -1.13520398,
+    1.48851587,
+    -0.82215223,
+    0.17087277,
+)
+
+
+def _erfc(x: Tensor) -> Tensor:
+    if x.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+        return NotImplemented
+    wide = x.to(torch.float32)
+    size = torch.abs(wide)
+    t = 1 / (1 + 0.5 * size)
+    fit = torch.full([], _ERFC[-1])
+    for coefficient in reversed(_ERFC[:-1]):
+        fit = fit * t + coefficient
+    tail = t * torch.exp(fit - size * size)
+    return torch.where(wide < 0, 2 - tail, tail).to(x.dtype)
+
+
+COMPOSED: dict[Any, Callable[..., Any]] = {
+    aten.empty_strided.default: _strided,
+    aten.new_empty_strided.default: _new_strided,
+    aten.view_copy.default: _copied(aten.view.default),
+    aten.permute_copy.default: _copied(aten.permute.default),
+    aten.unbind_copy.int: _copied(aten.unbind.int),
+    aten.narrow_copy.default: _copied(aten.narrow.default),
+    aten.resize.default: _resize,
+    aten.pixel_unshuffle.default: _pixel_unshuffle,
+    aten.adaptive_max_pool2d.default: _adaptive_max_pool,
+    aten._cdist_forward.default: _cdist,
+    aten.cdist.default: _cdist,
+    aten.searchsorted.Tensor: _searchsorted,
+    aten.searchsorted.Scalar: _searchsorted_number,
+    aten.bucketize.Tensor: _bucketize,
+    aten.median.default: _median,
+    aten.median.dim: _median_along,
+    aten._linalg_det.default: _det,
+    aten.linalg_det.default: _leading(_det, 1),
+    aten._linalg_slogdet.default: _slogdet,
+    aten.linalg_slogdet.default: _leading(_slogdet, 2),
+    aten.logdet.default: _logdet,
+    aten.adaptive_avg_pool2d.default: _batched(aten.adaptive_avg_pool2d.default),
+    aten._adaptive_avg_pool2d.default: _batched(aten._adaptive_avg_pool2d.default),
+    aten.erfc.default: _erfc,
+    aten.special_erfc.default: _erfc,
+}
