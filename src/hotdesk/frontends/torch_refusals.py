@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -30,11 +30,23 @@ from hotdesk.errors import (
     UnsupportedMutationError,
     UnsupportedOpError,
 )
+from hotdesk.frontends.decompositions_composed import LARGEST_DETERMINANT
 from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch_specs import DTYPES, unsupported_dtype
 from hotdesk.ir.locations import python_line
 
 _REPLACE = "Replace it in the model, or keep that part outside the compiled model."
+
+
+_SMALL = f"32-bit or wider matrices of at most {LARGEST_DETERMINANT} rows, of a size that does not vary"
+_UNTRUSTED: Mapping[Any, str] = {
+    torch.ops.aten._linalg_det.default: _SMALL,
+    torch.ops.aten._linalg_slogdet.default: _SMALL,
+    torch.ops.aten.linalg_det.default: _SMALL,
+    torch.ops.aten.linalg_slogdet.default: _SMALL,
+    torch.ops.aten.logdet.default: _SMALL,
+}
+"""Ops that torch-mlir is not given, with the forms that never get here because they are taken apart."""
 
 
 @contextmanager
@@ -135,6 +147,14 @@ def refuse_nodes(exported: ExportedProgram) -> None:
                 f"op `{_higher_order_name(node)}` has no lowering to linalg",
                 expected="a graph of aten ops on tensors",
                 got="an operation with a subgraph, or with a side effect such as a check",
+                where=node_line(node) or None,
+                hint=_REPLACE,
+            )
+        if node.target in _UNTRUSTED:
+            raise UnsupportedOpError(
+                f"op `{node.target}` has no lowering to linalg",
+                expected=_UNTRUSTED[node.target],
+                got="something else",
                 where=node_line(node) or None,
                 hint=_REPLACE,
             )
