@@ -187,7 +187,7 @@ def _slogdet(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def _logdet(matrix: Tensor) -> Tensor:
-    found = _slogdet(matrix)
+    found: Any = _slogdet(matrix)
     return found if found is NotImplemented else torch.where(found[0] < 0, float("nan"), found[1])
 
 

@@ -15,7 +15,7 @@ What reads tensors without elements beside others, in another way, is left to to
 
 # PyTorch is annotated in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyright: reportUnknownLambdaType=false, reportArgumentType=false, reportCallIssue=false, reportIndexIssue=false
+# pyright: reportUnknownLambdaType=false, reportArgumentType=false, reportCallIssue=false, reportIndexIssue=false, reportUnnecessaryIsInstance=false
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def _settled(graph: torch.fx.Graph, node: torch.fx.Node, value: torch.Tensor) ->
     if len(empty) == len(operands):
         return _constant(graph, node, value)
     if node.target is aten.cat.default:
-        kept = [each for each in node.args[0] if not _is_empty(each)]
+        joined: Any = node.args[0]
+        kept = [each for each in joined if not _is_empty(each)]
         dim = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", 0)
         with graph.inserting_before(node):
             new = graph.call_function(aten.cat.default, (kept, dim))
@@ -98,7 +99,7 @@ def _is_static(value: Any) -> bool:
 
 
 def _is_empty(node: Any) -> bool:
-    value = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+    value: Any = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
     return _is_static(value) and value.numel() == 0
 
 

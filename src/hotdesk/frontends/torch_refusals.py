@@ -202,7 +202,7 @@ def _higher_order_name(node: torch.fx.Node) -> str:
 def _results_of(node: torch.fx.Node) -> list[str]:
     """The name of the result that a node takes out of those of the op before it."""
     made: Any = node.all_input_nodes[0].target if node.target is operator.getitem else None
-    return [made._schema.returns[cast(int, node.args[1])].name] if isinstance(made, OpOverload) else []
+    return [cast(Any, made)._schema.returns[cast(int, node.args[1])].name] if isinstance(made, OpOverload) else []
 
 
 def unreadable(error: Exception) -> UnsupportedOpError:
