@@ -89,7 +89,8 @@ def search_whole(
     order = {**SKYLINE_ORDERS, **GREEDY_ORDERS}.get(name, by_size)(instance)
     place = skyline_in_arrays if is_skyline else greedy_below
     best, best_order, offsets, stale = known, order, known.offsets, 0
-    others = cycle[list[int] | None]((by_breadth(instance), None, None, None))
+    turns: tuple[list[int] | None, ...] = (by_breadth(instance), None, None, None)
+    others = cycle(turns)
     for turn in range(passes):
         if best.arena <= instance.floor or deadline.passed():
             break
