@@ -92,8 +92,8 @@ func.func @larger(%x: memref<?xf32>, %z: f32) {
 
 // In a loop, a size that does not change is computed in front of it; one that depends on data, or could not be computed for some
 // arguments, stays.
-// CHECK:       decision: allocation: shared: placed-in-arena, 4*opaque{{[0-9]+}} + 4 bytes
-// CHECK:       decision: allocation: allocated: size-defined-below, 4*opaque
+// CHECK:       decision: allocation: shared: placed-in-arena, 4*%n + 4 bytes
+// CHECK:       decision: allocation: allocated: size-defined-below, 4*%t
 // CHECK:       decision: allocation: allocated: size-defined-below,
 // CHECK-LABEL: func.func @loop(
 // CHECK:         [[M:%.*]] = memref.alloc(

@@ -28,7 +28,7 @@ func.func @nested(%lb: index, %ub: index, %step: index, %x: memref<2xf32>, %out:
 
 // Rule 1: out of the loop that does not make the size; the loop may run no time, and then the size may be anything.
 // CHECK:       decision: allocation: moved: serves-every-iteration
-// CHECK:       decision: allocation: allocated: size-defined-below, 4*opaque{{[0-9]+}} bytes (memref.alloc at {{.*}}, block argument)
+// CHECK:       decision: allocation: allocated: size-defined-below, 4*(argument 0 ({{.*}})) bytes (memref.alloc at {{.*}}, block argument)
 // CHECK-LABEL: func.func @sizes(
 // CHECK-SAME:    [[N:%[^ ]*]]: index, %
 // CHECK:         scf.for [[I:%.*]] =

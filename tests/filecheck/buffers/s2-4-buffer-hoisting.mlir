@@ -23,7 +23,7 @@ func.func @condBranch(%c: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
 // -----
 
 // The size arrives with the block: rule 1.
-// CHECK:       decision: allocation: allocated: size-defined-below, 4*opaque{{[0-9]+}} bytes (memref.alloc at {{.*}}, block argument)
+// CHECK:       decision: allocation: allocated: size-defined-below, 4*%0 bytes (memref.alloc at {{.*}}, block argument)
 // CHECK-LABEL: func.func @condBranchDynamicType(
 // CHECK:         cf.cond_br
 // CHECK:       ^{{.*}}([[N:%.*]]: index):
