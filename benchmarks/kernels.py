@@ -2,7 +2,7 @@
 
     python benchmarks/kernels.py [--models NAME …] [--threads 1 2] [--output KERNELS.md]
 
-Shapes are read off the models as PyTorch runs them on tensors without memory; a convolution counts as the product of its filters
+Shapes are read off the models as PyTorch runs them; a convolution counts as the product of its filters
 with its unfolded input. All contenders take turns, and the best of their times counts: processor time on one thread, so that
 other processes on the machine disturb it little, elapsed time on several. The roof is what fused multiply-adds on registers
 reach. OpenBLAS comes from `pip install 'hotdesk[blas]'`; without it its column is empty.
@@ -89,12 +89,9 @@ class _Shapes(TorchDispatchMode):
 def shapes_of(name: str) -> list[Shape]:
     """The distinct shapes of a model, in the order in which it computes them."""
     spec = MODELS[name]
-    with (
-        torch.inference_mode(),
-        torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
-        _Shapes() as shapes,
-    ):
-        spec.build().to("meta")(*(each.to("meta") for each in spec.inputs(1)))
+    model, inputs = spec.build(), spec.inputs(1)
+    with torch.no_grad(), torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH), _Shapes() as shapes:
+        model(*inputs)
     return list(shapes.found)
 
 
