@@ -61,3 +61,26 @@ func.func @data(%x: tensor<?xf32>, %s: tensor<2xindex>) -> tensor<?x?xf32> {
   %r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 }
+
+// -----
+
+// A constant says the sizes too, whatever the type leaves open.
+// CHECK-LABEL: func.func @constant_shape(
+// CHECK:         [[E:%.*]] = tensor.expand_shape %{{.*}} {{\[}}[0, 1]] output_shape [1, 100] : tensor<100xf32> into tensor<1x100xf32>
+// CHECK:         tensor.cast [[E]] : tensor<1x100xf32> to tensor<?x100xf32>
+func.func @constant_shape(%x: tensor<100xf32>) -> tensor<?x100xf32> {
+  %s = arith.constant dense<[1, 100]> : tensor<2xi64>
+  %r = tensor.reshape %x(%s) : (tensor<100xf32>, tensor<2xi64>) -> tensor<?x100xf32>
+  return %r : tensor<?x100xf32>
+}
+
+// -----
+
+// So does the type of the result, whoever makes the shape; what goes in must have as many elements.
+// CHECK-LABEL: func.func @typed(
+// CHECK:         [[C:%.*]] = tensor.cast %{{.*}} : tensor<?xf32> to tensor<6xf32>
+// CHECK:         tensor.expand_shape [[C]] {{\[}}[0, 1]] output_shape [2, 3] : tensor<6xf32> into tensor<2x3xf32>
+func.func @typed(%x: tensor<?xf32>, %s: tensor<2xindex>) -> tensor<2x3xf32> {
+  %r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<2xindex>) -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}

@@ -1,16 +1,17 @@
-"""Reshapes to sizes that vary, as views: dims that have the same number of elements before and after are merged, then split.
+"""Reshapes to a shape that is an operand, as views: dims that have as many elements before and after are merged, then split.
 
     %s = tensor.from_elements %a, %b, 3, 4
     %r = tensor.reshape %x(%s) : [a, b, 12] -> [a, b, 3, 4]    ->    %r = tensor.expand_shape %x [[0], [1], [2, 3]]
 
-Legal iff the shape is made by `tensor.from_elements`, so that the sizes are known as values. Left alone otherwise.
+Legal iff each size is known: a number in the result's type, an element of a constant, or a value of which `tensor.from_elements`
+makes the shape. Left alone otherwise, as is what has no dims.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
@@ -18,8 +19,8 @@ from hotdesk.ir.building import create, integers
 from hotdesk.ir.reshaping import Dims, matching
 from hotdesk.ir.sizes import product
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import DYNAMIC, shape_of, static_entries, tensor_with
-from hotdesk.ir.walking import all_functions, defining_op, top_level_ops
+from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
+from hotdesk.ir.walking import all_functions, defining_op, int_array, top_level_ops
 from hotdesk.passes.base import Pass
 
 
@@ -39,21 +40,33 @@ class ReshapesAsViews(Pass):
 
 
 def _rewrite(op: ir.Operation, sizes: SymbolicSizes) -> None:
-    shape = defining_op(op.operands[1])
     source, result = op.operands[0], op.results[0]
-    if shape is None or shape.name != "tensor.from_elements" or not shape_of(source.type):
+    shape = _shape(op) if is_tensor(source.type) and is_tensor(result.type) else None
+    if not shape or not shape_of(source.type):
         return
     before = sizes.shape(source)
-    groups = matching(before, tuple(sizes.value(size) for size in shape.operands))
+    groups = matching(before, tuple(size if isinstance(size, int) else sizes.value(size) for size in shape))
     if any(len(merged) > 1 for merged, _ in groups):
         static = [product([before[i] for i in merged]) for merged, _ in groups]
         source = _collapsed(source, [merged for merged, _ in groups], static, op)
     if any(len(split) > 1 for _, split in groups):
-        source = _expanded(source, result.type, [split for _, split in groups], list(shape.operands), op)
-    if source.type != result.type:
-        source = create("tensor.cast", [source], [result.type], before=op).results[0]
-    result.replace_all_uses_with(source)
+        source = _expanded(source, [split for _, split in groups], shape, op)
+    result.replace_all_uses_with(_cast(source, result.type, op))
     op.erase()
+
+
+def _shape(op: ir.Operation) -> list[int | ir.Value] | None:
+    """The sizes of the result of a `tensor.reshape`; None if one is not known."""
+    made = defining_op(op.operands[1])
+    stated = shape_of(op.results[0].type)
+    found: list[int | ir.Value] | None = None
+    if made is not None and made.name == "tensor.from_elements":
+        found = list(made.operands)
+    elif made is not None and made.name == "arith.constant":
+        found = list(int_array(made.attributes["value"]))
+    elif None not in stated:
+        found = [0] * len(stated)
+    return None if found is None else [b if a is None else a for a, b in zip(stated, found, strict=True)]
 
 
 def _collapsed(source: ir.Value, groups: Sequence[Dims], sizes: Sequence[Any], before: ir.Operation) -> ir.Value:
@@ -63,17 +76,24 @@ def _collapsed(source: ir.Value, groups: Sequence[Dims], sizes: Sequence[Any], b
 
 
 def _expanded(
-    source: ir.Value, result: ir.Type, groups: Sequence[Dims], shape: list[ir.Value], before: ir.Operation
+    source: ir.Value, groups: Sequence[Dims], shape: Sequence[int | ir.Value], before: ir.Operation
 ) -> ir.Value:
-    static = static_entries(shape_of(result))
+    sizes = [size if isinstance(size, int) else None for size in shape]
+    result, static = tensor_with(sizes, source.type), static_entries(sizes)
+    merged = [None if None in (split := [sizes[i] for i in group]) else product(split) for group in groups]
+    source = _cast(source, tensor_with([cast("int | None", size) for size in merged], source.type), before)
     index = ir.IndexType.get()
     dynamic = [
         value if value.type == index else create("arith.index_cast", [value], [index], before=before).results[0]
-        for value, size in zip(shape, static, strict=True)
-        if size == DYNAMIC
+        for value in shape
+        if not isinstance(value, int)
     ]
     attributes = {"reassociation": _reassociation(groups), "static_output_shape": integers(static)}
     return create("tensor.expand_shape", [source, *dynamic], [result], attributes, before=before).results[0]
+
+
+def _cast(source: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    return source if source.type == kind else create("tensor.cast", [source], [kind], before=before).results[0]
 
 
 def _reassociation(groups: Sequence[Dims]) -> ir.Attribute:
