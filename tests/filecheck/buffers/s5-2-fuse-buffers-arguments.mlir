@@ -3,7 +3,7 @@
 #id = affine_map<(i) -> (i)>
 
 // Whoever calls promises that no two arguments overlap.
-// CHECK:       decision: result of linalg.generic: fused: read-as-written, 4*{{.*}} bytes (linalg.generic at
+// CHECK:       decision: result of linalg.generic: fused: read-as-written, 4*(dim 0 of %a) bytes (linalg.generic at
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME:    [[X:%.*]]: memref<?xf32>, [[A:%.*]]: memref<?xf32>, [[R:%.*]]: memref<?xf32>)
 // CHECK-NEXT:    linalg.generic {{.*}} ins([[X]] : memref<?xf32>) outs([[A]], [[R]] : memref<?xf32>, memref<?xf32>)

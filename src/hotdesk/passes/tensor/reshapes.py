@@ -9,9 +9,10 @@ makes the shape. Left alone otherwise, as is what has no dims.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
@@ -59,14 +60,14 @@ def _shape(op: ir.Operation) -> list[int | ir.Value] | None:
     """The sizes of the result of a `tensor.reshape`; None if one is not known."""
     made = defining_op(op.operands[1])
     stated = shape_of(op.results[0].type)
-    found: list[int | ir.Value] | None = None
+    found: Sequence[int | ir.Value | None] = stated
     if made is not None and made.name == "tensor.from_elements":
-        found = list(made.operands)
+        found = tuple(made.operands)
     elif made is not None and made.name == "arith.constant":
-        found = list(int_array(made.attributes["value"]))
-    elif None not in stated:
-        found = [0] * len(stated)
-    return None if found is None else [b if a is None else a for a, b in zip(stated, found, strict=True)]
+        found = int_array(made.attributes["value"])
+    sizes = [b if a is None else a for a, b in zip(stated, found, strict=True)]
+    known = [size for size in sizes if size is not None]
+    return known if len(known) == len(sizes) else None
 
 
 def _collapsed(source: ir.Value, groups: Sequence[Dims], sizes: Sequence[Any], before: ir.Operation) -> ir.Value:
@@ -80,8 +81,8 @@ def _expanded(
 ) -> ir.Value:
     sizes = [size if isinstance(size, int) else None for size in shape]
     result, static = tensor_with(sizes, source.type), static_entries(sizes)
-    merged = [None if None in (split := [sizes[i] for i in group]) else product(split) for group in groups]
-    source = _cast(source, tensor_with([cast("int | None", size) for size in merged], source.type), before)
+    merged = [_elements([sizes[i] for i in group]) for group in groups]
+    source = _cast(source, tensor_with(merged, source.type), before)
     index = ir.IndexType.get()
     dynamic = [
         value if value.type == index else create("arith.index_cast", [value], [index], before=before).results[0]
@@ -90,6 +91,12 @@ def _expanded(
     ]
     attributes = {"reassociation": _reassociation(groups), "static_output_shape": integers(static)}
     return create("tensor.expand_shape", [source, *dynamic], [result], attributes, before=before).results[0]
+
+
+def _elements(sizes: Sequence[int | None]) -> int | None:
+    """How many elements dims of these sizes have; None if that depends on what is known at run time only."""
+    known = [size for size in sizes if size is not None]
+    return math.prod(known) if len(known) == len(sizes) else None
 
 
 def _cast(source: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
