@@ -9,6 +9,7 @@ PROGRAM = """
 import os, signal, threading, time
 import torch, hotdesk
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell begins without
 model = torch.nn.Sequential(
     torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(4 * 36, 10), torch.nn.LayerNorm(10)
 ).eval()
