@@ -43,6 +43,7 @@ coverage: $(STAMP)
 
 pages: $(STAMP)
 	$(BIN)/python docs/passes/generate.py
+	$(BIN)/python docs/seeds/generate.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -1,0 +1,9 @@
+func.func @on_tensors(%arg1: tuple<i1, f32>) -> tuple<memref<10xf32>, tensor<5xf32>> {
+  %c, %z = builtin.unrealized_conversion_cast %arg1 : tuple<i1, f32> to i1, f32
+  %m = memref.alloc() : memref<10xf32>
+  linalg.fill ins(%z : f32) outs(%m : memref<10xf32>)
+  %e = tensor.empty() : tensor<5xf32>
+  %t = linalg.fill ins(%z : f32) outs(%e : tensor<5xf32>) -> tensor<5xf32>
+  %r = builtin.unrealized_conversion_cast %m, %t : memref<10xf32>, tensor<5xf32> to tuple<memref<10xf32>, tensor<5xf32>>
+  return %r : tuple<memref<10xf32>, tensor<5xf32>>
+}
