@@ -23,7 +23,7 @@ from hotdesk.frontends.empties import settle_empties
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.splats import fold_splats
 from hotdesk.frontends.torch_calling import TorchCalling
-from hotdesk.frontends.torch_dims import dimension_names
+from hotdesk.frontends.torch_dims import SizeNames, dimension_names
 from hotdesk.frontends.torch_refusals import (
     guards_of,
     refusals,
@@ -80,11 +80,14 @@ def capture(
         with refusals():
             guards = len(guards_of(exported))
             exported = _decomposed(exported)
-    refuse_guards(exported, guards)
     after_decompositions = time.perf_counter()
+    arguments, placeholders = arguments_of(exported)
+    inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
+    given = dimension_names(model, args, kwargs or {}, dynamic_shapes, inputs)
+    called = SizeNames(given, inputs)
+    refuse_guards(exported, guards, called)
     refuse_mutation(exported)
     refuse_nodes(exported)
-    arguments, placeholders = arguments_of(exported)
     results, template = results_of(exported)
     keep_tensors_only(exported, placeholders)
     settle_empties(exported.graph)
@@ -94,18 +97,16 @@ def capture(
     _forget_trace()
     return Captured(
         module=module,
-        arguments=arguments,
-        results=results,
-        constraints=constraints_of(exported),
-        calling=TorchCalling(exported, template),
+        arguments=tuple(called.spec(a) if isinstance(a, TensorSpec) else a for a in arguments),
+        results=tuple(map(called.spec, results)),
+        constraints={called.of(symbol): limits for symbol, limits in constraints_of(exported).items()},
+        calling=TorchCalling(exported, tuple(map(called.result, template))),
         timings={
             "export": after_export - start,
             "decompose": after_decompositions - after_export,
             "import": time.perf_counter() - after_decompositions,
         },
-        names=dimension_names(
-            model, args, kwargs or {}, dynamic_shapes, [a for a in arguments if isinstance(a, TensorSpec)]
-        ),
+        names={name: called.of(symbol) for name, symbol in given.items()},
     )
 
 

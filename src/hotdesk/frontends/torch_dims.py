@@ -1,15 +1,50 @@
-"""The names that `dynamic_shapes` gives to sizes, for the symbols that `torch.export` names anew."""
+"""The names of sizes: those that `dynamic_shapes` gives, else `dim 0 of %x`, for the symbols that `torch.export` names anew."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import sympy
 import torch
 
+from hotdesk.frontends.torch_calling import ResultNumber
+from hotdesk.ir.sizes import OPAQUE, Size
 from hotdesk.runtime.interface import TensorSpec
+
+
+class SizeNames:
+    """What the symbols of an export are called: the user's `Dim("batch")`, or the dim of the first input that has the size."""
+
+    def __init__(self, given: Mapping[str, str], inputs: Sequence[TensorSpec]) -> None:
+        """`given` are symbols by the names that the user gave them; `inputs` the tensors among the arguments."""
+        named: dict[str, str] = {}
+        for spec in inputs:
+            for position, size in enumerate(spec.shape):
+                if isinstance(size, sympy.Symbol) and spec.name.isidentifier():
+                    named.setdefault(str(size), f"dim {position} of %{spec.name}")
+        named.update({symbol: name for name, symbol in given.items() if not name.startswith(OPAQUE)})
+        self._named = named
+
+    def of(self, symbol: str) -> str:
+        return self._named.get(symbol, symbol)
+
+    def size(self, size: Any) -> Any:
+        """A size, or another expression of SymPy's, in these names."""
+        if not isinstance(size, sympy.Basic):
+            return size
+        symbols: Any = size.free_symbols
+        return cast(Any, size).xreplace({each: sympy.Symbol(self.of(str(each))) for each in symbols})
+
+    def spec(self, spec: TensorSpec) -> TensorSpec:
+        sizes: tuple[Size, ...] = tuple(self.size(size) for size in spec.shape)
+        return replace(spec, shape=sizes)
+
+    def result(self, slot: Any) -> Any:
+        """An entry of a template of results."""
+        return replace(slot, expression=self.size(slot.expression)) if isinstance(slot, ResultNumber) else slot
 
 
 def dimension_names(

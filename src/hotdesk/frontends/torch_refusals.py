@@ -31,6 +31,7 @@ from hotdesk.errors import (
     UnsupportedOpError,
 )
 from hotdesk.frontends.decompositions_composed import LARGEST_DETERMINANT
+from hotdesk.frontends.torch_dims import SizeNames
 from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch_specs import DTYPES, unsupported_dtype
 from hotdesk.ir.locations import python_line
@@ -126,7 +127,7 @@ def guards_of(exported: ExportedProgram) -> list[Any]:
     return []
 
 
-def refuse_guards(exported: ExportedProgram, known: int) -> None:
+def refuse_guards(exported: ExportedProgram, known: int, names: SizeNames) -> None:
     """Export checks what it assumes about sizes; nobody checks what a decomposition assumes afterwards."""
     sizes = {str(symbol) for symbol in cast(Any, exported).range_constraints}
     new = [guard for guard in guards_of(exported)[known:] if sizes & set(map(str, guard.expr.free_symbols))]
@@ -134,7 +135,7 @@ def refuse_guards(exported: ExportedProgram, known: int) -> None:
         raise UnsupportedOpError(
             "an op is taken apart in a way that holds for some sizes only",
             expected="one way for every size that `dynamic_shapes` allows",
-            got=" and ".join(str(guard.expr) for guard in new),
+            got=" and ".join(str(names.size(guard.expr)) for guard in new),
             hint="Compile once for each size, or use an op that does not depend on how sizes divide.",
         )
 

@@ -12,6 +12,7 @@ import sympy
 
 from hotdesk.errors import OutOfMemoryError, ShapeError
 from hotdesk.explain import Decision
+from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.function import SizeCheck
 from hotdesk.report.records import Certificate, Memory, WorstCase
 from hotdesk.runtime.certificates import certified
@@ -141,7 +142,7 @@ class CompiledProgram:
         if check is not None:
             raise ShapeError(
                 "the sizes of the arguments do not go together",
-                expected=f"{check.relation} ({check.message})",
+                expected=f"{written(check.relation)} ({check.message})",
                 got=", ".join(f"{k} = {v}" for k, v in symbols.items()),
                 where=check.source.location or None,
             )
