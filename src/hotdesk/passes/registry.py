@@ -53,6 +53,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-promote-buffers-to-stack": "hotdesk.passes.buffers.promote:PromoteBuffersToStack",
     "hotdesk-copy-removal": "hotdesk.passes.buffers.copy_removal:CopyRemoval",
     "hotdesk-displace-buffers": "hotdesk.passes.buffers.displace:DisplaceBuffers",
+    "hotdesk-reuse-arguments": "hotdesk.passes.buffers.reuse_arguments:ReuseArguments",
     "hotdesk-share-buffers": "hotdesk.passes.buffers.share:ShareBuffers",
     "hotdesk-merge-allocations": "hotdesk.passes.buffers.merge:MergeAllocations",
     "hotdesk-buffer-deallocation": "hotdesk.passes.buffers.deallocate:DeallocateAfterLastUse",

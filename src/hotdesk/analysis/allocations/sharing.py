@@ -28,6 +28,7 @@ from __future__ import annotations
 import heapq
 import sys
 from bisect import bisect_left, insort
+from collections.abc import Mapping, Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.desk_places import DeskPlaces
@@ -56,10 +57,23 @@ _TRIED = 8
 
 
 class Sharing:
-    """The desks of one function, and a decision for each allocation; the IR must not change meanwhile."""
+    """The desks of one function, and a decision for each allocation; the IR must not change meanwhile.
 
-    def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
-        self.allocations = Allocations(function, given)
+    Args:
+        allocations: those of the function, if they are known already.
+        handed: takers, and the one whose memory each takes over while one op touches both, by buffer. Then nobody else
+            shares, and `refused` says which of them do not, and why.
+    """
+
+    def __init__(
+        self,
+        function: ir.Operation,
+        given: GivenFreed | None = None,
+        allocations: Allocations | None = None,
+        handed: Mapping[int, int] | None = None,
+    ) -> None:
+        self.allocations = allocations or Allocations(function, given)
+        self.refused: dict[int, Reason] = {}
         self._ranges = declared_bounds(function)
         self.decisions: list[Decision] = []
         self.desks: list[Desk] = []
@@ -93,9 +107,36 @@ class Sharing:
         self._fits: dict[tuple[object, ...], bool] = {}
         self._of_size: dict[Size, int] = {}  # the last desk of each size
         self._largest = -1  # of the desks whose size is a number
+        if handed is not None:
+            self._hand_over(found, handed)
+            return
         for desk, live in found:
             self._release(live.lower)
             self._seat(desk, live)
+
+    def _hand_over(self, found: Sequence[tuple[Desk, LiveRange]], handed: Mapping[int, int]) -> None:
+        """Gives takers, the last one first, and whoever takes over from them, the memory that they take over, if it is enough."""
+        desks = {desk.users[0].buffer: desk for desk, _ in found}
+        for single, live in reversed(found):
+            taker = single.users[0].buffer
+            if taker not in handed:
+                continue
+            alone, desk = desks[taker], desks.get(handed[taker])
+            if desk is None or len(desk.users) > 1:
+                self.refused[taker] = Reason.ALREADY_OVERWRITTEN
+                continue
+            joined = self._join_if_it_fits(desk, alone, LiveRange(live.block, live.lower, alone.upper))
+            if isinstance(joined, Desk):
+                desks[handed[taker]] = joined
+                del desks[taker]
+            else:
+                self.refused[taker] = joined
+        self.desks = list(desks.values())
+
+    def _join_if_it_fits(self, desk: Desk, alone: Desk, live: LiveRange) -> Desk | Reason:
+        if not self._fits_in(alone, desk):
+            return Reason.TOO_SMALL if self._fits_in(desk, alone) else Reason.SIZE_NOT_PROVEN
+        return self._join(desk, alone, live)
 
     def _is_signed(self, symbol: object) -> bool:
         return self.allocations.sizes.may_be_negative(symbol)

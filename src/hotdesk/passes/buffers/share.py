@@ -75,14 +75,14 @@ class ShareBuffers(Pass):
         given = GivenFreed()
         for function in all_functions(module):
             sharing = Sharing(function, given)
-            plans = [_Plan(sharing.allocations, desk) for desk in sharing.desks if len(desk.users) > 1]
+            plans = [DeskPlan(sharing.allocations, desk) for desk in sharing.desks if len(desk.users) > 1]
             for plan in plans:
                 plan.apply()
             decisions.extend(sharing.decisions)
         return tuple(decisions)
 
 
-class _Plan:
+class DeskPlan:
     """What becomes of the allocations at one desk; all that is asked of the IR is read before it changes."""
 
     def __init__(self, allocations: Allocations, desk: Desk) -> None:
@@ -128,7 +128,7 @@ class _Plan:
                 if self._is_one_type
                 else byte_view(memory, other, index_constant(0, other))
                 if bytewise
-                else _cast(memory, other)
+                else whole_cast(memory, other.results[0].type, other)
             )
             other.results[0].replace_all_uses_with(value)
             other.erase()
@@ -167,9 +167,8 @@ def byte_view(memory: ir.Value, owner: ir.Operation, offset: ir.Value) -> ir.Val
     return create("memref.view", [memory, offset, *sizes], [owner.results[0].type], before=owner).results[0]
 
 
-def _cast(memory: ir.Value, owner: ir.Operation) -> ir.Value:
-    """Form 2."""
-    kind = owner.results[0].type
+def whole_cast(memory: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """The first elements of a memref as another memref type of static sizes, in front of an op: form 2."""
     sizes = cast("tuple[int, ...]", shape_of(kind))
     attributes: dict[str, ir.Attribute] = {
         "static_offsets": integers([0]),
@@ -177,4 +176,4 @@ def _cast(memory: ir.Value, owner: ir.Operation) -> ir.Value:
         "static_strides": integers(cast("tuple[int, ...]", row_major(sizes))),
         "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0, 0]),
     }
-    return create("memref.reinterpret_cast", [memory], [kind], attributes, before=owner).results[0]
+    return create("memref.reinterpret_cast", [memory], [kind], attributes, before=before).results[0]

@@ -1,0 +1,88 @@
+"""In what order a function on memrefs touches its arguments, for who wants to give it one piece of memory as two of them.
+
+An argument may have the memory of another one, the *result*, whose contents on entry are not wanted, iff
+
+1. the function has a body of one block, in which all that touches the argument comes before all that touches the result: both are
+   counted in that block, so that a loop that touches both inside touches both at once;
+2. the function neither keeps, returns nor frees either of them, and no memref of it may be the one or the other;
+3. no op in it counts on the alignment of either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.new_memory import freed
+from hotdesk.analysis.allocations.ranges import is_touching
+from hotdesk.analysis.allocations.types import counts_on_alignment
+from hotdesk.analysis.allocations.uses import Allocations
+from hotdesk.explain import Reason
+from hotdesk.ir.walking import entry_block
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """The memrefs that may be an argument, the ops of the entry block that touch it first and last, -1 if none does, and why its
+    memory may not be that of another one, with the op that is the reason."""
+
+    aliases: frozenset[int]
+    first: int = -1
+    last: int = -1
+    refusal: tuple[Reason, ir.Operation] | None = None
+
+
+class ArgumentOrder:
+    """Answers for one function; the IR must not change meanwhile."""
+
+    def __init__(self, function: ir.Operation, given: GivenFreed) -> None:
+        self._function, self._given = function, given
+        self._allocations: Allocations | None = None
+        self._known: dict[int, _Touched] = {}
+
+    def why_not(self, argument: int, result: int) -> tuple[Reason, ir.Operation] | None:
+        """Why an argument may not have the memory of a result, and the op that is the reason; None if it may."""
+        blocks = len(self._function.regions[0].blocks)
+        if blocks != 1:
+            return (Reason.USED_ACROSS_BLOCKS if blocks else Reason.NO_BODY), self._function
+        one, other = self._touched(argument), self._touched(result)
+        refusal = one.refusal or other.refusal
+        if refusal is not None:
+            return refusal
+        if one.aliases & other.aliases:
+            return Reason.CALLEE_KEEPS_ARGUMENT, self._function
+        if one.last >= 0 and 0 <= other.first <= one.last:
+            return Reason.CALLEE_KEEPS_ARGUMENT, self._read().program.ops[one.last].operation
+        return None
+
+    def _read(self) -> Allocations:
+        if self._allocations is None:
+            self._allocations = Allocations(self._function, self._given)
+        return self._allocations
+
+    def _touched(self, argument: int) -> _Touched:
+        if argument not in self._known:
+            self._known[argument] = self._find(argument)
+        return self._known[argument]
+
+    def _find(self, argument: int) -> _Touched:
+        allocations = self._read()
+        program, origins = allocations.program, allocations.origins
+        number = program.numbers[entry_block(self._function).arguments[argument]]
+        aliases = frozenset(b.number for b in program.buffers if number in origins.of[b.number])
+        users = sorted({user for alias in aliases for user in program.users[alias]})
+        touching: list[int] = []
+        for user in users:
+            op = program.ops[user]
+            kept = op.name == "func.return" or not aliases.isdisjoint(origins.kept.get(user, ()))
+            frees = any(op.operands[i] in aliases for i in freed(op.operation)) or self._given.by(op.operation)
+            if kept or frees:
+                return _Touched(aliases, refusal=(Reason.CALLEE_KEEPS_ARGUMENT, op.operation))
+            if counts_on_alignment(op.operation):
+                return _Touched(aliases, refusal=(Reason.ALIGNMENT_ASSUMED, op.operation))
+            if is_touching(allocations, op):
+                touching.append(user)
+        tops = [allocations.dominance.within(user, program.blocks[0].number) for user in touching]
+        known = [top for top in tops if top is not None]
+        return _Touched(aliases, min(known, default=-1), max(known, default=-1))

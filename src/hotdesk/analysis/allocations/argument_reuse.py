@@ -1,0 +1,154 @@
+"""Which calls may write a result over an argument that dies there, which may be larger or have other elements.
+
+The result of a `func.call` is an allocation that it gets, and that nothing touched before. It gets the memory of an argument of
+the call iff
+
+1. the argument is an allocation of this function, the call gets it once and as a whole, and no other operand may be a part of it;
+2. nothing touches the argument behind the call, nor the result before it; both are counted in the call's block;
+3. the argument provably has as many bytes: numbers, or symbolic sizes by rule 2 of `analysis.allocations.sharing`;
+4. both are what rules 3 to 5 of `analysis.allocations.sharing` ask for: contiguous, ordinary memory in one space, freed as a
+   whole or not at all. The memory gets the stricter alignment of the two;
+5. the function that is called touches the argument before it touches the result, keeps neither of them, and does not count on
+   their alignment (rules 1 to 3 of `analysis.allocations.argument_order`);
+6. the peak does not rise, though the argument's memory is held as long as the result's (rule 6 of `sharing`).
+
+One result of each call does; the first argument that qualifies by rules 1, 2 and 5 is tried. Results that take over one another's
+memory in a row all lie in that of the first argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.argument_order import ArgumentOrder
+from hotdesk.analysis.allocations.desks import Desk, shareable
+from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
+from hotdesk.analysis.allocations.sharing import Sharing
+from hotdesk.analysis.allocations.uses import Allocation, Allocations
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Kind
+from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.functions import callee_name
+from hotdesk.ir.locations import python_line
+
+CALL = "func.call"
+_FOREIGN = {
+    Kind.ARGUMENT: Reason.NOT_WRITABLE_INPUT,
+    Kind.GLOBAL: Reason.NOT_WRITABLE_CONSTANT,
+    Kind.STACK: Reason.NOT_ORDINARY_MEMORY,
+    Kind.VIEW: Reason.PARTIAL_VIEW,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """Operand `result` of a call gets the memory of operand `argument`."""
+
+    call: ir.Operation
+    argument: int
+    result: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why an argument does not do, the op that is the reason, and how close it came."""
+
+    rank: int
+    reason: Reason
+    op: ir.Operation
+
+
+class ArgumentReuse:
+    """The handovers of one function, the memory they share, and a decision for each result; the IR must not change meanwhile."""
+
+    def __init__(self, function: ir.Operation, callees: Mapping[str, ArgumentOrder], given: GivenFreed) -> None:
+        self.allocations = Allocations(function, given)
+        self._program, self._callees = self.allocations.program, callees
+        self._owners = {each.buffer: each for each in self.allocations.on_heap}
+        self._live: dict[int, LiveRange | Unbounded] = {}
+        wanted: dict[int, tuple[Handover, Allocation]] = {}
+        refused: list[tuple[BufferOp, Allocation, Reason, ir.Operation]] = []
+        pairs: dict[int, int] = {}
+        for op in self._program.ops:
+            for number in self._results(op):
+                taker = self._owners[op.operands[number]]
+                found = self._find(op, number, taker)
+                if isinstance(found, _Refusal):
+                    refused.append((op, taker, found.reason, found.op))
+                    continue
+                pairs[taker.buffer] = op.operands[found.argument]
+                wanted[taker.buffer] = (found, taker)
+                break
+        sharing = Sharing(function, allocations=self.allocations, handed=pairs)
+        self.desks: tuple[Desk, ...] = tuple(desk for desk in sharing.desks if len(desk.users) > 1)
+        self.found = tuple(handover for buffer, (handover, _) in wanted.items() if buffer not in sharing.refused)
+        for buffer, (handover, taker) in wanted.items():
+            because = sharing.refused.get(buffer)
+            op = self._program.ops[self.allocations.positions[handover.call]]
+            refused.append((op, taker, because or Reason.DIES_HERE, handover.call))
+        refused.sort(key=lambda each: each[0].number)
+        self.decisions = tuple(self._decision(*each) for each in refused)
+
+    def _results(self, op: BufferOp) -> list[int]:
+        """The operands of a call that are allocations which it is the first to touch."""
+        if op.name != CALL:
+            return []
+        found = [n for n, buffer in enumerate(op.operands) if buffer in self._owners and op.operands.count(buffer) == 1]
+        lives = [(n, self._range(op.operands[n])) for n in found]
+        return [n for n, live in lives if isinstance(live, LiveRange) and _is_in(live, op) and live.lower == op.number]
+
+    def _range(self, buffer: int) -> LiveRange | Unbounded:
+        if buffer not in self._live:
+            self._live[buffer] = shareable(self.allocations, self._owners[buffer])
+        return self._live[buffer]
+
+    def _find(self, op: BufferOp, result: int, taker: Allocation) -> Handover | _Refusal:
+        closest = _Refusal(0, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.operation)
+        if not set(taker.aliases).isdisjoint(op.operands[:result] + op.operands[result + 1 :]):
+            return _Refusal(1, Reason.READ_BY_SAME_OP, op.operation)
+        for number, buffer in enumerate(op.operands):
+            if number == result or buffer == NOT_A_BUFFER:
+                continue
+            refusal = self._why_not(op, number, result)
+            if refusal is None:
+                return Handover(op.operation, number, result)
+            closest = max(closest, refusal, key=lambda each: each.rank)
+        return closest
+
+    def _why_not(self, op: BufferOp, argument: int, result: int) -> _Refusal | None:
+        """Rules 1, 2 and 5."""
+        buffer = op.operands[argument]
+        owner = self._owners.get(buffer)
+        if owner is None:
+            kind = self._program.buffers[buffer].kind
+            return _Refusal(1, _FOREIGN.get(kind, Reason.PARTIAL_VIEW), op.operation)
+        if len([value for value in op.operands if value in owner.aliases]) > 1:
+            return _Refusal(2, Reason.READ_BY_SAME_OP, op.operation)
+        live = self._range(buffer)
+        if isinstance(live, Unbounded):
+            return _Refusal(2, live.reason, self._program.ops[live.op].operation)
+        if live.upper > op.end:
+            return _Refusal(3, Reason.READ_LATER, self._later(owner, op))
+        if not _is_in(live, op):
+            return _Refusal(3, Reason.DIFFERENT_BLOCK, op.operation)
+        if live.lower >= op.number:
+            return _Refusal(2, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.operation)
+        callee = self._callees.get(callee_name(op.operation))
+        why = (Reason.NO_BODY, op.operation) if callee is None else callee.why_not(argument, result)
+        return None if why is None else _Refusal(4, *why)
+
+    def _later(self, owner: Allocation, op: BufferOp) -> ir.Operation:
+        later = [user for user in owner.users if user > op.number and user not in owner.frees]
+        return self._program.ops[later[0]].operation if later else op.operation
+
+    def _decision(self, op: BufferOp, taker: Allocation, reason: Reason, because: ir.Operation) -> Decision:
+        sources = [Source(each.name, python_line(each.location)) for each in dict.fromkeys((op.operation, because))]
+        outcome = Outcome.IN_PLACE if reason is Reason.DIES_HERE else Outcome.ALLOCATED
+        return Decision(f"result of {CALL}", outcome, reason, tuple(sources), self.allocations.bytes(taker))
+
+
+def _is_in(live: LiveRange, op: BufferOp) -> bool:
+    """Whether a live range is counted in the block of an op."""
+    return live.block == op.block and not live.spread

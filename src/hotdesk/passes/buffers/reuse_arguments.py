@@ -1,0 +1,198 @@
+"""Lets a call write its result over an argument that dies there, also one that is larger or has elements of another type.
+
+    %a = memref.alloc() : memref<16xf32>                 %m = memref.alloc() {alignment = 8} : memref<64xi8>
+    … write %a                                           %a = memref.view %m[%c0][] : … to memref<16xf32>
+    %r = memref.alloc() : memref<4xf64>           ->     … write %a
+    call @f(%a, %r)                                      %r = memref.view %m[%c0][] : … to memref<4xf64>
+    memref.dealloc %a                                    call @f_over_0(%m)
+    …  memref.dealloc %r                                 …  memref.dealloc %m
+
+    func private @f_over_0(%m: memref<64xi8>) { %a = memref.view %m[%c0][];  %r = memref.view %m[%c0][];  … body of @f }
+
+Legal iff rules 1 to 6 of `analysis.allocations.argument_reuse` hold. The function stays; what is called is a private variant of
+it, in which the result is a view of the argument, so that whoever reads it sees that the two are one. Calls of the same form share
+it:
+
+1. one type, sizes proven equal: the argument is the result;
+2. static sizes, one element type: the result is a `memref.reinterpret_cast` of the argument;
+3. otherwise the variant gets bytes, of which both are a `memref.view`, and the dynamic sizes of both as its last arguments.
+
+Run it on what `hotdesk-buffer-results-to-out-params` leaves, in front of a deallocation pass or behind. A function that nobody
+calls any more is left to `symbol-dce`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.argument_order import ArgumentOrder
+from hotdesk.analysis.allocations.argument_reuse import ArgumentReuse, Handover
+from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.explain import Decision, Reason
+from hotdesk.ir.building import create, index_constant
+from hotdesk.ir.functions import callee_name, named_functions, set_signature, signature
+from hotdesk.ir.types import shape_of
+from hotdesk.ir.walking import defined_functions, defining_op, entry_block, modules
+from hotdesk.passes.base import Pass
+from hotdesk.passes.buffers.share import DeskPlan, whole_cast
+
+_VIEW, _CAST = "memref.view", "memref.reinterpret_cast"
+_Key = tuple[str, int, int, str, ir.Type]
+"""A variant: the function, the argument, the result, the op that makes the result of it, and the type that the caller gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReuseArguments(Pass):
+    """Writes results of calls over arguments (rules in `analysis.allocations.argument_reuse`)."""
+
+    name: ClassVar[str] = "hotdesk-reuse-arguments"
+    reasons: ClassVar[tuple[Reason, ...]] = (
+        Reason.DIES_HERE,
+        Reason.NO_DEAD_OPERAND_OF_SAME_SIZE,
+        Reason.TOO_SMALL,
+        Reason.SIZE_NOT_PROVEN,
+        Reason.READ_BY_SAME_OP,
+        Reason.READ_LATER,
+        Reason.ALREADY_OVERWRITTEN,
+        Reason.CALLEE_KEEPS_ARGUMENT,
+        Reason.NO_BODY,
+        Reason.RAISES_PEAK,
+        Reason.NOT_WRITABLE_INPUT,
+        Reason.NOT_WRITABLE_CONSTANT,
+        Reason.PARTIAL_VIEW,
+        Reason.USED_ACROSS_BLOCKS,
+        Reason.DIFFERENT_BLOCK,
+        Reason.SIZE_DEFINED_BELOW,
+        Reason.ALIGNMENT_ASSUMED,
+        Reason.DIFFERENT_LAYOUT,
+        Reason.FREED_BY_ANOTHER_OP,
+        Reason.FREED_ELSEWHERE,
+        Reason.OTHER_MEMORY_SPACE,
+        Reason.OTHER_TYPE,
+        Reason.UNSIZED_ELEMENT,
+        Reason.KEPT_BETWEEN_ITERATIONS,
+        Reason.KEPT_BY_UNKNOWN,
+        Reason.LEAVES_SCOPE,
+        Reason.PARALLEL_ITERATIONS,
+        Reason.UNKNOWN_REGION,
+        Reason.ASYNCHRONOUS,
+        Reason.DOES_MORE_THAN_ALLOCATE,
+        Reason.NOT_KNOWN_TO_MOVE,
+        Reason.NOT_ORDINARY_MEMORY,
+    )
+
+    def run(self, module: ir.Module) -> tuple[Decision, ...]:
+        given = GivenFreed()
+        return tuple(decision for each in modules(module) for decision in _run(each, given))
+
+
+def _run(module: ir.Module, given: GivenFreed) -> list[Decision]:
+    functions = named_functions(module)
+    orders = {name: ArgumentOrder(function, given) for name, function in functions.items()}
+    reuses = [ArgumentReuse(function, orders, given) for function in defined_functions(module)]
+    plans = [DeskPlan(reuse.allocations, desk) for reuse in reuses for desk in reuse.desks]
+    for plan in plans:
+        plan.apply()
+    variants = _Variants(module)
+    for reuse in reuses:
+        for handover in reuse.found:
+            variants.call(handover)
+    variants.make()
+    return [decision for reuse in reuses for decision in reuse.decisions]
+
+
+class _Variants:
+    """The variants that calls of a module need, by what they are given."""
+
+    def __init__(self, module: ir.Module) -> None:
+        self._functions = named_functions(module)
+        self._symbols = {str(cast(Any, op).operation.attributes["sym_name"].value) for op in module.body.operations
+                         if "sym_name" in cast(Any, op).operation.attributes}  # fmt: skip
+        self._names: dict[_Key, str] = {}
+
+    def call(self, handover: Handover) -> None:
+        """Calls a variant instead, whose argument and result are the same memory by now."""
+        call, operands = handover.call, list(handover.call.operands)
+        argument, result = operands[handover.argument], operands[handover.result]
+        form, sizes = "", list[ir.Value]()
+        made, other = defining_op(result), defining_op(argument)
+        if argument != result and made is not None:
+            form = made.name
+            if form == _VIEW and other is not None:
+                operands[handover.argument] = made.operands[0]
+                sizes = [*list(other.operands)[2:], *list(made.operands)[2:]]
+        given = operands[handover.argument].type
+        key = (callee_name(call), handover.argument, handover.result, form, given)
+        if key not in self._names:
+            self._names[key] = self._unused_name(key)
+        name = self._names[key]
+        attributes = {each: call.attributes[each] for each in call.attributes if each != "arg_attrs"}
+        attributes["callee"] = ir.FlatSymbolRefAttr.get(name)
+        kept = [operand for number, operand in enumerate(operands) if number != handover.result]
+        types = [each.type for each in call.results]
+        new = create(call.name, [*kept, *sizes], types, attributes, before=call)
+        for old, each in zip(call.results, new.results, strict=True):
+            old.replace_all_uses_with(each)
+        call.erase()
+
+    def make(self) -> None:
+        """Makes the variants, behind the functions."""
+        for (name, argument, result, form, given), variant in self._names.items():
+            _make(self._functions[name], variant, argument, result, form, given)
+
+    def _unused_name(self, key: _Key) -> str:
+        stem = f"{key[0]}_over_{key[1]}"
+        found, count = stem, 0
+        while found in self._symbols:
+            count += 1
+            found = f"{stem}_{count}"
+        self._symbols.add(found)
+        return found
+
+
+def _make(function: ir.Operation, name: str, argument: int, result: int, form: str, given: ir.Type) -> None:
+    """A private copy of a function behind it, in which a result is made of an argument, which has a given type."""
+    clone = function.clone(ir.InsertionPoint.after(function)).operation
+    clone.attributes["sym_name"] = ir.StringAttr.get(name)
+    clone.attributes["sym_visibility"] = ir.StringAttr.get("private")
+    block = entry_block(clone)
+    first = next(iter(block.operations)).operation
+    old, out = block.arguments[argument], block.arguments[result]
+    index = ir.IndexType.get()
+    added: list[ir.Type] = []
+    if form == _VIEW:
+        kinds = [old.type, out.type]
+        dims = [[block.add_argument(index, clone.location) for _ in range(_dynamic(kind))] for kind in kinds]
+        added = [index for each in dims for _ in each]
+        zero = index_constant(0, first)
+        views = [create(_VIEW, [old, zero, *each], [kind], before=first)
+                 for each, kind in zip(dims, kinds, strict=True)]  # fmt: skip
+        old.replace_all_uses_except(views[0].results[0], views)
+        old.set_type(given)
+        out.replace_all_uses_with(views[1].results[0])
+    elif form == _CAST:
+        out.replace_all_uses_with(whole_cast(old, out.type, first))
+    else:
+        out.replace_all_uses_with(old)
+    _drop(clone, argument, result, given)
+    block.erase_argument(result)
+    set_signature(clone, [(kind, {}) for kind in added], range(len(signature(clone)[1])))
+
+
+def _dynamic(memref: ir.Type) -> int:
+    return shape_of(memref).count(None)
+
+
+def _drop(function: ir.Operation, argument: int, result: int, given: ir.Type) -> None:
+    """Takes an argument out of a signature, and says nothing of another one but its type: what was said held for one of them."""
+    inputs, results = signature(function)
+    types: Sequence[ir.Type] = [given if n == argument else kind for n, kind in enumerate(inputs) if n != result]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(list(types), list(results)))
+    if "arg_attrs" in function.attributes:
+        entries = list(cast(Any, function.attributes["arg_attrs"]))
+        entries[argument] = ir.DictAttr.get({})
+        del entries[result]
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)
