@@ -10,8 +10,7 @@
     func private @f_over_0(%m: memref<64xi8>) { %a = memref.view %m[%c0][];  %r = memref.view %m[%c0][];  … body of @f }
 
 Legal iff rules 1 to 6 of `analysis.allocations.argument_reuse` hold. The function stays; what is called is a private variant of
-it, in which the result is a view of the argument, so that whoever reads it sees that the two are one. Calls of the same form share
-it:
+it, in which the result is a view of the argument, so that whoever reads it sees that the two are one. Calls of one form share it:
 
 1. one type, sizes proven equal: the argument is the result;
 2. static sizes, one element type: the result is a `memref.reinterpret_cast` of the argument;
