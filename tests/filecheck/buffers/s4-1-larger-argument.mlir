@@ -495,3 +495,64 @@ func.func @peak(%z: f32, %w: memref<12xf32>, %x: memref<16xf32>, %out: memref<8x
   memref.dealloc %r : memref<8xf32>
   return
 }
+
+// -----
+
+// Rule 4: it lies in another memory space.
+// CHECK:       decision: result of func.call: allocated: other-memory-space, 32 bytes
+// CHECK-NOT:   _over_
+// CHECK-LABEL: func.func @space(
+// CHECK:         call @f({{.*}}) : (memref<16xf32, 1>, memref<8xf32>) -> ()
+func.func private @f(%a: memref<16xf32, 1>, %r: memref<8xf32>) {
+  %i = arith.constant 3 : index
+  %s = memref.load %a[%i] : memref<16xf32, 1>
+  linalg.fill ins(%s : f32) outs(%r : memref<8xf32>)
+  return
+}
+func.func @space(%x: memref<16xf32>, %out: memref<8xf32>) {
+  %a = memref.alloc() : memref<16xf32, 1>
+  linalg.exp ins(%x : memref<16xf32>) outs(%a : memref<16xf32, 1>)
+  %r = memref.alloc() : memref<8xf32>
+  call @f(%a, %r) : (memref<16xf32, 1>, memref<8xf32>) -> ()
+  memref.dealloc %a : memref<16xf32, 1>
+  linalg.sqrt ins(%r : memref<8xf32>) outs(%out : memref<8xf32>)
+  memref.dealloc %r : memref<8xf32>
+  return
+}
+
+// -----
+
+// One result of each call; names of variants are not taken twice; a number that the call returns stays.
+// CHECK-LABEL: func.func private @f_over_0_1(%arg0: memref<16xf32>, %arg1: memref<8xf32>) -> i32 {
+// CHECK:         [[R:%.*]] = memref.reinterpret_cast %arg0
+// CHECK:         linalg.fill {{.*}} outs([[R]] :
+// CHECK:         linalg.fill {{.*}} outs(%arg1 :
+// CHECK-LABEL: func.func @two(
+// CHECK:         [[A:%.*]] = memref.alloc() {{.*}}: memref<16xf32>
+// CHECK:         [[Q:%.*]] = memref.alloc() : memref<8xf32>
+// CHECK:         call @f_over_0_1([[A]], [[Q]]) : (memref<16xf32>, memref<8xf32>) -> i32
+// CHECK-LABEL: func.func private @f_over_0()
+func.func private @f(%a: memref<16xf32>, %r: memref<8xf32>, %q: memref<8xf32>) -> i32 {
+  %i = arith.constant 3 : index
+  %n = arith.constant 7 : i32
+  %s = memref.load %a[%i] : memref<16xf32>
+  %e = arith.negf %s : f32
+  linalg.fill ins(%s : f32) outs(%r : memref<8xf32>)
+  linalg.fill ins(%e : f32) outs(%q : memref<8xf32>)
+  return %n : i32
+}
+func.func @two(%x: memref<16xf32>, %out: memref<8xf32>) -> i32 {
+  %a = memref.alloc() : memref<16xf32>
+  linalg.exp ins(%x : memref<16xf32>) outs(%a : memref<16xf32>)
+  %r = memref.alloc() : memref<8xf32>
+  %q = memref.alloc() : memref<8xf32>
+  %n = call @f(%a, %r, %q) : (memref<16xf32>, memref<8xf32>, memref<8xf32>) -> i32
+  memref.dealloc %a : memref<16xf32>
+  linalg.sub ins(%r, %q : memref<8xf32>, memref<8xf32>) outs(%out : memref<8xf32>)
+  memref.dealloc %r : memref<8xf32>
+  memref.dealloc %q : memref<8xf32>
+  return %n : i32
+}
+func.func private @f_over_0() {
+  return
+}
