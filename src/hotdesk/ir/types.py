@@ -103,10 +103,24 @@ def memref_with(sizes: Sequence[int | None], like: ir.Type, space: ir.Attribute 
     Raises:
         BufferizationError: a memref cannot have such elements.
     """
-    if not isinstance(cast(Any, like).element_type, _IN_MEMREFS):
-        raise BufferizationError("element type", expected=_ELEMENT, got=element_of(like))
+    _require_in_memrefs(like)
     space = cast(Any, like).memory_space if is_memref(like) else space
     return ir.MemRefType.get(static_entries(sizes), cast(Any, like).element_type, memory_space=space)
+
+
+def unranked_memref_of(tensor: ir.Type) -> ir.UnrankedMemRefType:
+    """The memref without a rank, in the default memory space, with a tensor's element type.
+
+    Raises:
+        BufferizationError: a memref cannot have such elements.
+    """
+    _require_in_memrefs(tensor)
+    return ir.UnrankedMemRefType.get(cast(Any, tensor).element_type, None)
+
+
+def _require_in_memrefs(shaped: ir.Type) -> None:
+    if not isinstance(cast(Any, shaped).element_type, _IN_MEMREFS):
+        raise BufferizationError("element type", expected=_ELEMENT, got=element_of(shaped))
 
 
 def memref_of(shaped: ir.Type, space: ir.Attribute | None = None) -> ir.MemRefType:

@@ -13,7 +13,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.locations import placed, python_line
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_bytes, element_of, is_memref, is_tensor, shape_of
+from hotdesk.ir.types import element_bytes, element_of, is_buffer, is_tensor, shape_of
 from hotdesk.ir.walking import captured_operands, in_order, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import RESULTS, Flow
@@ -152,7 +152,7 @@ class _Reader:
         within = [v for _, _, v in captured_operands(operation)] if flow is None else []
         computes = model is None or not model.takes_scalars
         asked = flow is None and self._behind
-        used = [v for v in (*given, *within) if computes or is_memref(v.type)] if asked else []
+        used = [v for v in (*given, *within) if computes or is_buffer(v.type)] if asked else []
         scalars = [n for v in used for n in self._behind.get(v, ())]
         captured = tuple(dict.fromkeys([*(self._numbers[v] for v in within if v in self._numbers), *scalars]))
         loaded = [n for n in operands if n != NOT_A_TENSOR] if name in self._seen_later else []

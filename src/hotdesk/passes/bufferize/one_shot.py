@@ -32,7 +32,7 @@ from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, a
 from hotdesk.analysis.in_place.orders import HEURISTICS, heuristic
 from hotdesk.analysis.in_place.recursion import agree, with_calls
 from hotdesk.analysis.tensors.call_graph import Callable, groups
-from hotdesk.analysis.tensors.memory_spaces import SpaceRules
+from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules
 from hotdesk.analysis.tensors.program import FunctionRecord, in_order
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import OptionError
@@ -55,6 +55,7 @@ from hotdesk.passes.bufferize.results import RESULT, place_results
 from hotdesk.passes.bufferize.returning_once import return_once
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.passes.bufferize.staying import refuse_elsewhere
+from hotdesk.passes.bufferize.unranked import buffers_of_unranked
 from hotdesk.passes.collecting import collection_put_off
 
 __all__ = ["RESULT", "OneShotBufferize"]
@@ -160,6 +161,8 @@ class OneShotBufferize(Pass):
             if not conventions.partial:
                 refuse_elsewhere(module)
             return_once(module)
+            if not conventions.partial and conventions.spaces == USUAL_SPACES:
+                buffers_of_unranked(module)
         symbols = Symbols()
         for node, given in self._functions(module):
             record, analysis = self._decide(node, given)

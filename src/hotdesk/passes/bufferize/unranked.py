@@ -1,0 +1,214 @@
+"""Tensors without a rank become unranked memrefs, in front of the analysis: memory that nobody writes while it is seen so.
+
+    %u = tensor.cast %x : tensor<4xf32> to tensor<*xf32>      %b = bufferization.to_buffer %x read_only
+    %y = func.call @f(%u)                                 ->  %u = memref.cast %b : memref<4xf32> to memref<*xf32>
+    %z = tensor.cast %y : tensor<*xf32> to tensor<?xf32>      %y = func.call @f(%u)
+                                                              %c = memref.cast %y : memref<*xf32> to memref<?xf32>
+                                                              %z = bufferization.to_tensor %c restrict
+
+1. A ranked tensor is seen without a rank where it lies if only calls of functions with a body see it so, else in a copy.
+2. An unranked tensor is seen with a rank where it lies, as memory that is not writable: who writes it copies it first.
+3. Control flow, calls and `arith.select` pass unranked memrefs on as they are.
+4. A function returns an unranked tensor in new memory: in a copy, unless it is a ranked one's copy, or what a call returned. A
+   function without a body is passed a copy, unless it says that it only reads.
+
+A copy of an unranked memref goes through its descriptor: rank and sizes are known at run time only. Other ops with
+unranked tensors are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.building import alloc, create, index_constant
+from hotdesk.ir.functions import callee_name, named_functions, signature
+from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.types import DYNAMIC, is_tensor, memref_of, shape_of, unranked_memref_of
+from hotdesk.ir.walking import defining_op, is_declaration, nested_ops
+from hotdesk.models.registry import model_of
+
+_ACCESS = "bufferization.access"
+_HINT = "Casts, control flow, calls, `arith.select`, `tensor.dim` and `tensor.rank` take it: cast it to a ranked tensor first."
+
+
+def buffers_of_unranked(module: ir.Module) -> None:
+    """Replaces the unranked tensors of the functions of a module.
+
+    Raises:
+        BufferizationError: an op other than those above has an unranked tensor.
+    """
+    functions = named_functions(module)
+    for function in functions.values():
+        if not is_declaration(function):
+            _shorten_casts(function)
+            _replace(function, functions)
+    for function in functions.values():
+        _retype(function)
+
+
+def _is_unranked(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.UnrankedTensorType)
+
+
+def _retype(function: ir.Operation) -> None:
+    inputs, results = signature(function)
+    if any(isinstance(kind, ir.UnrankedTensorType) for kind in (*inputs, *results)):
+        with placed(function.location):
+            kinds = [[_buffer_type(kind) for kind in each] for each in (inputs, results)]
+        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*kinds))
+
+
+def _buffer_type(kind: ir.Type) -> ir.Type:
+    return unranked_memref_of(kind) if isinstance(kind, ir.UnrankedTensorType) else kind
+
+
+def _shorten_casts(function: ir.Operation) -> None:
+    """Casts from a rank to none and back again are one cast, if any sizes are of both types."""
+    passed: dict[ir.Value, ir.Operation] = {}
+    for op in nested_ops(function):
+        if op.name != "tensor.cast" or not (_is_unranked(op.operands[0]) and is_tensor(op.results[0].type)):
+            continue
+        made, kind = defining_op(op.operands[0]), op.results[0].type
+        if made is None or made.name != "tensor.cast" or not _may_be(made.operands[0].type, kind):
+            continue
+        source = made.operands[0]
+        new = source if source.type == kind else create("tensor.cast", [source], [kind], before=op).results[0]
+        op.results[0].replace_all_uses_with(new)
+        op.erase()
+        passed[made.results[0]] = made
+    for value, made in passed.items():
+        if next(iter(value.uses), None) is None:
+            made.erase()
+
+
+def _may_be(source: ir.Type, kind: ir.Type) -> bool:
+    """Whether a `tensor.cast` between two types is possible."""
+    if not is_tensor(source) or cast(Any, source).encoding != cast(Any, kind).encoding:
+        return False
+    sizes = (shape_of(source), shape_of(kind))
+    alike = len(sizes[0]) == len(sizes[1])
+    return alike and all(None in pair or pair[0] == pair[1] for pair in zip(*sizes, strict=True))
+
+
+def _replace(function: ir.Operation, functions: dict[str, ir.Operation]) -> None:
+    inside = [function, *nested_ops(function)]
+    found = {op: [i for i, v in enumerate(op.operands) if _is_unranked(v)] for op in inside[1:] if _is_concerned(op)}
+    for op in found:
+        _require_taken(op)
+    values = [value for op in inside for value in op.results if _is_unranked(value)]
+    values += [a for op in inside for r in op.regions for block in r.blocks for a in block.arguments if _is_unranked(a)]
+    for value in values:
+        with placed(value.location):
+            value.set_type(unranked_memref_of(value.type))
+    for op, operands in found.items():
+        change = _CHANGES.get(op.name)
+        if change is not None:
+            op.results[0].replace_all_uses_with(change(op))
+            op.erase()
+        elif op.name == "func.call":
+            _pass(op, operands, functions.get(callee_name(op)))
+        elif op.name == "func.return":
+            _return(op, operands)
+
+
+def _is_concerned(op: ir.Operation) -> bool:
+    return any(map(_is_unranked, (*op.operands, *op.results)))
+
+
+def _require_taken(op: ir.Operation) -> None:
+    model = model_of(op.name)
+    parent = model_of(op.parent.name) if op.parent is not None else None
+    passes = model is not None and (model.flow is not None or model.branches is not None)
+    ends = parent is not None and parent.flow is not None and not len(op.results) and not len(op.regions)
+    if passes or ends or op.name in _CHANGES or op.name in ("func.call", "func.return", "arith.select"):
+        return
+    kind = next(value.type for value in (*op.operands, *op.results) if _is_unranked(value))
+    where = python_line(op.location) or None
+    raise BufferizationError(
+        f"`{op.name}` has a tensor without a rank", expected="ranked tensors", got=str(kind), where=where, hint=_HINT
+    )
+
+
+# Ops with tensors of no rank, which have unranked memrefs by now
+
+
+def _cast(op: ir.Operation) -> ir.Value:
+    source, kind = op.operands[0], op.results[0].type
+    if source.type == kind:
+        return source
+    if is_tensor(kind):
+        return _seen(create("memref.cast", [source], [memref_of(kind)], before=op).results[0], kind, op)
+    read_only = {"read_only": ir.UnitAttr.get()}
+    buffer = create("bufferization.to_buffer", [source], [memref_of(source.type)], read_only, before=op).results[0]
+    return create("memref.cast", [buffer], [kind], before=op).results[0]
+
+
+def _seen(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
+    restrict = {"restrict": ir.UnitAttr.get()}
+    return create("bufferization.to_tensor", [memref], [kind], restrict, before=op).results[0]
+
+
+def _rank(op: ir.Operation) -> ir.Value:
+    return create("memref.rank", list(op.operands), [ir.IndexType.get()], before=op).results[0]
+
+
+def _dim(op: ir.Operation) -> ir.Value:
+    return create("memref.dim", list(op.operands), [ir.IndexType.get()], before=op).results[0]
+
+
+_CHANGES: dict[str, Callable[[ir.Operation], ir.Value]] = {
+    "tensor.cast": _cast,
+    "tensor.rank": _rank,
+    "tensor.dim": _dim,
+}
+
+
+def _pass(call: ir.Operation, operands: Sequence[int], callee: ir.Operation | None) -> None:
+    """Gives a function without a body, which may write what it is passed, copies."""
+    if callee is not None and not is_declaration(callee):
+        return
+    known = callee is not None and "arg_attrs" in callee.attributes
+    entries: list[Any] = list(cast(Any, callee.attributes["arg_attrs"])) if callee is not None and known else []
+    for number in operands:
+        entry = entries[number] if entries else {}
+        if not (_ACCESS in entry and entry[_ACCESS].value in ("read", "none")):
+            call.operands[number] = copied_by_rank(call.operands[number], call)
+
+
+def _return(end: ir.Operation, operands: Sequence[int]) -> None:
+    """Returns memory of the caller's own: neither that of an argument, nor one memory twice."""
+    given: set[ir.Value] = set()
+    for number in operands:
+        value = end.operands[number]
+        made = defining_op(value)
+        if made is None or made.name not in ("memref.cast", "func.call") or value in given:
+            end.operands[number] = copied_by_rank(value, end)
+        given.add(value)
+
+
+def copied_by_rank(memref: ir.Value, op: ir.Operation) -> ir.Value:
+    """A new unranked memref with the contents of one whose elements lie in row-major order, in front of `op`.
+
+    Its sizes are read in a loop over its rank; the elements are copied as one row.
+    """
+    index, element = ir.IndexType.get(), cast(Any, memref.type).element_type
+    row = ir.MemRefType.get([DYNAMIC], element)
+    zero, one = index_constant(0, op), index_constant(1, op)
+    rank = create("memref.rank", [memref], [index], before=op).results[0]
+    shape = alloc(ir.MemRefType.get([DYNAMIC], index), [rank], op)
+    loop = create("scf.for", [zero, rank, one, one], [index], regions=1, before=op)
+    body = loop.regions[0].blocks.append(index, index, arg_locs=[op.location] * 2)
+    position, product = body.arguments
+    with ir.InsertionPoint(body), op.location:
+        size = ir.Operation.create("memref.dim", [index], [memref, position]).result
+        ir.Operation.create("memref.store", [], [size, shape, position])
+        ir.Operation.create("scf.yield", [], [ir.Operation.create("arith.muli", [index], [product, size]).result])
+    count = alloc(ir.MemRefType.get([1], index), [], op)
+    create("memref.store", [loop.results[0], count, zero], [], before=op)
+    elements = create("memref.reshape", [memref, count], [row], before=op).results[0]
+    new = alloc(row, [loop.results[0]], op)
+    create("memref.copy", [elements, new], [], before=op)
+    return create("memref.reshape", [new, shape], [memref.type], before=op).results[0]
