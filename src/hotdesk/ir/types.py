@@ -108,14 +108,14 @@ def memref_with(sizes: Sequence[int | None], like: ir.Type, space: ir.Attribute 
     return ir.MemRefType.get(static_entries(sizes), cast(Any, like).element_type, memory_space=space)
 
 
-def unranked_memref_of(tensor: ir.Type) -> ir.UnrankedMemRefType:
-    """The memref without a rank, in the default memory space, with a tensor's element type.
+def unranked_memref_of(shaped: ir.Type) -> ir.UnrankedMemRefType:
+    """The memref without a rank, in the default memory space, with the element type of another shaped type.
 
     Raises:
         BufferizationError: a memref cannot have such elements.
     """
-    _require_in_memrefs(tensor)
-    return ir.UnrankedMemRefType.get(cast(Any, tensor).element_type, None)
+    _require_in_memrefs(shaped)
+    return ir.UnrankedMemRefType.get(cast(Any, shaped).element_type, None)
 
 
 def _require_in_memrefs(shaped: ir.Type) -> None:

@@ -103,7 +103,12 @@ def _bufferize_to_tensor(op: ir.Operation, buffers: Buffers) -> None:
 
 
 def _expand_to_tensor(op: ir.Operation) -> list[ir.Value] | None:
-    """The tensor of a tensor's memory is the tensor, if that memory is only read."""
+    """The tensor of a tensor's memory is the tensor, if that memory is only read.
+
+    A promise that does not hold is taken away, so that it is known for none when what made the memory is rewritten.
+    """
+    if "restrict" in op.attributes and not is_lent(op):
+        del op.attributes["restrict"]
     producer = defining_op(op.operands[0])
     if producer is None or producer.name != _TO_BUFFER or "read_only" not in producer.attributes:
         return None

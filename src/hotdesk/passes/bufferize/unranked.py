@@ -11,6 +11,7 @@
 3. Control flow, calls and `arith.select` pass unranked memrefs on as they are.
 4. A function returns an unranked tensor in new memory: in a copy, unless it is a ranked one's copy, or what a call returned. A
    function without a body is passed a copy, unless it says that it only reads.
+5. `to_tensor` is a copy, unless it is promised the memory alone (`restrict`); `to_buffer` is one, unless it is only read.
 
 A copy of an unranked memref goes through its descriptor: rank and sizes are known at run time only. Other ops with
 unranked tensors are refused.
@@ -18,7 +19,7 @@ unranked tensors are refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -30,8 +31,9 @@ from hotdesk.ir.types import DYNAMIC, is_tensor, memref_of, shape_of, unranked_m
 from hotdesk.ir.walking import defining_op, is_declaration, nested_ops
 from hotdesk.models.registry import model_of
 
+_PASSED_ON = frozenset(("func.call", "func.return", "arith.select"))
 _ACCESS = "bufferization.access"
-_HINT = "Casts, control flow, calls, `arith.select`, `tensor.dim` and `tensor.rank` take it: cast it to a ranked tensor first."
+_HINT = "Casts, calls, control flow, `arith.select`, `tensor.dim`, `tensor.rank` and default memory take it; else cast it first."
 
 
 def buffers_of_unranked(module: ir.Module) -> None:
@@ -57,8 +59,8 @@ def _retype(function: ir.Operation) -> None:
     inputs, results = signature(function)
     if any(isinstance(kind, ir.UnrankedTensorType) for kind in (*inputs, *results)):
         with placed(function.location):
-            kinds = [[_buffer_type(kind) for kind in each] for each in (inputs, results)]
-        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(*kinds))
+            takes, gives = [_buffer_type(kind) for kind in inputs], [_buffer_type(kind) for kind in results]
+        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(takes, gives))
 
 
 def _buffer_type(kind: ir.Type) -> ir.Type:
@@ -98,20 +100,28 @@ def _replace(function: ir.Operation, functions: dict[str, ir.Operation]) -> None
     found = {op: [i for i, v in enumerate(op.operands) if _is_unranked(v)] for op in inside[1:] if _is_concerned(op)}
     for op in found:
         _require_taken(op)
-    values = [value for op in inside for value in op.results if _is_unranked(value)]
-    values += [a for op in inside for r in op.regions for block in r.blocks for a in block.arguments if _is_unranked(a)]
+    blocks = [block for op in inside for region in op.regions for block in region.blocks]
+    shaped = [
+        value for each in (*(op.results for op in inside), *(block.arguments for block in blocks)) for value in each
+    ]
+    values = {value for value in shaped if _is_unranked(value)}
     for value in values:
         with placed(value.location):
             value.set_type(unranked_memref_of(value.type))
+    own: set[ir.Value] = {value for op in found if op.name == "func.call" for value in op.results if value in values}
+    ends = [(op, operands) for op, operands in found.items() if op.name == "func.return"]
     for op, operands in found.items():
         change = _CHANGES.get(op.name)
-        if change is not None:
-            op.results[0].replace_all_uses_with(change(op))
-            op.erase()
-        elif op.name == "func.call":
+        if op.name == "func.call":
             _pass(op, operands, functions.get(callee_name(op)))
-        elif op.name == "func.return":
-            _return(op, operands)
+        elif change is not None:
+            new = change(op)
+            if op.name == "tensor.cast" and not operands:
+                own.add(new)
+            op.results[0].replace_all_uses_with(new)
+            op.erase()
+    for end, operands in ends:
+        _return(end, operands, own)
 
 
 def _is_concerned(op: ir.Operation) -> bool:
@@ -123,13 +133,19 @@ def _require_taken(op: ir.Operation) -> None:
     parent = model_of(op.parent.name) if op.parent is not None else None
     passes = model is not None and (model.flow is not None or model.branches is not None)
     ends = parent is not None and parent.flow is not None and not len(op.results) and not len(op.regions)
-    if passes or ends or op.name in _CHANGES or op.name in ("func.call", "func.return", "arith.select"):
+    here = not any(_is_elsewhere(value.type) for value in (*op.operands, *op.results))
+    if passes or ends or op.name in _PASSED_ON or (op.name in _CHANGES and here):
         return
     kind = next(value.type for value in (*op.operands, *op.results) if _is_unranked(value))
     where = python_line(op.location) or None
     raise BufferizationError(
         f"`{op.name}` has a tensor without a rank", expected="ranked tensors", got=str(kind), where=where, hint=_HINT
     )
+
+
+def _is_elsewhere(kind: ir.Type) -> bool:
+    """Whether it is a memref in another space than the default one."""
+    return isinstance(kind, ir.UnrankedMemRefType) and kind != unranked_memref_of(kind)
 
 
 # Ops with tensors of no rank, which have unranked memrefs by now
@@ -159,10 +175,22 @@ def _dim(op: ir.Operation) -> ir.Value:
     return create("memref.dim", list(op.operands), [ir.IndexType.get()], before=op).results[0]
 
 
+def _to_tensor(op: ir.Operation) -> ir.Value:
+    source = op.operands[0]
+    return source if "restrict" in op.attributes else copied_by_rank(source, op)
+
+
+def _to_buffer(op: ir.Operation) -> ir.Value:
+    source = op.operands[0]
+    return source if "read_only" in op.attributes else copied_by_rank(source, op)
+
+
 _CHANGES: dict[str, Callable[[ir.Operation], ir.Value]] = {
     "tensor.cast": _cast,
     "tensor.rank": _rank,
     "tensor.dim": _dim,
+    "bufferization.to_tensor": _to_tensor,
+    "bufferization.to_buffer": _to_buffer,
 }
 
 
@@ -173,18 +201,17 @@ def _pass(call: ir.Operation, operands: Sequence[int], callee: ir.Operation | No
     known = callee is not None and "arg_attrs" in callee.attributes
     entries: list[Any] = list(cast(Any, callee.attributes["arg_attrs"])) if callee is not None and known else []
     for number in operands:
-        entry = entries[number] if entries else {}
-        if not (_ACCESS in entry and entry[_ACCESS].value in ("read", "none")):
+        only_read = known and _ACCESS in entries[number] and entries[number][_ACCESS].value in ("read", "none")
+        if not only_read:
             call.operands[number] = copied_by_rank(call.operands[number], call)
 
 
-def _return(end: ir.Operation, operands: Sequence[int]) -> None:
-    """Returns memory of the caller's own: neither that of an argument, nor one memory twice."""
+def _return(end: ir.Operation, operands: Sequence[int], own: Container[ir.Value]) -> None:
+    """Returns memory of the caller's own: what casts copied or calls returned, once, and copies of the rest."""
     given: set[ir.Value] = set()
     for number in operands:
         value = end.operands[number]
-        made = defining_op(value)
-        if made is None or made.name not in ("memref.cast", "func.call") or value in given:
+        if value not in own or value in given:
             end.operands[number] = copied_by_rank(value, end)
         given.add(value)
 
