@@ -17,9 +17,9 @@ from benchmarks.deallocation.checks import count_executed
 from hotdesk._bindings import ir
 from hotdesk.checker import FaultKind, Settings, interpreter_for, run
 from hotdesk.checker.arguments import drawn, passed
-from hotdesk.checker.buffers import Block
+from hotdesk.checker.buffers import Buffer
 from hotdesk.checker.interpreter import Interpreter
-from hotdesk.checker.memory import Memory
+from hotdesk.checker.memory import AddressSpace
 from hotdesk.checker.parameters import parameters
 from hotdesk.explain import Source
 from hotdesk.ir.context import entered
@@ -47,7 +47,7 @@ class Ran:
     results: tuple[Any, ...]
 
 
-class _Watched(Memory):
+class _Watched(AddressSpace):
     """Memory that also counts without bookkeeping."""
 
     def __init__(self, interpreter: Interpreter) -> None:
@@ -55,18 +55,18 @@ class _Watched(Memory):
         self._sizes: dict[int, int] = {}
         self.level = self.peak = self.allocations = 0
 
-    def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Block:
-        block = super().allocate(size, kind, name, at, alignment)
+    def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Buffer:
+        buffer = super().allocate(size, kind, name, at, alignment)
         if alignment > _UNALIGNED or not _LIST.fullmatch(name):
-            self._sizes[block.number] = size
+            self._sizes[buffer.number] = size
             self.level += size
             self.peak = max(self.peak, self.level)
             self.allocations += 1
-        return block
+        return buffer
 
-    def bury(self, block: Block, at: Source) -> None:
-        super().bury(block, at)
-        self.level -= self._sizes.pop(block.number, 0)
+    def bury(self, buffer: Buffer, at: Source) -> None:
+        super().bury(buffer, at)
+        self.level -= self._sizes.pop(buffer.number, 0)
 
 
 def run_program(module: ir.Module, sizes: Sequence[int] = (), freed: bool = True) -> Ran:
@@ -76,7 +76,7 @@ def run_program(module: ir.Module, sizes: Sequence[int] = (), freed: bool = True
         interpreter, entry = interpreter_for(module, "main", Settings(deallocated=freed, undefined="carry"))
         watched = interpreter.memory = _Watched(interpreter)
         found = parameters(entry, False)
-        given = passed(interpreter, entry, found, drawn(found, sizes, 0))
+        given = passed(interpreter, entry, found, drawn(entry, found, sizes, 0))
         slots = {p.result: v for p, v in zip(found, given, strict=True) if p.result is not None}
         report = run(interpreter, "main", given, slots)
     faults = tuple(str(fault) for fault in report.faults if fault.kind in OWN)

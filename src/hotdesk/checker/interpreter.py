@@ -89,7 +89,7 @@ class _Block:
     arguments: tuple[int, ...]
     steps: tuple[Step, ...]
     end: End
-    passed: tuple[int, ...]
+    passed: tuple[int, ...] | None  # the slots that leave the region here; None where the block goes on to another one
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class Region:
     @property
     def passed(self) -> tuple[tuple[int, ...], ...]:
         """The slots that each terminator passes on, of those that leave the region."""
-        return tuple(block.passed for block in self.blocks)
+        return tuple(block.passed for block in self.blocks if block.passed is not None)
 
     def run(self, frame: Frame, given: Sequence[Value] = ()) -> list[Value]:
         """Runs the region; returns the operands of the terminator that leaves it."""
@@ -260,7 +260,7 @@ class FunctionReader:
             return _Block(arguments, tuple(map(self._step, ops)), _leave_with_nothing, ())
         last, steps = OpReader(ops[-1], self), tuple(map(self._step, ops[:-1]))
         end = terminator(last, [numbers[following] for following in ops[-1].successors])
-        return _Block(arguments, steps, end, () if len(ops[-1].successors) else last.operands)
+        return _Block(arguments, steps, end, None if len(ops[-1].successors) else last.operands)
 
     def _step(self, op: ir.Operation) -> Step:
         expansion, at = self._expansions.get(op), Source(op.name, python_line(op.location))

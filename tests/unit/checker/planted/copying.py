@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from hotdesk.analysis.copying.context import CopyContext
 from hotdesk.analysis.copying.copies import Memory
 from hotdesk.analysis.copying.effects import CopyEffects
 from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
 from hotdesk.checker import FaultKind
-from tests.unit.checker.planted.planting import ALLOC, COPY, WRONG_RESULTS, Case, always, program, unary
+from tests.unit.checker.planted.planting import ALLOC, COPY, WRONG_RESULTS, Case, always, both, program, unary
 
 COPIES = {
     "the target is written and the source read on": Case(
@@ -41,7 +42,7 @@ COPIES = {
         ),
     ),
     "the source is freed while it serves": Case(
-        always(Memory, "freeing", []),
+        both(always(Memory, "freeing", []), always(CopyContext, "freed_here", None)),
         FaultKind.USE_AFTER_FREE,
         program(
             f"%s {ALLOC}", unary("exp", "%x", "%s"), f"%t {ALLOC}", COPY.format("%s", "%t"),
