@@ -159,7 +159,9 @@ def test_swap_needs_no_check_and_two_deallocations() -> None:
 
 def test_exclusive_branches_share() -> None:
     text = loops()["temporaries in branches"]
-    assert (figures(text, "mlir, all").peak, figures(text, ALONE).peak, figures(text, BEST).peak) == (128, 128, 64)
+    mlir, alone, best = (figures(text, side) for side in ("mlir, all", ALONE, BEST))
+    assert (mlir.peak, alone.peak, best.peak) == (128, 128, 0)  # at best they are computed where they are copied to
+    assert (best.faults, best.differs) == ((), False)
 
 
 def test_a_chain_needs_two_buffers_or_one() -> None:

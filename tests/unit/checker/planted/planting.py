@@ -29,16 +29,6 @@ def always(owner: Any, name: str, answer: Any) -> Patch:
     return lambda patch: patch.setattr(owner, name, lambda *_: answer)
 
 
-def both(one: Patch, other: Patch) -> Patch:
-    """Two faults at once."""
-
-    def apply(patch: pytest.MonkeyPatch) -> None:
-        one(patch)
-        other(patch)
-
-    return apply
-
-
 def changed(owner: Any, name: str, change: Callable[..., Any]) -> Patch:
     """A function whose result is `change(result, *arguments)`."""
 
