@@ -142,10 +142,15 @@ def test_wrong_decision_of_a_pipeline() -> None:
 def test_subjects() -> None:
     run = check(_SOURCE, _INPUTS, MLIR)
     assert run.leaks == 0
-    refused = "func.func @main(%a: tensor<*xf32>) -> tensor<*xf32> {\n  return %a : tensor<*xf32>\n}"
+    refused = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %s = arith.constant dense<4> : tensor<1xindex>
+  %u = tensor.cast %a : tensor<4xf32> to tensor<*xf32>
+  %r = tensor.reshape %u(%s) : (tensor<*xf32>, tensor<1xindex>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}"""
     nothing = Subject("nobody's", "builtin.module(hotdesk-one-shot-bufferize)")
     with pytest.raises(RefusedError):
-        check(refused, [np.zeros(1, np.float32)], nothing, [])
+        check(refused, [np.zeros(4, np.float32)], nothing, [])
 
 
 def test_more_is_told() -> None:
