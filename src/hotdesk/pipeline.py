@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, run_mlir_passes, verify
+from hotdesk.ir.linking import define
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
@@ -26,7 +27,7 @@ from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
-from hotdesk.passes.lower.library import KernelLibrary, define, define_support
+from hotdesk.passes.lower.library import KernelLibrary, define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from hotdesk.passes.tensor.dead_code import erase_dead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad

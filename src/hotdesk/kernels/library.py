@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.context import make_context, run_mlir_passes
+from hotdesk.ir.linking import define
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.shared import ELEMENTS, batch_functions, shared_name, sharing_function
-from hotdesk.passes.lower.library import define
-from hotdesk.passes.lower.sharing import SHARING
+from hotdesk.kernels.sharing import SHARING
 
 SHARED = {shared_name(element): element for element in ELEMENTS}
 """The functions that kernels may call, with their element type."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
-from hotdesk.passes.lower.kernel import Index, Operand
 
 _UNROLLED = 2  # steps of k: more of them only lengthen the code
 

@@ -9,8 +9,8 @@ copied element by element.
 from __future__ import annotations
 
 from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
-from hotdesk.passes.lower.kernel import Index, Operand
 
 
 def pack_name(element: str) -> str:

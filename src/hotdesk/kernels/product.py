@@ -30,8 +30,8 @@ from hotdesk.kernels.skinny import (
     rows_function,
     rows_name,
 )
+from hotdesk.kernels.text import Condition, Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
-from hotdesk.passes.lower.kernel import Condition, Index, Operand
 
 _FEW_TILES = 3  # rows of tiles that are too few to pack a panel for
 _COPIED_ROWS = 96  # rows of a that are copied at a time where their elements do not lie together

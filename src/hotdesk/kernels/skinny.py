@@ -7,8 +7,8 @@ rows    rows of b and of the result lie together, a has one row: some rows of b 
 from __future__ import annotations
 
 from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.text import Index
 from hotdesk.kernels.vectors import VectorBuilder
-from hotdesk.passes.lower.kernel import Index
 
 MOST_ROWS = 4
 """Rows of a that `dots` takes."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from math import log2
 
 from hotdesk.kernels.machine import Machine
-from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, Operand
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 
 
 class VectorBuilder(KernelBuilder):

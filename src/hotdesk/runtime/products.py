@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from hotdesk._bindings import ir
+from hotdesk.ir.linking import declared_names
 from hotdesk.kernels.library import SHARED, product_module
 from hotdesk.kernels.machine import host
 from hotdesk.kernels.shared import telling_name
-from hotdesk.passes.lower.library import declared_names
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.threads import thread_pool
 

@@ -9,7 +9,7 @@ from functools import cache
 
 from hotdesk._bindings import ir
 from hotdesk.ir.context import make_context
-from hotdesk.passes.lower.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
+from hotdesk.kernels.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
 from hotdesk.runtime.jit import Machine
 
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 
-from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, KernelText, Operand, View
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, KernelText, Operand, View
 from hotdesk.passes.lower.loops import Axis, Offsets, clear, contract_by_loops, split
 from hotdesk.passes.lower.products import Matrix, Sizes, has_products, write_product
 

@@ -18,6 +18,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hotdesk.kernels.text import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower import convolution_spread, convolution_tiled
 from hotdesk.passes.lower.contraction import contract
 from hotdesk.passes.lower.convolution_depthwise import Ring, choose_ring, convolve_depthwise
@@ -25,7 +26,6 @@ from hotdesk.passes.lower.convolution_direct import convolve_directly
 from hotdesk.passes.lower.convolution_problem import ConvolutionSpec, Problem
 from hotdesk.passes.lower.convolution_spread import Spread, choose_spread, convolve_spread
 from hotdesk.passes.lower.convolution_tiled import WORKSPACE_LIMIT, Tile, choose_tile, convolve_tiled
-from hotdesk.passes.lower.kernel import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower.loops import Axis
 from hotdesk.passes.lower.products import has_products
 from hotdesk.passes.lower.scalar import element_bytes

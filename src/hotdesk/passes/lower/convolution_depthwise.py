@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hotdesk.kernels.text import Index, KernelBuilder, Operand
 from hotdesk.passes.lower.convolution_direct import start_of_sum, sum_kind
 from hotdesk.passes.lower.convolution_problem import Problem
-from hotdesk.passes.lower.kernel import Index, KernelBuilder, Operand
 from hotdesk.passes.lower.scalar import combine, multiply, narrow, neutral, widen
 from hotdesk.passes.lower.window import Slide, reach
 

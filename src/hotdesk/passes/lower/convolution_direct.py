@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hotdesk.kernels.text import Index, KernelBuilder, Operand
 from hotdesk.passes.lower.convolution_problem import Place, Problem
-from hotdesk.passes.lower.kernel import Index, KernelBuilder, Operand
 from hotdesk.passes.lower.scalar import combine, multiply, narrow, neutral, sum_type, widen
 
 _ROW = 128  # outputs summed on the stack at a time

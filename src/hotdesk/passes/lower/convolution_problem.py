@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, Operand, View
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand, View
 from hotdesk.passes.lower.window import Slide
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 from hotdesk.passes.lower.convolution_problem import Place, Problem
-from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, Operand
 from hotdesk.passes.lower.products import Matrix, Sizes, write_product
 from hotdesk.passes.lower.scalar import combine, neutral
 from hotdesk.passes.lower.window import reach

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 from hotdesk.passes.lower.convolution_problem import Problem
-from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, Operand
 from hotdesk.passes.lower.products import Matrix, Sizes, write_product
 from hotdesk.passes.lower.scalar import neutral
 from hotdesk.passes.lower.window import Reach

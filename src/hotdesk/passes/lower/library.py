@@ -8,11 +8,12 @@ from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.context import entered
+from hotdesk.ir.linking import define
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import symbol_name
+from hotdesk.kernels.text import KernelText
 from hotdesk.passes.lower.calls import Assertion
-from hotdesk.passes.lower.kernel import KernelText
 from hotdesk.passes.lower.loops_kernel import LoopKernel, build_loop_kernel
 from hotdesk.passes.lower.to_llvm import SUPPORT
 from hotdesk.passes.lower.views import Places
@@ -78,31 +79,6 @@ class KernelLibrary:
         return len(self.assertions)
 
 
-def define(module: ir.Module, text: str) -> None:
-    """Adds the functions and globals of a module text, in the place of declarations that `module` has of them."""
-    with entered(module.operation):
-        known = {symbol_name(op.operation): op.operation for op in module.body.operations}
-        parsed = ir.Module.parse(text)
-        for op in list(parsed.body.operations):
-            declared = known.get(symbol_name(op.operation))
-            if declared is not None:
-                if _is_declared(op.operation):
-                    continue
-                declared.erase()
-            op.operation.detach_from_parent()
-            module.body.append(op)
-
-
 def define_support(module: ir.Module) -> None:
     """Defines the functions in the LLVM dialect that kernels call and nobody else brings."""
     define(module, SUPPORT)
-
-
-def declared_names(module: ir.Module) -> tuple[str, ...]:
-    """The functions that a module uses and does not define."""
-    return tuple(symbol_name(op.operation) for op in module.body.operations if _is_declared(op.operation))
-
-
-def _is_declared(operation: ir.Operation) -> bool:
-    """Whether it is a function without a body, before or after its lowering."""
-    return operation.name in ("func.func", "llvm.func") and not len(operation.regions[0].blocks)

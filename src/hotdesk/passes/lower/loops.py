@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hotdesk.passes.lower.kernel import Index, KernelBuilder, Operand
+from hotdesk.kernels.text import Index, KernelBuilder, Operand
 from hotdesk.passes.lower.scalar import combine, multiply, narrow, neutral, sum_type, widen
 
 _ROW = 64  # sums kept on the stack at a time

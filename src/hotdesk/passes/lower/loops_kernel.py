@@ -24,7 +24,7 @@ from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
 from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
-from hotdesk.passes.lower.kernel import View
+from hotdesk.kernels.text import View
 from hotdesk.passes.lower.loops_checks import replace_checks
 from hotdesk.passes.lower.views import Place, Places
 

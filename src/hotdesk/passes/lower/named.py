@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import int_array
+from hotdesk.kernels.text import KernelText
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace_bytes
-from hotdesk.passes.lower.kernel import KernelText
 from hotdesk.passes.lower.loops_kernel import disjoint
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.views import Place

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hotdesk.passes.lower.kernel import Index, KernelBuilder, KernelText, Operand, View
+from hotdesk.kernels.text import Index, KernelBuilder, KernelText, Operand, View
 from hotdesk.passes.lower.scalar import combine, narrow, neutral, sum_type, widen
 from hotdesk.passes.lower.window import Slide
 

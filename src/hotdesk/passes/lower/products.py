@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk.kernels.shared import ELEMENTS, SHARED_ARGUMENTS, shared_name
-from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder, Operand
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 from hotdesk.passes.lower.scalar import element_bytes
 
 

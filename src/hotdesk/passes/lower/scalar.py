@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from hotdesk.passes.lower.kernel import KernelBuilder
+from hotdesk.kernels.text import KernelBuilder
 
 Reduction: TypeAlias = Literal["sum", "max", "min"]
 

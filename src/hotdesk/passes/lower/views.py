@@ -12,7 +12,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import defining_op
-from hotdesk.passes.lower.kernel import View
+from hotdesk.kernels.text import View
 
 _BASES = ("memref.alloc", "memref.get_global")
 

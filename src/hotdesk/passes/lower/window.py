@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from hotdesk.passes.lower.kernel import Condition, Index, KernelBuilder
+from hotdesk.kernels.text import Condition, Index, KernelBuilder
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch_mlir import ir
 
-from hotdesk.passes.lower.kernel import KernelText, View
+from hotdesk.kernels.text import KernelText, View
 from hotdesk.passes.lower.library import define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from hotdesk.runtime.products import linked

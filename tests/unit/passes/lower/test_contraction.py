@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.kernels.text import View
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
-from hotdesk.passes.lower.kernel import View
 from tests.unit.passes.lower.running import Kernel, Placed, assert_close, place, unread, values, view_of
 
 

@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.kernels.text import View
 from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace_bytes
 from hotdesk.passes.lower.convolution_tiled import WORKSPACE_LIMIT
-from hotdesk.passes.lower.kernel import View
 from tests.unit.passes.lower.running import (
     DTYPES,
     Kernel,

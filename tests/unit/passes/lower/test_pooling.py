@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.passes.lower.kernel import View
+from hotdesk.kernels.text import View
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from tests.unit.passes.lower.running import DTYPES, Kernel, assert_close, contiguous, place, unread, values, view_of
 

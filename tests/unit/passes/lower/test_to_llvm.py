@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from hotdesk.passes.lower.kernel import KernelText, View
+from hotdesk.kernels.text import KernelText, View
 from tests.unit.passes.lower.running import DTYPES, Kernel
 
 FLOATS = ["f32", "f64", "f16", "bf16"]

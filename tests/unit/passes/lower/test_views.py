@@ -9,7 +9,7 @@ from hotdesk.analysis.memrefs.element_steps import row_major
 from hotdesk.errors import LoweringError
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import entry_block, top_level_ops
-from hotdesk.passes.lower.kernel import View
+from hotdesk.kernels.text import View
 from hotdesk.passes.lower.views import Place, Places
 from tests.unit.parsing import function, parse
 

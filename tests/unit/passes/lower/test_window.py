@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.passes.lower.kernel import KernelBuilder
+from hotdesk.kernels.text import KernelBuilder
 from hotdesk.passes.lower.window import reach
 
 

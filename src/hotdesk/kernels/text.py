@@ -1,4 +1,4 @@
-"""Writing the text of a kernel: views of operands, loops and branches, memory. What they compute with is in `kernel_values`.
+"""Writing the text of a kernel: views of operands, loops and branches, memory. What they compute with is in `values`.
 
 A kernel is one `func.func` named `@KERNEL`. Its arguments are one bare pointer per operand (`memref<element>`), then one
 `index` for each None in the operands' views, operand by operand, sizes before strides.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from hotdesk.passes.lower.kernel_values import Condition, Index, Values
+from hotdesk.kernels.values import Condition, Index, Values
 
 _UNBOUNDED = 1 << 48  # elements: more than any address space holds
 
