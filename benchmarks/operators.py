@@ -1,10 +1,12 @@
 """PyTorch's own samples of its operators (`op_db`) through `hotdesk.compile`, each compared with eager PyTorch.
 
-    python benchmarks/operators.py [--dtypes float32,int64,bool] [--samples 2] [--ops add,mul]
+    python benchmarks/operators.py [--dtypes float32,int64,bool] [--samples 2] [--ops add,mul] [--again]
 
 Every operator's first samples are compiled and run on what they were sampled with: the tensors are arguments, the rest is
 baked in. They are tried as one program and, when that fails, one by one. A child process goes through the operators; one that
-dies or does not end is counted, and the next child goes on behind the operator at fault. Writes `docs/coverage.md`.
+dies or does not end is counted, and the next child goes on behind the operator at fault. What is found is appended to
+`build/operators.jsonl`, one line for each operator and type; a run that was interrupted goes on from there, and operators that
+are named are tried again. Writes `docs/coverage.md` from all that is recorded.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Any, cast
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "coverage.md"
+RECORD = ROOT / "build" / "operators.jsonl"
 DTYPES = ("float32", "int64", "bool")
 SAMPLES = 2
 SECONDS = 300
@@ -134,33 +137,49 @@ def as_model(op: Any, samples: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
 def work(dtype: str, names: Sequence[str], count: int) -> None:
     by_name = dict(operators())
     for name in names:
-        print(json.dumps({"op": name}), flush=True)
-        found = list(outcomes(by_name[name], dtype, count))
-        print(json.dumps({"op": name, "outcomes": found}), flush=True)
+        subject = {"op": name, "dtype": dtype, "samples": count}
+        print(json.dumps(subject), flush=True)
+        print(json.dumps(subject | {"outcomes": list(outcomes(by_name[name], dtype, count))}), flush=True)
 
 
 # The parent.
 
+Found = list[tuple[int, str, str]]
+"""The outcomes of an operator's samples: number, outcome, message."""
 
-def go_through(dtype: str, names: Sequence[str], count: int) -> dict[str, list[tuple[int, str, str]]]:
-    """The outcomes of each operator's samples. A child that ends early had the operator that it named last at fault."""
-    found: dict[str, list[tuple[int, str, str]]] = {}
+
+def recorded(record: Path, count: int) -> dict[str, dict[str, Found]]:
+    """By element type and operator, what was found last with so many samples."""
+    found: dict[str, dict[str, Found]] = {}
+    for line in record.read_text().splitlines() if record.exists() else ():
+        entry = json.loads(line) if line.startswith("{") and line.endswith("}") else {}
+        if "outcomes" in entry and entry["samples"] == count:
+            found.setdefault(entry["dtype"], {})[entry["op"]] = entry["outcomes"]
+    return found
+
+
+def go_through(dtype: str, names: Sequence[str], count: int, record: Path) -> None:
+    """Appends each operator's outcomes to the record. A child that ends early had the operator that it named last at fault."""
     left = list(names)
     while left:
-        with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as noise:
-            command = [sys.executable, __file__, "--child", dtype, "--samples", str(count), "--ops", ",".join(left)]
+        command = [sys.executable, __file__, "--child", dtype, "--samples", str(count), "--ops", ",".join(left)]
+        with record.open("a+") as output, tempfile.TemporaryFile("w+") as noise:
+            since = output.seek(0, 2)
             child = subprocess.Popen(command, stdout=output, stderr=noise, cwd=ROOT)
             ended = _watched(child, output.fileno())
-            output.seek(0)
-            lines = [json.loads(line) for line in output if line.startswith("{")]
-            found.update({line["op"]: line["outcomes"] for line in lines if "outcomes" in line})
+            output.seek(since)
+            lines = [json.loads(line) for line in output if line.startswith("{") and line.endswith("}\n")]
+            done = {line["op"] for line in lines if "outcomes" in line}
             if ended != 0:
                 fault = lines[-1]["op"] if lines else left[0]
                 said = "does not end" if ended is None else f"ends with {ended}"
-                found[fault] = [(0, "hang" if ended is None else "crash", f"the process {said}")]
-        left = [name for name in left if name not in found]
-        print(f"{dtype}: {len(found)} of {len(names)}", file=sys.stderr, flush=True)
-    return found
+                entry = (0, "hang" if ended is None else "crash", f"the process {said}")
+                output.write(
+                    "\n" + json.dumps({"op": fault, "dtype": dtype, "samples": count, "outcomes": [entry]}) + "\n"
+                )
+                done.add(fault)
+        left = [name for name in left if name not in done]
+        print(f"{dtype}: {len(left)} left", file=sys.stderr, flush=True)
 
 
 def _watched(child: subprocess.Popen[Any], output: int) -> int | None:
@@ -184,13 +203,13 @@ ORDER = ("crash", "hang", "wrong", "raw", "export fails", "refused", "right")
 """Outcomes, the worst first: an operator's is the worst of its samples'; in part refused is told apart."""
 
 
-def verdict(found: Sequence[tuple[int, str, str]]) -> str:
+def verdict(found: Found) -> str:
     kinds = {kind for _, kind, _ in found} - {"no result"}
     worst = next((kind for kind in ORDER if kind in kinds), "no sample")
     return "right and refused" if worst in ("refused", "export fails") and "right" in kinds else worst
 
 
-def page(results: dict[str, dict[str, list[tuple[int, str, str]]]], count: int) -> str:
+def page(results: dict[str, dict[str, Found]], count: int) -> str:
     """The page: a table of operators by outcome, and for all that are not right what is said of them."""
     import torch
 
@@ -225,7 +244,7 @@ def page(results: dict[str, dict[str, list[tuple[int, str, str]]]], count: int) 
     return "\n".join(lines) + "\n"
 
 
-def _said(found: Sequence[tuple[int, str, str]]) -> str:
+def _said(found: Found) -> str:
     """What the first sample that is not right came to."""
     import re
 
@@ -237,8 +256,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--dtypes", default=",".join(DTYPES))
     parser.add_argument("--samples", type=int, default=SAMPLES)
-    parser.add_argument("--ops", default="", help="these only; the page is printed, not written")
-    parser.add_argument("--json", type=Path, help="also write all outcomes here")
+    parser.add_argument("--ops", default="", help="these only, whatever is recorded of them")
+    parser.add_argument("--again", action="store_true", help="begin anew: forget what is recorded")
+    parser.add_argument("--record", type=Path, default=RECORD)
     parser.add_argument("--child", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     wanted = [name for name in options.ops.split(",") if name]
@@ -247,18 +267,21 @@ def main() -> None:
     import torch
 
     known = operators()
-    results: dict[str, dict[str, list[tuple[int, str, str]]]] = {}
-    for dtype in options.dtypes.split(","):
+    record: Path = options.record
+    record.parent.mkdir(parents=True, exist_ok=True)
+    if options.again:
+        record.unlink(missing_ok=True)
+    dtypes = options.dtypes.split(",")
+    for dtype in dtypes:
         supported = [name for name, op in known if getattr(torch, dtype) in op.supported_dtypes("cpu")]
-        names = [name for name in supported if not wanted or name in wanted]
-        results[dtype] = go_through(dtype, names, options.samples)
-        if options.json:
-            options.json.write_text(json.dumps(results, indent=1))
-    text = page(results, options.samples)
-    if wanted:
-        print(text)
-    else:
-        PAGE.write_text(text)
+        done = recorded(record, options.samples).get(dtype, {})
+        names = [name for name in supported if (name in wanted if wanted else name not in done)]
+        go_through(dtype, names, options.samples, record)
+    found = recorded(record, options.samples)
+    ordered = {dtype: [name for name, _ in known if name in found.get(dtype, {})] for dtype in DTYPES}
+    PAGE.write_text(
+        page({dtype: {name: found[dtype][name] for name in names} for dtype, names in ordered.items()}, options.samples)
+    )
     return None
 
 
