@@ -6,7 +6,10 @@ needs torch and is therefore behind a function.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -27,6 +30,8 @@ __all__ = [
     "indexing_maps",
     "ir",
     "irdl",
+    "make_engine",
+    "packed_entry",
     "torch_dialect",
     "torch_mlir_decompositions",
 ]
@@ -50,6 +55,63 @@ def _show_dense_complex() -> None:
 
 
 _show_dense_complex()
+
+
+# MLIR's C API through ctypes, where the bindings would hold Python's lock for as long as LLVM works.
+
+
+def make_engine(module: ir.Module, level: int) -> ExecutionEngine:
+    """An engine for a module in the LLVM dialect, at a level of LLVM's optimisation; other threads run meanwhile.
+
+    Raises RuntimeError, as `ExecutionEngine` does, if LLVM refuses the module.
+    """
+    handle = _c_api().mlirExecutionEngineCreate(_of(module), level, 0, None, False, False)
+    if not handle.pointer:
+        raise RuntimeError("Failure while creating the ExecutionEngine.")
+    return cast(Any, ExecutionEngine)._CAPICreate(_capsule_of(handle.pointer, _ENGINE, None))
+
+
+def packed_entry(engine: ExecutionEngine, name: str) -> int | None:
+    """The address of a function of packed arguments; None if there is none. Other threads run meanwhile.
+
+    The engine compiles its module when it is asked for the first time.
+    """
+    return _c_api().mlirExecutionEngineLookupPacked(_of(engine), _Text(name.encode(), len(name)))
+
+
+class _Handle(ctypes.Structure):
+    _fields_ = (("pointer", ctypes.c_void_p),)
+
+
+class _Text(ctypes.Structure):
+    _fields_ = (("data", ctypes.c_char_p), ("length", ctypes.c_size_t))
+
+
+_ENGINE = b"torch_mlir.execution_engine.ExecutionEngine._CAPIPtr"
+_python = ctypes.pythonapi
+_name_of = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", _python))
+_pointer_in = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", _python))
+_capsule_of = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+    ("PyCapsule_New", _python)
+)
+
+
+def _of(held: Any) -> _Handle:
+    """What an object of the bindings stands for in the C API."""
+    capsule = held._CAPIPtr
+    return _Handle(_pointer_in(capsule, _name_of(capsule)))
+
+
+@cache
+def _c_api() -> ctypes.CDLL:
+    """The library that the bindings have loaded."""
+    folder = Path(str(_mlirDialectsLinalg.__file__)).parent
+    library = ctypes.CDLL(str(next(path for path in folder.iterdir() if "TorchMLIRAggregateCAPI" in path.name)))
+    create, find = library.mlirExecutionEngineCreate, library.mlirExecutionEngineLookupPacked
+    flags = (ctypes.c_bool, ctypes.c_bool)
+    create.restype, create.argtypes = _Handle, (_Handle, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, *flags)
+    find.restype, find.argtypes = ctypes.c_void_p, (_Handle, _Text)
+    return library
 
 
 def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -38,3 +39,54 @@ def test_interrupts_at_every_stage() -> None:
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert int(run.stdout.split()[-1]) > 0
+
+
+LARGE = """
+import os, signal, sys, threading, time
+import torch, hotdesk
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell begins without
+layers = [torch.nn.Conv2d(4 + i, 5 + i, 3, padding=1) for i in range(12)]
+large = torch.nn.Sequential(*[part for layer in layers for part in (layer, torch.nn.Tanh())]).eval()
+image = torch.rand(1, 4, 16, 16)
+pressed = []
+
+def works():
+    return [thread for thread in threading.enumerate() if thread.name == "hotdesk-llvm"]
+
+def press():
+    since = {}
+    while not any(time.monotonic() - since.setdefault(thread, time.monotonic()) > 0.3 for thread in works()):
+        time.sleep(0.01)
+    pressed.append(time.monotonic())
+    os.kill(os.getpid(), signal.SIGINT)
+
+threading.Thread(target=press, daemon=True).start()
+"""
+GOES_ON = """
+try:
+    hotdesk.compile(large, (image,))
+except KeyboardInterrupt:
+    waited, is_at_work = time.monotonic() - pressed[0], bool(works())
+small = torch.nn.Sequential(torch.nn.Linear(10, 10), torch.nn.LayerNorm(10)).eval()
+x = torch.rand(3, 10)
+torch.testing.assert_close(hotdesk.compile(small, (x,))(x), small(x), rtol=1e-4, atol=1e-5)
+torch.testing.assert_close(hotdesk.compile(large, (image,))(image), large(image), rtol=1e-4, atol=1e-5)
+print(is_at_work, waited)
+"""
+
+
+def test_llvm_is_not_waited_for() -> None:
+    run = subprocess.run([sys.executable, "-c", LARGE + GOES_ON], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    is_at_work, waited = run.stdout.split()
+    assert is_at_work == "True"
+    assert float(waited) < 0.3
+
+
+def test_a_process_that_nobody_saves_ends_by_the_signal() -> None:
+    ends = "import atexit; atexit.register(lambda: print(bool(works())))\nhotdesk.compile(large, (image,))"
+    run = subprocess.run([sys.executable, "-c", LARGE + ends], capture_output=True, text=True, check=False)
+    assert run.returncode == -signal.SIGINT, run.stderr
+    assert "KeyboardInterrupt" in run.stderr
+    assert run.stdout == "True\n"
