@@ -2,7 +2,7 @@
 
 from torch_mlir import ir
 
-from hotdesk.analysis.tensors.plain_values import alias_sets, in_place_candidates, live_ranges
+from hotdesk.analysis.in_place.plain_values import alias_sets, in_place_candidates, live_ranges
 from hotdesk.ir.context import make_context
 
 T = "tensor<32x64xf32>"

@@ -21,6 +21,8 @@ _IN_MEMREFS = (
     *(ir.VectorType, ir.MemRefType, ir.UnrankedMemRefType),
 )
 
+_NO_TOKENS = (ir.IndexType, ir.IntegerType, ir.FloatType, ir.ComplexType, ir.ShapedType)
+
 
 def is_tensor(value_type: ir.Type) -> bool:
     """Whether a type is a ranked tensor."""
@@ -40,6 +42,14 @@ def is_memref(value_type: ir.Type) -> bool:
 def is_buffer(value_type: ir.Type) -> bool:
     """Whether a type is a memref, ranked or not."""
     return isinstance(value_type, (ir.MemRefType, ir.UnrankedMemRefType))
+
+
+def is_token(value_type: ir.Type) -> bool:
+    """Whether a value of a type stands for what may not be done yet: an asynchronous op, a request."""
+    if is_buffer(value_type) or isinstance(value_type, _NO_TOKENS):
+        return False
+    name = str(value_type)
+    return "token" in name or name.startswith(("!async.value<", "!mpi.request"))
 
 
 def shape_of(value_type: ir.Type) -> tuple[int | None, ...]:

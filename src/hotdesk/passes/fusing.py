@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.fusion.generics import Generic, read_generic, renamed
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import nested_ops
+from hotdesk.models.generics import Generic, read_generic, renamed
 
 _PARALLEL, _REDUCTION = ("#linalg.iterator_type<parallel>", "#linalg.iterator_type<reduction>")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hotdesk.analysis.in_place.access import Access, argument_access
 from hotdesk.analysis.in_place.inplace import analyse_in_place
-from hotdesk.analysis.tensors.access import Access, argument_access
 from hotdesk.analysis.tensors.reading import read_function
 from tests.unit.parsing import elementwise, function, parse
 

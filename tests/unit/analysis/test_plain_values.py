@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.analysis.tensors.plain_values import Candidates, alias_sets, in_place_candidates, live_ranges
+from hotdesk.analysis.in_place.plain_values import Candidates, alias_sets, in_place_candidates, live_ranges
 from hotdesk.errors import InvalidIRError
 from hotdesk.ir.walking import main_function
 from tests.unit.parsing import parse

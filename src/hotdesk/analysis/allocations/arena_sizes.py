@@ -19,13 +19,13 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.hoisting import is_not_negative
-from hotdesk.analysis.allocations.new_memory import allocated, dynamic_sizes
 from hotdesk.analysis.allocations.uses import bytes_of_element
 from hotdesk.analysis.memrefs.size_bounds import is_at_least
 from hotdesk.ir.recompute import Recomputation
 from hotdesk.ir.sizes import Size, is_opaque, product
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.models.new_memory import allocated, dynamic_sizes
 
 _TYPICAL = 1009
 """What a symbol is estimated at, about: a prime, so that no quotient is by chance a whole number."""

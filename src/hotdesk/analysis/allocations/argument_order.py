@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import freed
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.types import counts_on_alignment
 from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.explain import Reason
 from hotdesk.ir.walking import entry_block
+from hotdesk.models.new_memory import freed
 
 
 @dataclass(frozen=True, slots=True)

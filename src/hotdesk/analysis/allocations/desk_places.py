@@ -22,10 +22,10 @@ from dataclasses import dataclass
 
 from hotdesk.analysis.allocations.desks import Desk
 from hotdesk.analysis.allocations.hoisting import is_not_negative, runs_in_parallel
-from hotdesk.analysis.allocations.new_memory import why_not_moved
 from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Reason
+from hotdesk.models.new_memory import why_not_moved
 
 _TRIED = 16
 

@@ -6,7 +6,6 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
-from hotdesk.analysis.allocations.new_memory import ALLOC, why_not_replaced
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded, live_range
 from hotdesk.analysis.allocations.types import alignment_of, is_contiguous
 from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_element
@@ -14,6 +13,7 @@ from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import same_space, shape_of
+from hotdesk.models.new_memory import ALLOC, why_not_replaced
 
 _BETWEEN = 64
 """Blocks that are looked at to know whether memory is held in all of them."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.new_memory import allocated, freed
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.walking import defining_op, nested_ops
+from hotdesk.models.new_memory import allocated, freed
 
 _CALL, _REALLOC = "func.call", "memref.realloc"
 

@@ -14,7 +14,7 @@
 
 There an allocation that is freed stays where it is, unless a deallocation in the same block frees nothing else and can go with
 it. So neither makes a leak of a program that frees its buffers. In the new block an allocation stands as late as possible.
-Nothing but sizes says when or how often the op may allocate, by `analysis.allocations.new_memory`.
+Nothing but sizes says when or how often the op may allocate, by `models.new_memory`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import new_memory, why_not_moved
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.walking import constant_of, defining_op
+from hotdesk.models.new_memory import new_memory, why_not_moved
 
 _PARALLEL = ("scf.parallel", "scf.forall", "affine.parallel", "gpu.launch")
 _LOOPS = ("affine.for",)  # of which no model tells

@@ -3,7 +3,7 @@
 An allocation goes there iff
 
 1. it is contiguous, in the default memory space, with elements of a known size, and other memory does as well, by
-   `analysis.allocations.new_memory`;
+   `models.new_memory`;
 2. its sizes are numbers, or known where the arena is made: `analysis.allocations.arena_sizes` says what that is;
 3. its live range is known (`analysis.allocations.ranges`): what leaves the function, is handed from one iteration of a loop to
    the next, or is kept by an op stays where it is;
@@ -28,13 +28,13 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes, Measure
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.hoisting import runs_in_parallel
-from hotdesk.analysis.allocations.new_memory import why_not_replaced
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded, live_range
 from hotdesk.analysis.allocations.types import alignment_of, is_contiguous
 from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
+from hotdesk.models.new_memory import why_not_replaced
 from hotdesk.planning import NO_REUSE, Buffer, Problem, plan
 from hotdesk.planning.sizes.symbolic_offsets import Extent, Stackable, stack
 

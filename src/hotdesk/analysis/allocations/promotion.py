@@ -7,7 +7,7 @@
 3. Between the scope and the allocation nothing repeats: a `scf.while` or a cycle of blocks would add to the stack at each turn.
    Of all regions between the two it is known when they run.
 4. Whatever frees it is the op that frees such memory, and frees nothing else, so that these deallocations go.
-5. Other memory does as well, by `analysis.allocations.new_memory`.
+5. Other memory does as well, by `models.new_memory`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import dynamic_sizes, why_not_replaced
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op
+from hotdesk.models.new_memory import dynamic_sizes, why_not_replaced
 
 _SCOPES = ("scf.for", "scf.parallel", "scf.forall", "affine.for", "affine.parallel", "memref.alloca_scope")
 

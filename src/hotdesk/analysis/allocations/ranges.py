@@ -18,10 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk.analysis.allocations.hoisting import is_loop, runs_in_parallel
-from hotdesk.analysis.allocations.new_memory import only_frees
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, Kind
 from hotdesk.explain import Reason
+from hotdesk.models.new_memory import only_frees
 
 _QUIET = frozenset({"memref.dim", "memref.rank", "arith.select", "memref.assume_alignment"})
 

@@ -15,12 +15,12 @@ from enum import Enum
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.new_memory import freed
 from hotdesk.analysis.allocations.types import counts_on_alignment, is_contiguous, natural_alignment
 from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.explain import Reason
 from hotdesk.ir.types import same_space, shape_of
+from hotdesk.models.new_memory import freed
 
 _ANY_LAYOUT = frozenset(
     {

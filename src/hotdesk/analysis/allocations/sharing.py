@@ -8,7 +8,7 @@ those before it, the *desk*, iff
 2. the desk has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
    a number, or symbols whose range is declared (`ir.declared_bounds`; sizes are not negative, other index values may be);
 3. both are contiguous, in the same memory space, with elements of a known size. The memory of both is ordinary, by
-   `analysis.allocations.new_memory`, and they come from one allocator: `memref.alloc`, or another op. If it is another one, they
+   `models.new_memory`, and they come from one allocator: `memref.alloc`, or another op. If it is another one, they
    are of one type with equal sizes, or static and of one element type, since no other memory can be asked of it; and the desk is
    as well aligned;
 4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the

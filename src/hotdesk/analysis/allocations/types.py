@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.new_memory import ALIGNMENT, allocated, new_memory
 from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.memrefs.buffer_program import BufferOp
+from hotdesk.models.new_memory import ALIGNMENT, allocated, new_memory
 from hotdesk.models.registry import model_of
 
 ASSUMING = "memref.assume_alignment"

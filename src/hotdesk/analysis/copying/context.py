@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import freeing_op, only_frees, why_not_replaced
 from hotdesk.analysis.allocations.retyping import Fit
 from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.copying.copies import Copy, Memory
@@ -15,6 +14,7 @@ from hotdesk.analysis.copying.effects import CopyEffects
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.explain import Reason
+from hotdesk.models.new_memory import freeing_op, only_frees, why_not_replaced
 
 
 @dataclass(frozen=True, slots=True)

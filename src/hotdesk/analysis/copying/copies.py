@@ -17,13 +17,13 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import freed
 from hotdesk.analysis.allocations.ranges import is_touching
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
-from hotdesk.analysis.fusion.generics import read_generic
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, Kind
 from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.ir.types import is_memref
+from hotdesk.models.generics import read_generic
+from hotdesk.models.new_memory import freed
 
 FOREIGN = -1
 _QUIET_DIALECTS = ("arith", "math", "index", "cf", "scf", "affine")

@@ -9,7 +9,7 @@ The result of an op is an allocation that it writes, and that nothing touched be
    it behind the op, wherever it was made. Arguments and globals belong to somebody else;
 4. it is clear who frees: the result's deallocations free the operand's memory, so that the operand's go. If nothing frees the
    result, and it stays in its block, nothing frees the operand either;
-5. the result's memory may be other memory (`analysis.allocations.new_memory`), and no op counts on its alignment; what is on the
+5. the result's memory may be other memory (`models.new_memory`), and no op counts on its alignment; what is on the
    stack is not handed over for what is on the heap, nor the other way.
 
 The first operand that qualifies is taken. Results that take over one another's memory in a row end in that of the first.

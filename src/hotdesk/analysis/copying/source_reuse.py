@@ -1,6 +1,6 @@
 """Whether the source of a copy serves as the target, so that the target's allocation goes. It does iff
 
-1. the target is a whole allocation, and other memory does as well (`analysis.allocations.new_memory`); it is one of the copy's
+1. the target is a whole allocation, and other memory does as well (`models.new_memory`); it is one of the copy's
    block, or is used in that block only;
 2. nothing touches the target before the copy, and the source is known wherever the target is;
 3. no write to one of the two is read in the other: the source is freed in the copy's block behind it, wherever it was made, and

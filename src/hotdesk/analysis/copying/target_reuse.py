@@ -1,6 +1,6 @@
 """Whether the target of a copy serves as the source, so that the source's allocation goes. It does iff
 
-1. the source is a whole allocation of the copy's block, other memory does as well (`analysis.allocations.new_memory`), and only
+1. the source is a whole allocation of the copy's block, other memory does as well (`models.new_memory`), and only
    views of it are made;
 2. the target is known before the source is used, or is a view that can be made there;
 3. nothing touches the target's memory from the source's first use to the copy. An elementwise op that is this first use may read

@@ -26,7 +26,6 @@ from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock
-from hotdesk.analysis.fusion.generics import Generic, are_sized, loops_of, matched_loops, renamed
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases, described
 from hotdesk.analysis.memrefs.memory_effects import Effects, payload_effects
 from hotdesk.analysis.memrefs.memref_views import view_source
@@ -36,6 +35,7 @@ from hotdesk.ir.sizes import product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import defining_op
+from hotdesk.models.generics import Generic, are_sized, loops_of, matched_loops, renamed
 
 _QUIET = ("memref.dealloc", "memref.dim")
 

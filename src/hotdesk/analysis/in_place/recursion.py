@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from hotdesk.analysis.in_place.access import Access, argument_access
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.access import Access, argument_access
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.types import shape_of

@@ -23,11 +23,11 @@ from itertools import accumulate
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.fusion.generics import Generic, read_generic
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import DYNAMIC, is_tensor, shape_of
 from hotdesk.ir.walking import defining_op, int_array, nested_ops, users
+from hotdesk.models.generics import Generic, read_generic
 
 SLICE = ("static_offsets", "static_sizes", "static_strides")
 _MIXED = -1

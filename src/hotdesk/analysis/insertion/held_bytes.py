@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError
@@ -22,9 +22,6 @@ from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing, model_of
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
-
-if TYPE_CHECKING:
-    from hotdesk.analysis.insertion.insertions import Chain
 
 ASSUMED = 256
 _UNKNOWN = OpModel(lambda op: Facts())

@@ -20,10 +20,10 @@ their end are no subject of this analysis.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
@@ -35,23 +35,6 @@ INSERTIONS = ("tensor.insert_slice", "tensor.parallel_insert_slice", "bufferizat
 _SLICE = ("static_offsets", "static_sizes", "static_strides")
 _DESTINATION_STYLE = ("linalg", "hotdesk", "tm_tensor", "tensor")
 _READ_SIZES = ("tensor.dim", "memref.dim")
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A chain that may write where its value is inserted.
-
-    Attributes:
-        insertion: the op at its end.
-        links: the ops from the one that has the `tensor.empty` as an operand to the one that makes the inserted value.
-        operand: the number of that operand.
-        moves: whether the links have to move down in front of the insertion first.
-    """
-
-    insertion: ir.Operation
-    links: tuple[ir.Operation, ...]
-    operand: int
-    moves: bool
 
 
 def find_chain(insertion: ir.Operation, held: HeldBytes) -> Chain | Decision | None:

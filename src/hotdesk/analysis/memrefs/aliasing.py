@@ -32,13 +32,12 @@ values nothing is assumed.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.uses import Allocations
-from hotdesk.analysis.memrefs.buffer_program import Kind
+from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.element_steps import row_major
 from hotdesk.analysis.memrefs.memref_views import View, Views
@@ -67,18 +66,29 @@ class Alias(str, Enum):
         return self in (Alias.NO, Alias.DISJOINT)
 
 
+class Known(Protocol):
+    """What others have read of a function."""
+
+    @property
+    def program(self) -> BufferProgram: ...
+
+    @property
+    def origins(self) -> Origins: ...
+
+    @property
+    def views(self) -> Views: ...
+
+
 class Aliases:
     """Answers for the memrefs of one function; the IR must not change meanwhile.
 
-    `allocations` are those of the function, if they are known already: then it is not read again.
+    `known` is what has been read of the function already: then it is not read again.
     """
 
-    def __init__(
-        self, function: ir.Operation, arguments_overlap: bool = True, allocations: Allocations | None = None
-    ) -> None:
-        self._views = Views(function) if allocations is None else allocations.views
-        self._program = read_buffers(function) if allocations is None else allocations.program
-        self._origins = Origins(self._program) if allocations is None else allocations.origins
+    def __init__(self, function: ir.Operation, arguments_overlap: bool = True, known: Known | None = None) -> None:
+        self._views = Views(function) if known is None else known.views
+        self._program = read_buffers(function) if known is None else known.program
+        self._origins = Origins(self._program) if known is None else known.origins
         arguments = entry_block(function).arguments
         self._unshared = {a for a in arguments if not arguments_overlap or _is_noalias(function, a)}
 

@@ -21,10 +21,9 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
 from hotdesk.analysis.memrefs.tasks import Waits, is_task, waits_inside
 from hotdesk.analysis.memrefs.transfers import Transfers, starts_transfer
-from hotdesk.ir.types import is_buffer
+from hotdesk.ir.types import is_token
 from hotdesk.ir.walking import defining_op
 
-_NUMBERS = (ir.IndexType, ir.IntegerType, ir.FloatType, ir.ComplexType, ir.ShapedType)
 _QUEUED, _AWAITS = ("gpu", "nvgpu"), ("async.await", "async.await_all", "async.runtime.await", "mpi.wait")
 _KERNEL, _ON_DEVICE = "gpu.launch", ("nvgpu", "nvvm", "amdgpu", "rocdl")
 """A kernel is over when all that its threads started on the device is."""
@@ -43,14 +42,6 @@ class Started(NamedTuple):
     done: int
     waits: tuple[int, ...]
     passed_by: frozenset[int]
-
-
-def is_token(kind: ir.Type) -> bool:
-    """Whether a value of a type stands for what may not be done yet."""
-    if is_buffer(kind) or isinstance(kind, _NUMBERS):
-        return False
-    name = str(kind)
-    return "token" in name or name.startswith(("!async.value<", "!mpi.request"))
 
 
 def is_asynchronous(op: ir.Operation) -> bool:

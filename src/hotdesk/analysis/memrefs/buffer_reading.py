@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.new_memory import allocated
 from hotdesk.analysis.memrefs.asynchronous import is_asynchronous
 from hotdesk.analysis.memrefs.buffer_program import (
     FUNCTION,
@@ -27,6 +26,7 @@ from hotdesk.analysis.memrefs.terminators import branched
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import in_order, nested_ops
 from hotdesk.models.flow import Flow
+from hotdesk.models.new_memory import allocated
 
 _STORING = {"memref.store": 1, "affine.store": 1, "linalg.yield": None}
 """Ops that write elements, which may be memrefs, and how many of their operands, from the first on, are such."""

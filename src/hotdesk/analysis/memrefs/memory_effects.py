@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.fusion.generics import read_generic
 from hotdesk.analysis.memrefs.memref_views import VIEWS
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops
+from hotdesk.models.generics import read_generic
 from hotdesk.models.linalg import facts as linalg_facts
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.registry import model_of

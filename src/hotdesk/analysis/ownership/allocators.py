@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from hotdesk.analysis.allocations.new_memory import DEALLOC, always_deallocated, freeing_op
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.ownership.candidates import Candidates
 from hotdesk.analysis.ownership.handovers import Handovers, Key, Slot
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
+from hotdesk.models.new_memory import DEALLOC, always_deallocated, freeing_op
 
 
 def returned_elsewhere(program: BufferProgram, handovers: Handovers) -> list[Key]:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.in_place.access import Access, argument_access
 from hotdesk.analysis.in_place.copied_slices import copy_slices
 from hotdesk.analysis.in_place.gathered import analyse_gathered
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.tensors.access import Access, argument_access
 from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision

@@ -14,10 +14,10 @@
 from __future__ import annotations
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.in_place.access import argument_access
 from hotdesk.analysis.in_place.conflicts import Aliases
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, OperandDecision
 from hotdesk.analysis.in_place.interference import Clash
-from hotdesk.analysis.tensors.access import argument_access
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import CAPTURED
 from hotdesk.passes.bufferize.annotate import ATTRIBUTE, annotate_arguments

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.in_place.access import argument_access
 from hotdesk.analysis.in_place.recursion import held_results, results_in_donated
-from hotdesk.analysis.tensors.access import argument_access
 from hotdesk.analysis.tensors.call_graph import Callable
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import FunctionRecord

@@ -16,7 +16,6 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import freed
 from hotdesk.analysis.allocations.retyping import Fit
 from hotdesk.analysis.copying.copies import FOREIGN
 from hotdesk.analysis.copying.removal import CopyRemovals, Removal
@@ -24,6 +23,7 @@ from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import all_functions, users
+from hotdesk.models.new_memory import freed
 from hotdesk.models.tensor_slices import subview
 from hotdesk.passes.base import Pass
 

@@ -12,9 +12,9 @@ A deallocation that is erased leaves the order of a device as it was:
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.new_memory import DEALLOC
 from hotdesk.ir.building import create
 from hotdesk.ir.walking import defining_op
+from hotdesk.models.new_memory import DEALLOC
 
 _DEVICE = "gpu.dealloc"
 _METADATA = "memref.extract_strided_metadata"

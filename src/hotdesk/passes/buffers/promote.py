@@ -14,13 +14,13 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
 from hotdesk.analysis.allocations.promotion import Promotion, Promotions
 from hotdesk.analysis.allocations.types import natural_alignment
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import all_functions
+from hotdesk.models.new_memory import ALIGNMENT, ALLOC, ALLOCA, dynamic_sizes, new_memory
 from hotdesk.passes.base import Pass
 
 

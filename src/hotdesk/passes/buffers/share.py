@@ -25,7 +25,6 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.desks import Desk
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
 from hotdesk.analysis.allocations.sharing import Sharing
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
@@ -34,6 +33,7 @@ from hotdesk.ir.building import create, index_constant, integers
 from hotdesk.ir.sizes import product
 from hotdesk.ir.types import DYNAMIC, row_major, shape_of
 from hotdesk.ir.walking import all_functions
+from hotdesk.models.new_memory import ALIGNMENT, ALLOC, dynamic_sizes, freeing_op
 from hotdesk.passes.base import Pass
 
 

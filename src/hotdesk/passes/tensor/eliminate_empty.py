@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.insertion.chain import Chain
 from hotdesk.analysis.insertion.held_bytes import HeldBytes
-from hotdesk.analysis.insertion.insertions import INSERTIONS, Chain, find_chain
+from hotdesk.analysis.insertion.insertions import INSERTIONS, find_chain
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.byte_size import byte_size

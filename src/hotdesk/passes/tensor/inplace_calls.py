@@ -15,7 +15,7 @@
 
 Common subexpressions are eliminated first, unless `cse=false`. Fuse before this pass: an op that overwrites an operand is not
 fused with what makes that. A function that nobody calls any more is left to `symbol-dce`. With `test-analysis-only` nothing is
-changed but attributes, which tell live ranges, alias sets and candidates (`analysis.tensors.plain_values`).
+changed but attributes, which tell live ranges, alias sets and candidates (`analysis.in_place.plain_values`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace_calls import CALL, CallPlans, FunctionPlan, Given
+from hotdesk.analysis.in_place.plain_values import alias_sets, in_place_candidates, live_ranges
 from hotdesk.analysis.in_place.takeovers import Takeover
-from hotdesk.analysis.tensors.plain_values import alias_sets, in_place_candidates, live_ranges
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision, Outcome, Reason

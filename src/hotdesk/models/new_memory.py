@@ -15,11 +15,10 @@ from __future__ import annotations
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.asynchronous import is_token
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Reason
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.types import is_memref, shape_of
+from hotdesk.ir.types import is_memref, is_token, shape_of
 from hotdesk.ir.walking import defining_op, segment_sizes
 from hotdesk.models.effects import MemoryEffects, NewMemory
 from hotdesk.models.registry import model_of
