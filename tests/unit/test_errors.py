@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import pickle
 import re
+import shlex
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import torch
 
 from hotdesk import errors
+from hotdesk.cli import main, opt
 from hotdesk.errors import HotdeskError, MissingExtraError, ShapeError
 
 PAGES = Path(__file__).parents[2] / "docs" / "errors"
@@ -50,10 +55,53 @@ def test_no_page_is_left_over() -> None:
     assert {page.stem for page in PAGES.glob("*.md")} == {found.code for found in CLASSES}
 
 
-def test_messages_in_the_pages_end_with_their_code() -> None:
-    for page in PAGES.glob("*.md"):
-        for message in re.findall(r"```text\n(.*?)\n```", page.read_text(), re.DOTALL):
-            assert message.endswith(f"[{page.stem}]"), page.name
+@dataclass(frozen=True)
+class Example:
+    """What a page shows: a file, the command that is given it (none: Python runs it), and the message that ends it, if any."""
+
+    language: str
+    file: str
+    command: tuple[str, ...]
+    message: str | None
+
+    @classmethod
+    def of(cls, page: Path) -> Example:
+        blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+        (language, file), *others = blocks
+        shown = dict(others)
+        message = shown.pop("text", None)
+        command = shown.pop("sh", "")
+        assert not shown
+        assert len(others) == bool(command) + (message is not None)
+        return cls(language, file, tuple(shlex.split(command)), message and message.strip())
+
+
+COMMANDS = {"hotdesk-opt": opt.main, "hotdesk": main.main}
+
+
+@pytest.mark.parametrize("found", CLASSES, ids=lambda found: found.__name__)
+def test_example_of_the_page_ends_as_it_says(
+    found: type[HotdeskError], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = Example.of(PAGES / f"{found.code}.md")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "torch", torch)  # one example goes without it
+    if example.language == "mlir":
+        Path("model.mlir").write_text(example.file)
+        program, *arguments = example.command
+        assert COMMANDS[program](arguments) != 0
+        assert example.message is not None
+        assert example.message.endswith(f"[{found.code}]")
+        assert example.message in capsys.readouterr().err
+        return
+    Path("model.py").write_text(example.file)
+    code = compile(example.file, "model.py", "exec")
+    if example.message is None:
+        exec(code, {"__name__": "__main__"})
+        return
+    with pytest.raises(found) as caught:
+        exec(code, {"__name__": "__main__"})
+    assert str(caught.value) == example.message
 
 
 def test_message_in_full() -> None:

@@ -142,6 +142,8 @@ def parse_arguments(arguments: Sequence[str]) -> Options:
             rest.append(f"--remarks-filter-analysis{equals}{value}")
         elif _is_pass(name):
             passes.append(PassFlag(name, value))
+        elif argument.startswith("-h"):  # argparse would read -hotdesk-x as -h
+            parser.error(_unknown(argument))
         else:
             rest.append(argument)
     found, unknown = parser.parse_known_args(rest)

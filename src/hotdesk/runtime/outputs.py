@@ -91,7 +91,9 @@ def _check_layout(view: TensorView, what: str) -> None:
     if not view.writable:
         raise LayoutError(what, expected="writable memory", got="read-only or repeated elements", hint="Pass a copy.")
     if not view.contiguous:
-        got = f"strides {view.strides} for {spell(view.dtype, view.shape)} at address {view.pointer:#x}"
+        got = f"strides {view.strides} for {spell(view.dtype, view.shape)}"
+        if view.pointer % view.itemsize:
+            got = f"{got} at address {view.pointer:#x}"
         hint = "Pass a fresh contiguous tensor, then copy."
         raise LayoutError(what, expected="contiguous, aligned memory", got=got, hint=hint)
 

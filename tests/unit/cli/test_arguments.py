@@ -106,3 +106,11 @@ def test_a_table_of_times() -> None:
         "    1.0000 (100.0%)  Total",
         "",
     ]
+
+
+@pytest.mark.parametrize("argument", ["-hotdesk-shar", "--hotdesk-shar", "-hotdesk"])
+def test_an_unknown_argument_is_no_short_option_with_a_value(argument: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse_arguments([argument])
+    assert ended.value.code == 2
+    assert f"unknown argument '{argument}'" in capsys.readouterr().err
