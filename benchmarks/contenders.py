@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 REHEARSALS = 10
 """Calls before anything is measured: two threads that happen to meet in a BLAS make it take another buffer."""
 
+SLOWEST = 5
+"""Kernels of each model that the page names."""
+
 
 class Contender(ABC):
     """One way to run one model. The worker calls `rehearse`, `load`, `prepare` once, in this order, then `run` often."""
@@ -140,6 +143,7 @@ class Hotdesk(_TorchContender):
         return {
             "memory": {field: int(getattr(record, field)) for field in self.memory_fields},
             "timings": {stage: float(seconds) for stage, seconds in timings.items()},
+            "slowest": [_brief(kernel) for kernel in self.program.profile(*self.inputs).kernels[:SLOWEST]],
         }
 
     def steady_details(self, counters: Counters) -> dict[str, Any]:
@@ -201,6 +205,20 @@ class OnnxRuntimeArena(_OnnxRuntime):
 class OnnxRuntimeNoArena(_OnnxRuntime):
     name = "onnxruntime-noarena"
     arena = False
+
+
+def _brief(kernel: Any) -> dict[str, Any]:
+    """A kernel of a profile, as the page shows it."""
+    seconds = max(kernel.seconds, 1e-9)
+    return {
+        "kernel": f"{kernel.op} {kernel.operands}",
+        "calls": kernel.calls,
+        "seconds": kernel.seconds,
+        "gflops": kernel.operations / seconds / 1e9,
+        "gbytes": kernel.moved / seconds / 1e9,
+        "share": kernel.share,
+        "line": kernel.locations[0] if kernel.locations else "",
+    }
 
 
 def _one_layer() -> tuple[Any, Any]:

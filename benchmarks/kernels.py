@@ -33,13 +33,10 @@ import torch  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 from examples.models import MODELS  # noqa: E402
-from hotdesk._bindings import ir  # noqa: E402
-from hotdesk.ir.context import make_context, run_mlir_passes  # noqa: E402
-from hotdesk.kernels.library import PASSES, product_module  # noqa: E402
+from hotdesk.kernels.library import product_module  # noqa: E402
 from hotdesk.kernels.machine import host  # noqa: E402
-from hotdesk.kernels.vectors import VectorBuilder  # noqa: E402
-from hotdesk.runtime.jit import Machine  # noqa: E402
 from hotdesk.runtime.products import Products  # noqa: E402
+from hotdesk.runtime.roof import measured_roof  # noqa: E402
 from hotdesk.runtime.threads import ThreadPool  # noqa: E402
 
 SQUARES = (64, 128, 256, 512, 1024)
@@ -97,20 +94,8 @@ def shapes_of(name: str) -> list[Shape]:
 
 def roof() -> float:
     """Floating-point operations a second of one thread that does nothing but fused multiply-adds."""
-    machine, sums, steps = host(), 12, 100_000
-    f = VectorBuilder(machine, "f32")
-    n, to = f.number("n"), f.pointer("to")
-    factor = f.constant("dense<0.999>", f.vector)
-    values = f.carry(0, n, 1, [f.zeros()] * sums, lambda _, old: [f.multiply_add(v, factor, factor) for v in old])
-    for i, value in enumerate(values):
-        f.store_vector(value, to, i * f.lanes)
-    with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(f.function("roof"))
-        run_mlir_passes(module, ",".join(PASSES))
-    compiled = Machine(module, [])
-    result = np.empty(sums * f.lanes, np.float32)
-    best = min(_times(lambda: compiled.call("roof", steps, result.ctypes.data), time.thread_time, 200))
-    return 2 * sums * f.lanes * steps / best
+    found = measured_roof()
+    return found.flops["f32"] / found.threads
 
 
 class OpenBlas:

@@ -116,7 +116,7 @@ def render(run: Run) -> str:
         f"Written by `make bench` on {run.date}. {run.machine}; {run.threads} threads; load at the start {run.load:.1f}.\n"
         f"{versions}.\n"
     )
-    parts = [head, DEFINITIONS, _summary(run), _models(run), _hotdesk(run)]
+    parts = [head, DEFINITIONS, _summary(run), _models(run), _hotdesk(run), _slowest(run)]
     return "\n".join(part for part in parts if part)
 
 
@@ -200,6 +200,27 @@ def _hotdesk_line(row: Row) -> str:
         f"{row.latency.prepare:.1f}" if row.latency else NONE,
         ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in longest) or NONE,
     )
+
+
+def _slowest(run: Run) -> str:
+    """Where Hotdesk's time goes: the slowest kernels of each model."""
+    columns = ("model", "ms", "calls", "GF/s", "GB/s", "of roof", "kernel", "line")
+    lines = [
+        _line(
+            row.model,
+            _ms(kernel["seconds"]),
+            str(kernel["calls"]),
+            f"{kernel['gflops']:.0f}",
+            f"{kernel['gbytes']:.1f}",
+            f"{kernel['share']:.0%}",
+            f"`{kernel['kernel']}`",
+            Path(kernel["line"].rpartition(":")[0]).name + kernel["line"][kernel["line"].rfind(":") :],
+        )
+        for row in run.rows
+        for kernel in (row.memory or {}).get("slowest", ())
+    ]
+    title = "## Where the time goes\n\nThe slowest kernels of each model, from `program.profile()` (docs/profile.md).\n"
+    return _table(title, columns, lines) if lines else ""
 
 
 def _mean_ratio(run: Run, contender: str, figure: str, smallest: float) -> str:

@@ -26,6 +26,7 @@ from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from hotdesk.passes.buffers.workspaces import AllocateWorkspaces
 from hotdesk.passes.lower.calls import Assertion
+from hotdesk.passes.lower.entry import KERNELS, addresses_text, kernels_of
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
 from hotdesk.passes.lower.library import KernelLibrary, define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
@@ -147,10 +148,17 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             for function in (main, prepare):
                 if function is not None:
                     define(library.module, function.text)
+            define(library.module, _kernel_addresses(main))
             define_support(library.module)
             verify(library.module, "lowering to LLVM")
             log.snapshot("llvm", library.module)
     return Lowered(library.module, main, prepare, tuple(library.assertions), library.count)
+
+
+def _kernel_addresses(main: LoweredFunction) -> str:
+    """A function that tells the addresses of kernels, for a profile, which calls them one by one; and their declarations."""
+    kernels = kernels_of(main.calls)
+    return "\n".join([*(f"llvm.func @{kernel}()" for kernel in kernels), addresses_text(KERNELS, kernels)])
 
 
 def _lower_prepare(module: ir.Module, library: KernelLibrary) -> LoweredFunction | None:

@@ -35,6 +35,7 @@ VERBS = {
     "check": Verb("hotdesk.cli.check:main", "run a program on memrefs and report each wrong use of memory"),
     "explain": Verb("hotdesk.cli.explain:main", "say why a value of a program is copied or allocated"),
     "plan": Verb("hotdesk.cli.plan:main", "place buffers with given live ranges and sizes in one arena"),
+    "profile": Verb("hotdesk.cli.profile:main", "say where the time of a model goes, kernel by kernel"),
 }
 
 

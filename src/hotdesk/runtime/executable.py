@@ -14,12 +14,15 @@ from hotdesk.errors import OutOfMemoryError, ShapeError
 from hotdesk.explain import Decision
 from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.function import SizeCheck
+from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import Certificate, Memory, WorstCase
 from hotdesk.runtime.certificates import certified
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
 from hotdesk.runtime.layout import ALIGNMENT, Layout, at_peak, buffer_lines, shared_decisions
+from hotdesk.runtime.profiling import kernel_profiles
+from hotdesk.runtime.roof import measured_roof
 from hotdesk.runtime.worst import worst_case
 
 _SMALLER = "`program.report(…)` says where it goes; smaller sizes or `hotdesk.compile(budget=…)` make it less."
@@ -121,6 +124,18 @@ class CompiledProgram:
         return worst_case(self._main, ranges, self._input_places, self._weight_bytes, prepared, is_allowed=is_allowed)
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
+        self._main.run(self._place(binding, inputs), results)
+
+    def profile(
+        self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
+    ) -> tuple[KernelProfile, ...]:
+        layout = self._place(binding, inputs)
+        self._main.profile(layout, results)  # what is new to the caches
+        times = [self._main.profile(layout, results) for _ in range(runs)]
+        return kernel_profiles(self._main.lowered.calls, times, binding.symbols, measured_roof())
+
+    def _place(self, binding: Binding, inputs: Sequence[int]) -> Layout:
+        """Gives the buffers of a binding their places in the arena, and inputs theirs."""
         layout = cast(PlannedBinding, binding).layout
         if layout is not self._current:
             if layout.plan.arena > self._arena_size:
@@ -128,7 +143,7 @@ class CompiledProgram:
             self._main.set_arena(layout, self._arena_address)
             self._current = layout
         self._main.set_pointers(self._input_places, inputs)
-        self._main.run(layout, results)
+        return layout
 
     def _make_arena(self, size: int) -> None:
         """A larger arena in the place of the one before, which goes first: both are never held at once."""

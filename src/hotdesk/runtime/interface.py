@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from hotdesk.explain import Decision
+from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
 
 if TYPE_CHECKING:
@@ -103,6 +104,12 @@ class Executable(Protocol):
         Inputs may share bytes with one another, unless they are donated. A result that lies in a donated input has the address
         of that. Raises ExecutionError.
         """
+        ...
+
+    def profile(
+        self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
+    ) -> tuple[KernelProfile, ...]:
+        """Run once, and then `runs` times taking the time of each kernel; the slowest kernel first. As `run` otherwise."""
         ...
 
 

@@ -6,7 +6,7 @@ seen before costs a look at each tensor, the memory of the results and the run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import memmove
 from dataclasses import replace
 from threading import Lock
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.report import BufferLine, Memory, Report, WorstCase, render, summarize
+from hotdesk.report.profile import Profile
 from hotdesk.runtime.admission import Admission, Admitted
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.donation import Donation, Taken
@@ -23,11 +24,15 @@ from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, Ten
 from hotdesk.runtime.limits import is_bounds, limits
 from hotdesk.runtime.outputs import Extents, admit
 from hotdesk.runtime.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
+from hotdesk.runtime.roof import measured_roof
 from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, seen_as, written
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
     from hotdesk.runtime.tensors import Kind
+
+PROFILED_RUNS = 7
+"""How often a profile runs the program; the middle time of each kernel call counts."""
 
 
 class Program:
@@ -86,6 +91,32 @@ class Program:
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""
+        results, symbols = self._run(args, kwargs, out, self._executable.run)
+        return self._calling.unflatten(results, symbols)
+
+    def profile(self, *args: Any, **kwargs: Any) -> Profile:
+        """Where the time of a call with these arguments goes: each kernel's calls, seconds, work, share of the roof, lines.
+
+        The program runs several times, and the roof of the machine is measured once a process; see docs/profile.md. Raises what
+        a call does.
+        """
+        found: list[Profile] = []
+
+        def run(binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
+            kernels = self._executable.profile(binding, inputs, results, PROFILED_RUNS)
+            found.append(Profile(self.name, tuple(binding.symbols.items()), PROFILED_RUNS, measured_roof(), kernels))
+
+        self._run(args, kwargs, None, run)
+        return found[0]
+
+    def _run(
+        self,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        out: Any,
+        run: Callable[[Binding, Sequence[int], Sequence[int]], None],
+    ) -> tuple[Sequence[object], Mapping[str, int]]:
+        """A call up to its results, and its sizes."""
         leaves = self._calling.flatten(args, kwargs)
         call = self._admission.admit(leaves)
         taken = self._donation.take(leaves, call)
@@ -98,11 +129,11 @@ class Program:
             places = list(addresses)
             for number, source in self._donation.held.items():
                 places[number] = taken.addresses[source]
-            self._executable.run(binding, taken.addresses, places)
+            run(binding, taken.addresses, places)
             for number, source in self._donation.held.items():
                 if addresses[number] != places[number]:
                     memmove(addresses[number], places[number], call.signature.bytes[source])
-        return self._calling.unflatten(results, call.signature.symbols)
+        return results, call.signature.symbols
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self._inputs)

@@ -84,3 +84,18 @@ def test_both_files_are_written(tmp_path: Path) -> None:
     assert page.read_text().startswith("# Benchmarks\n")
     (row,) = json.loads((tmp_path / "out" / "results.json").read_text())["rows"]
     assert (row["memory"]["transient"], row["latency"]["median"]) == (6_000_000, 0.020)
+
+
+def test_the_slowest_kernels_are_listed() -> None:
+    kernel = {
+        "kernel": "hotdesk.conv f32[1] -> f32[1]",
+        "calls": 3,
+        "seconds": 0.002,
+        "gflops": 98.7,
+        "gbytes": 1.25,
+        "share": 0.5,
+        "line": "/site-packages/torch/conv.py:12",
+    }
+    page = render(run(Row("net", "hotdesk", HOTDESK | {"slowest": [kernel]}), EAGER))
+    listed = cells(page.partition("## Where the time goes")[2], "net")
+    assert listed == ["net", "2", "3", "99", "1.2", "50%", "`hotdesk.conv f32[1] -> f32[1]`", "conv.py:12"]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hotdesk.explain import Source
 from hotdesk.ir.sizes import Size
+from hotdesk.passes.lower.work import Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class KernelCall:
     scalars: tuple[Size, ...]
     last_pointers: tuple[Pointer, ...]
     source: Source
+    work: Work
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,9 @@ from collections.abc import Sequence
 from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.calls import KernelCall, Pointer
 
+KERNELS = "hotdesk_kernels"
+"""The function of a program that tells the addresses of its kernels."""
+
 
 class NumberTable:
     """Gives each distinct symbolic size a place in the number table."""
@@ -29,12 +32,19 @@ class NumberTable:
         return self._index[size]
 
 
-def entry_text(name: str, calls: Sequence[KernelCall], numbers: NumberTable) -> str:
-    """The module text: a declaration of each kernel called, and the entry function `name`."""
+def entry_text(name: str, calls: Sequence[KernelCall], numbers: NumberTable, clock: int | None = None) -> str:
+    """The module text: a declaration of each kernel called, and the entry function `name`.
+
+    Given a `clock`, a number that C's `clock_gettime` knows, the function takes an array as third argument, and stores there what
+    the clock shows before the first call and after each, 16 bytes each time.
+    """
     lines: list[str] = []
     signatures: dict[str, str] = {}
     emitter = _Emitter(lines, numbers)
-    for call in calls:
+    if clock is not None:
+        emitter.head.append(f"%clock = llvm.mlir.constant({clock} : i32) : i32")
+        emitter.stamp(0)
+    for number, call in enumerate(calls, 1):
         operands = [emitter.address(p) for p in call.pointers]
         operands += [emitter.number(s) for s in call.scalars]
         operands += [emitter.address(p) for p in call.last_pointers]
@@ -43,11 +53,30 @@ def entry_text(name: str, calls: Sequence[KernelCall], numbers: NumberTable) -> 
         )
         signatures[call.kernel] = ", ".join(types)
         lines.append(f"llvm.call @{call.kernel}({', '.join(operands)}) : ({', '.join(types)}) -> ()")
+        if clock is not None:
+            emitter.stamp(number)
     declarations = [f"llvm.func @{kernel}({types})" for kernel, types in signatures.items()]
+    if clock is not None:
+        declarations.append("llvm.func @clock_gettime(i32, !llvm.ptr) -> i32")
+    arguments = ("pointers", "numbers") if clock is None else ("pointers", "numbers", "stamps")
+    declared = ", ".join(f"%{argument}: !llvm.ptr" for argument in arguments)
     body = "\n    ".join([*emitter.head, *lines, "llvm.return"])
-    return "\n".join(
-        [*declarations, f"llvm.func @{name}(%pointers: !llvm.ptr, %numbers: !llvm.ptr) {{\n    {body}\n}}"]
-    )
+    return "\n".join([*declarations, f"llvm.func @{name}({declared}) {{\n    {body}\n}}"])
+
+
+def kernels_of(calls: Sequence[KernelCall]) -> tuple[str, ...]:
+    """The kernels that are called, each once, in order of their first call."""
+    return tuple(dict.fromkeys(call.kernel for call in calls))
+
+
+def addresses_text(name: str, kernels: Sequence[str]) -> str:
+    """A function `name` that stores the addresses of kernels of its module in the array that it is given."""
+    lines = [f"llvm.func @{name}(%to: !llvm.ptr) {{"]
+    for number, kernel in enumerate(kernels):
+        lines.append(f"  %k{number} = llvm.mlir.addressof @{kernel} : !llvm.ptr")
+        lines.append(f"  %a{number} = llvm.getelementptr %to[{number}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr")
+        lines.append(f"  llvm.store %k{number}, %a{number} : !llvm.ptr, !llvm.ptr")
+    return "\n".join([*lines, "  llvm.return", "}"])
 
 
 class _Emitter:
@@ -63,6 +92,12 @@ class _Emitter:
     def _fresh(self) -> str:
         self._count += 1
         return f"%v{self._count}"
+
+    def stamp(self, number: int) -> None:
+        """Stores the time in a place of the array."""
+        place = self._fresh()
+        self._lines.append(f"{place} = llvm.getelementptr %stamps[{16 * number}] : (!llvm.ptr) -> !llvm.ptr, i8")
+        self._lines.append(f"{self._fresh()} = llvm.call @clock_gettime(%clock, {place}) : (i32, !llvm.ptr) -> i32")
 
     def address(self, pointer: Pointer) -> str:
         base = self._base(pointer.base)

@@ -28,6 +28,7 @@ from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
 from hotdesk.passes.lower.views import Place, Places
+from hotdesk.passes.lower.work import work_of
 
 _NO_CODE = VIEWS | {
     "memref.alloc",
@@ -153,7 +154,7 @@ class _Lowering:
             name, kernel = self._library.from_op(op, self._places, self._sizes)
             pointers = tuple(self._pointer(self._places.of(v)) for v in kernel.memrefs)
             status = (Pointer(self._status, 0),) if kernel.needs_status else ()
-            return KernelCall(name, pointers, tuple(kernel.scalars), status, source)
+            return KernelCall(name, pointers, tuple(kernel.scalars), status, source, work_of(op, self._places))
         raise LoweringError(
             f"op `{op.name}` has no kernel",
             expected="linalg, hotdesk or memref view ops",
@@ -171,7 +172,7 @@ class _Lowering:
         scalars = tuple(size for place in main for size in place.unknowns())
         workspace = tuple(self._pointer(place) for place in places[len(main) :])
         pointers = tuple(map(self._pointer, main))
-        return KernelCall(name, pointers, scalars, workspace, source)
+        return KernelCall(name, pointers, scalars, workspace, source, work_of(op, self._places))
 
     def _pointer(self, place: Place) -> Pointer:
         offset: Any = place.offset

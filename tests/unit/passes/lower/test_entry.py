@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import sympy
 
 from hotdesk.explain import Source
 from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.calls import KernelCall, Pointer
-from hotdesk.passes.lower.entry import NumberTable, entry_text
+from hotdesk.passes.lower.entry import NumberTable, addresses_text, entry_text, kernels_of
+from hotdesk.passes.lower.work import Work
 from tests.unit.parsing import parse
 
 N, M = sympy.symbols("n m")
 
 
 def call(kernel: str, *pointers: Pointer, scalars: tuple[Size, ...] = (), last: tuple[Pointer, ...] = ()) -> KernelCall:
-    return KernelCall(kernel, pointers, scalars, last, Source("op"))
+    return KernelCall(kernel, pointers, scalars, last, Source("op"), Work((), 0, 0, 0))
 
 
 def text(*calls: KernelCall, numbers: NumberTable | None = None) -> str:
@@ -76,3 +79,20 @@ def test_the_same_calls_give_the_same_text() -> None:
 def test_equal_sizes_share_a_number() -> None:
     numbers = NumberTable()
     assert [numbers.index(size) for size in (N, M, N, N + M, M + N)] == [0, 1, 0, 2, 2]
+
+
+def test_the_time_is_taken_before_the_first_call_and_after_each() -> None:
+    made = entry_text("main", [call("k", Pointer(0, 0)), call("j", Pointer(0, 0))], NumberTable(), clock=1)
+    parse(made).operation.verify()
+    taken = re.findall(r"(?<=stamps\[)\d+|llvm.call @\w+", made)
+    stamp = "llvm.call @clock_gettime"
+    assert taken == ["0", stamp, "llvm.call @k", "16", stamp, "llvm.call @j", "32", stamp]
+
+
+def test_addresses_are_those_of_each_kernel_once() -> None:
+    calls = [call("b"), call("a"), call("b")]
+    assert kernels_of(calls) == ("b", "a")
+    made = addresses_text("tell", ("b", "a"))
+    parse("llvm.func @a() llvm.func @b() " + made).operation.verify()
+    assert re.findall(r"addressof @(\w+)", made) == ["b", "a"]
+    assert re.findall(r"%to\[(\d)\]", made) == ["0", "1"]

@@ -1,0 +1,79 @@
+"""Models named on the command line: an exported program in a file, or what a Python file or module makes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+from hotdesk.errors import MissingExtraError, OptionError
+
+FORMS = (
+    "FILE.pt2, FILE.py[:NAME] or MODULE[:NAME], where NAME (build) is a function that returns (model, args[, kwargs])"
+)
+_DEFAULT = "build"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A model and example arguments, as `hotdesk.compile` takes them."""
+
+    model: Any
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+def read_model(text: str) -> Given:
+    """The model of a text in one of `FORMS`. Raises OptionError and MissingExtraError."""
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError.of("reading a PyTorch model", "torch", "torch") from error
+    if text.endswith(".pt2"):
+        exported = torch.export.load(text)
+        args, kwargs = cast("tuple[Any, Any]", exported.example_inputs or ((), {}))
+        return Given(exported, tuple(args), kwargs)
+    source, _, name = text.partition(":")
+    made: Any = _function(source, name or _DEFAULT)()
+    parts: list[Any] = list(made) if isinstance(made, tuple) else []  # pyright: ignore[reportUnknownArgumentType]
+    if len(parts) == 2:
+        parts.append({})
+    if len(parts) != 3 or not isinstance(parts[1], tuple) or not isinstance(parts[2], Mapping):
+        raise _refused(text, f"{type(cast(object, made)).__name__} from '{name or _DEFAULT}'")
+    return Given(*parts)
+
+
+def _function(source: str, name: str) -> Any:
+    found = getattr(_module(source), name, None)
+    if not callable(found):
+        raise _refused(f"{source}:{name}", "no such function")
+    return found
+
+
+def _module(source: str) -> ModuleType:
+    if not source.endswith(".py"):
+        sys.path.insert(0, "")  # modules beside where the command is given, as with `python -m`
+        try:
+            return import_module(source)
+        except ModuleNotFoundError as error:
+            if error.name is None or not f"{source}.".startswith(f"{error.name}."):
+                raise
+            raise _refused(source, "no such module") from error
+    path = Path(source)
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise _refused(source, "no such file")
+    module = module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.resolve()))  # what it imports from beside it, as with `python FILE`
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _refused(text: str, got: str) -> OptionError:
+    return OptionError(f"model '{text}'", expected=FORMS, got=got)
