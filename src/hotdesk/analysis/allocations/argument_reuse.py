@@ -23,10 +23,10 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.argument_order import ArgumentOrder
-from hotdesk.analysis.allocations.desks import Desk, shareable
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
 from hotdesk.analysis.allocations.sharing import Sharing
+from hotdesk.analysis.allocations.slots import Slot, shareable
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Kind
 from hotdesk.explain import Decision, Outcome, Reason, Source
@@ -82,7 +82,7 @@ class ArgumentReuse:
                 wanted[taker.buffer] = (found, taker)
                 break
         sharing = Sharing(function, allocations=self.allocations, handed=pairs)
-        self.desks: tuple[Desk, ...] = tuple(desk for desk in sharing.desks if len(desk.users) > 1)
+        self.slots: tuple[Slot, ...] = tuple(slot for slot in sharing.slots if len(slot.users) > 1)
         self.found = tuple(handover for buffer, (handover, _) in wanted.items() if buffer not in sharing.refused)
         for buffer, (handover, taker) in wanted.items():
             because = sharing.refused.get(buffer)

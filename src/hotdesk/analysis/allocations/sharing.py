@@ -1,26 +1,26 @@
 """Which allocations of a function may take over the memory of one that is dead by then.
 
 Allocations are looked at in the order of their live ranges (`analysis.allocations.ranges`). One, the *taker*, goes to memory of
-those before it, the *desk*, iff
+those before it, the *slot*, iff
 
-1. the live range of all that use the desk ends before the taker's begins. In the order of the text a branch ends before the other
+1. the live range of all that use the slot ends before the taker's begins. In the order of the text a branch ends before the other
    one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops;
-2. the desk has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
+2. the slot has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
    a number, or symbols whose range is declared (`ir.declared_bounds`; sizes are not negative, other index values may be);
 3. both are contiguous, in the same memory space, with elements of a known size. The memory of both is ordinary, by
    `models.new_memory`, and they come from one allocator: `memref.alloc`, or another op. If it is another one, they
-   are of one type with equal sizes, or static and of one element type, since no other memory can be asked of it; and the desk is
+   are of one type with equal sizes, or static and of one element type, since no other memory can be asked of it; and the slot is
    as well aligned;
-4. the block around both has the desk's sizes, and between that block and each of the two is no loop whose iterations run at the
+4. the block around both has the slot's sizes, and between that block and each of the two is no loop whose iterations run at the
    same time, and no region of which nothing is known. Blocks that branches join have a place by
-   `analysis.allocations.desk_places`;
+   `analysis.allocations.slot_places`;
 5. each is freed as a whole by the op that frees such memory inside that block, or neither is freed at all;
-6. the peak does not rise (`analysis.order.peak`), though the desk is held from the first of them to the last, with what is
+6. the peak does not rise (`analysis.order.peak`), though the slot is held from the first of them to the last, with what is
    between. The peak is the one of the worst path. While a function is called, or a buffer may be held of which it is not known
    for how long, no more is held than before.
 
-The desk is the smallest one that fits, among those the one that was freed last. Where the first user of a desk is inside an op,
-the desk goes in front of that op; where two are in blocks that follow a third one, to the end of that block.
+The slot is the smallest one that fits, among those the one that was freed last. Where the first user of a slot is inside an op,
+the slot goes in front of that op; where two are in blocks that follow a third one, to the end of that block.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from bisect import bisect_left, insort
 from collections.abc import Mapping, Sequence
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.desk_places import DeskPlaces
-from hotdesk.analysis.allocations.desks import (
-    Desk,
+from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
+from hotdesk.analysis.allocations.slot_places import SlotPlaces
+from hotdesk.analysis.allocations.slots import (
+    Slot,
     held_across,
     is_held_to_the_end,
     may_be_held,
     may_be_held_across,
     shareable,
-    single_desk,
+    single_slot,
     why_unlike,
 )
-from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
 from hotdesk.analysis.allocations.types import may_allocate
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.size_bounds import is_at_least, upper_bound
@@ -57,7 +57,7 @@ _TRIED = 8
 
 
 class Sharing:
-    """The desks of one function, and a decision for each allocation; the IR must not change meanwhile.
+    """The slots of one function, and a decision for each allocation; the IR must not change meanwhile.
 
     Args:
         allocations: those of the function, if they are known already.
@@ -76,9 +76,9 @@ class Sharing:
         self.refused: dict[int, Reason] = {}
         self._ranges = declared_bounds(function)
         self.decisions: list[Decision] = []
-        self.desks: list[Desk] = []
-        self._program, self._places = self.allocations.program, DeskPlaces(self.allocations)
-        found: list[tuple[Desk, LiveRange]] = []
+        self.slots: list[Slot] = []
+        self._program, self._places = self.allocations.program, SlotPlaces(self.allocations)
+        found: list[tuple[Slot, LiveRange]] = []
         known: list[Change] = []
         vague = [(op.number, op.end) for op in self._program.ops if may_allocate(op)]
         for allocation in self.allocations.on_heap:
@@ -93,72 +93,72 @@ class Sharing:
                     known.append(Change(*across, self.allocations.bytes(allocation)))
                 self._say(allocation, Outcome.ALLOCATED, Reason.USED_ACROSS_BLOCKS, allocation.op)
             elif isinstance(live, LiveRange) and live.lower < live.upper:
-                found.append((single_desk(self.allocations, allocation, live), live))
+                found.append((single_slot(self.allocations, allocation, live), live))
             elif is_held_to_the_end(self.allocations, allocation):
                 known.append(Change(allocation.op, len(self._program.ops), self.allocations.bytes(allocation)))
             else:
                 vague.append(may_be_held(self.allocations, allocation))
         found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
-        held = [*known, *(Change(*desk.held, desk.bytes) for desk, _ in found)]
+        held = [*known, *(Change(*slot.held, slot.bytes) for slot, _ in found)]
         self._profile = Profile(len(self._program.ops) + 1, held, vague, self._is_signed)
         self._busy: list[tuple[int, int]] = []
         self._free: list[tuple[int, int, int]] = []
         self._symbolic: dict[Size, list[int]] = {}
         self._fits: dict[tuple[object, ...], bool] = {}
-        self._of_size: dict[Size, int] = {}  # the last desk of each size
-        self._largest = -1  # of the desks whose size is a number
+        self._of_size: dict[Size, int] = {}  # the last slot of each size
+        self._largest = -1  # of the slots whose size is a number
         if handed is not None:
             self._hand_over(found, handed)
             return
-        for desk, live in found:
+        for slot, live in found:
             self._release(live.lower)
-            self._seat(desk, live)
+            self._assign(slot, live)
 
-    def _hand_over(self, found: Sequence[tuple[Desk, LiveRange]], handed: Mapping[int, int]) -> None:
+    def _hand_over(self, found: Sequence[tuple[Slot, LiveRange]], handed: Mapping[int, int]) -> None:
         """Gives takers, the last one first, and whoever takes over from them, the memory that they take over, if it is enough."""
-        desks = {desk.users[0].buffer: desk for desk, _ in found}
+        slots = {slot.users[0].buffer: slot for slot, _ in found}
         for single, live in reversed(found):
             taker = single.users[0].buffer
             if taker not in handed:
                 continue
-            alone, desk = desks[taker], desks.get(handed[taker])
-            if desk is None or len(desk.users) > 1:
+            alone, slot = slots[taker], slots.get(handed[taker])
+            if slot is None or len(slot.users) > 1:
                 self.refused[taker] = Reason.ALREADY_OVERWRITTEN
                 continue
-            joined = self._join_if_it_fits(desk, alone, LiveRange(live.block, live.lower, alone.upper))
-            if isinstance(joined, Desk):
-                desks[handed[taker]] = joined
-                del desks[taker]
+            joined = self._join_if_it_fits(slot, alone, LiveRange(live.block, live.lower, alone.upper))
+            if isinstance(joined, Slot):
+                slots[handed[taker]] = joined
+                del slots[taker]
             else:
                 self.refused[taker] = joined
-        self.desks = list(desks.values())
+        self.slots = list(slots.values())
 
-    def _join_if_it_fits(self, desk: Desk, alone: Desk, live: LiveRange) -> Desk | Reason:
-        if not self._fits_in(alone, desk):
-            return Reason.TOO_SMALL if self._fits_in(desk, alone) else Reason.SIZE_NOT_PROVEN
-        return self._join(desk, alone, live)
+    def _join_if_it_fits(self, slot: Slot, alone: Slot, live: LiveRange) -> Slot | Reason:
+        if not self._fits_in(alone, slot):
+            return Reason.TOO_SMALL if self._fits_in(slot, alone) else Reason.SIZE_NOT_PROVEN
+        return self._join(slot, alone, live)
 
     def _is_signed(self, symbol: object) -> bool:
         return self.allocations.sizes.may_be_negative(symbol)
 
     def _release(self, until: int) -> None:
-        """Desks whose last user is done become free."""
+        """Slots whose last user is done become free."""
         while self._busy and self._busy[0][0] <= until:
             _, number = heapq.heappop(self._busy)
-            size = self.desks[number].bytes
+            size = self.slots[number].bytes
             if isinstance(size, int):
-                insort(self._free, (size, -self.desks[number].held[1], number))
+                insort(self._free, (size, -self.slots[number].held[1], number))
             else:
                 self._symbolic.setdefault(size, []).append(number)
 
-    def _seat(self, taken: Desk, live: LiveRange) -> None:
+    def _assign(self, taken: Slot, live: LiveRange) -> None:
         taker = taken.users[0]
         refusal: tuple[Reason, int, str] | None = None
         for number in self._candidates(taken):
-            joined = self._join(self.desks[number], taken, live)
-            first = self.desks[number].users[0].op
-            if isinstance(joined, Desk):
-                self.desks[number] = joined
+            joined = self._join(self.slots[number], taken, live)
+            first = self.slots[number].users[0].op
+            if isinstance(joined, Slot):
+                self.slots[number] = joined
                 self._remove(number)
                 heapq.heappush(self._busy, (live.upper, number))
                 self._say(taker, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, first)
@@ -167,62 +167,62 @@ class Sharing:
         self._say(taker, Outcome.ALLOCATED, *(refusal or self._why_none_fits(taken)))
         self._add(taken, live)
 
-    def _add(self, desk: Desk, live: LiveRange) -> None:
-        number = len(self.desks)
-        self.desks.append(desk)
+    def _add(self, slot: Slot, live: LiveRange) -> None:
+        number = len(self.slots)
+        self.slots.append(slot)
         heapq.heappush(self._busy, (live.upper, number))
-        self._of_size[desk.bytes] = number
-        if isinstance(desk.bytes, int) and (self._largest < 0 or desk.bytes > self.desks[self._largest].bytes):
+        self._of_size[slot.bytes] = number
+        if isinstance(slot.bytes, int) and (self._largest < 0 or slot.bytes > self.slots[self._largest].bytes):
             self._largest = number
 
-    def _why_none_fits(self, alone: Desk) -> tuple[Reason, int, str]:
-        """Why no free desk is large enough: those that are, are in use; or none is, or is known to be."""
-        if not self.desks:
+    def _why_none_fits(self, alone: Slot) -> tuple[Reason, int, str]:
+        """Why no free slot is large enough: those that are, are in use; or none is, or is known to be."""
+        if not self.slots:
             return Reason.NOTHING_TO_SHARE, alone.users[0].op, ""
-        recent = range(len(self.desks) - 1, max(-1, len(self.desks) - 1 - _TRIED), -1)
+        recent = range(len(self.slots) - 1, max(-1, len(self.slots) - 1 - _TRIED), -1)
         others = [self._of_size.get(alone.bytes, -1), self._largest, *recent]
         others = [number for number in dict.fromkeys(others) if number >= 0]
-        in_use = next((number for number in others if self._fits_in(alone, self.desks[number])), None)
+        in_use = next((number for number in others if self._fits_in(alone, self.slots[number])), None)
         if in_use is not None:
-            return Reason.LIVE_AT_THE_SAME_TIME, self.desks[in_use].users[0].op, ""
+            return Reason.LIVE_AT_THE_SAME_TIME, self.slots[in_use].users[0].op, ""
         free = self._free[-1][2] if self._free else next(iter(self._symbolic.values()), [-1])[-1]
-        other = self.desks[free if free >= 0 else others[0]]
+        other = self.slots[free if free >= 0 else others[0]]
         smaller = self._fits_in(other, alone)
         source = self.allocations.source(other.users[0].op)
         needed, had = written(alone.bytes), written(other.bytes)
         sizes = f"It needs {needed} bytes; `{source.op}` ({source.location}) has {had}."
         return Reason.TOO_SMALL if smaller else Reason.SIZE_NOT_PROVEN, other.users[0].op, sizes
 
-    def _candidates(self, alone: Desk) -> list[int]:
-        """Some free desks that are large enough (rule 2), the best ones first."""
+    def _candidates(self, alone: Slot) -> list[int]:
+        """Some free slots that are large enough (rule 2), the best ones first."""
         kind = self._type(alone)
         size, most = alone.bytes, upper_bound(alone.bytes, self._ranges)
-        equal = sorted(self._symbolic.get(size, ())[-_TRIED:], key=lambda n: self._type(self.desks[n]) != kind)
+        equal = sorted(self._symbolic.get(size, ())[-_TRIED:], key=lambda n: self._type(self.slots[n]) != kind)
         numbers: list[int] = []
         if most is not None:
             at = bisect_left(self._free, (most, -sys.maxsize, -1))
             numbers = [number for _, _, number in self._free[at : at + _TRIED]]
-            numbers.sort(key=lambda n: (self.desks[n].bytes, self._type(self.desks[n]) != kind))
+            numbers.sort(key=lambda n: (self.slots[n].bytes, self._type(self.slots[n]) != kind))
         others = [other for other in list(self._symbolic)[-_TRIED:] if other != size]
         last = [self._symbolic[other][-1] for other in others]
-        return [*equal, *numbers, *(number for number in last if self._fits_in(alone, self.desks[number]))]
+        return [*equal, *numbers, *(number for number in last if self._fits_in(alone, self.slots[number]))]
 
-    def _fits_in(self, alone: Desk, desk: Desk) -> bool:
-        """Whether a desk is large enough. Each dimension of either is a size, and so not negative."""
+    def _fits_in(self, alone: Slot, slot: Slot) -> bool:
+        """Whether a slot is large enough. Each dimension of either is a size, and so not negative."""
         sizes = self.allocations.sizes
-        dims = frozenset(size for each in (alone, desk) for size in sizes.shape(self.allocations.value(each.users[0])))
-        question = (alone.bytes, desk.bytes, dims)
+        dims = frozenset(size for each in (alone, slot) for size in sizes.shape(self.allocations.value(each.users[0])))
+        question = (alone.bytes, slot.bytes, dims)
         if question not in self._fits:
             self._fits[question] = is_at_least(
-                desk.bytes, alone.bytes, lambda symbol: symbol not in dims and self._is_signed(symbol), self._ranges
+                slot.bytes, alone.bytes, lambda symbol: symbol not in dims and self._is_signed(symbol), self._ranges
             )
         return self._fits[question]
 
-    def _type(self, desk: Desk) -> ir.Type:
-        return self.allocations.value(desk.users[0]).type
+    def _type(self, slot: Slot) -> ir.Type:
+        return self.allocations.value(slot.users[0]).type
 
     def _remove(self, number: int) -> None:
-        size = self.desks[number].bytes
+        size = self.slots[number].bytes
         if not isinstance(size, int):
             self._symbolic[size].remove(number)
             if not self._symbolic[size]:
@@ -233,22 +233,22 @@ class Sharing:
             at += 1
         del self._free[at]
 
-    def _join(self, desk: Desk, alone: Desk, live: LiveRange) -> Desk | Reason:
-        """A desk with one more user, or why it may not have it (rules 3 to 6)."""
-        unlike = why_unlike(self.allocations, desk, alone)
+    def _join(self, slot: Slot, alone: Slot, live: LiveRange) -> Slot | Reason:
+        """A slot with one more user, or why it may not have it (rules 3 to 6)."""
+        unlike = why_unlike(self.allocations, slot, alone)
         if unlike is not None:
             return unlike
-        place = self._places.find(desk, alone)
+        place = self._places.find(slot, alone)
         if isinstance(place, Reason):
             return place
         end = live.upper if place.last < 0 else place.last if place.opens else self._program.ops[place.last].end
         held = (place.first, max(end, live.upper))
-        users = (*desk.users, *alone.users)
-        joined = Desk(users, place.block, place.first, place.last, desk.bytes, live.upper, held, place.opens)
+        users = (*slot.users, *alone.users)
+        joined = Slot(users, place.block, place.first, place.last, slot.bytes, live.upper, held, place.opens)
         changes = (
             Change(*alone.held, alone.bytes, -1),
-            Change(joined.held[0], desk.held[0], desk.bytes),
-            Change(desk.held[1], joined.held[1], desk.bytes),
+            Change(joined.held[0], slot.held[0], slot.bytes),
+            Change(slot.held[1], joined.held[1], slot.bytes),
         )
         return joined if self._profile.accept(changes) else Reason.RAISES_PEAK
 

@@ -36,7 +36,7 @@ from hotdesk.ir.functions import callee_name, named_functions, set_signature, si
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, entry_block, modules
 from hotdesk.passes.base import Pass
-from hotdesk.passes.buffers.share import DeskPlan, whole_cast
+from hotdesk.passes.buffers.share import SlotPlan, whole_cast
 
 _VIEW, _CAST = "memref.view", "memref.reinterpret_cast"
 _Key = tuple[str, int, int, str, ir.Type]
@@ -92,7 +92,7 @@ def _run(module: ir.Module, given: GivenFreed) -> list[Decision]:
     functions = named_functions(module)
     orders = {name: ArgumentOrder(function, given) for name, function in functions.items()}
     reuses = [ArgumentReuse(function, orders, given) for function in defined_functions(module)]
-    plans = [DeskPlan(reuse.allocations, desk) for reuse in reuses for desk in reuse.desks]
+    plans = [SlotPlan(reuse.allocations, slot) for reuse in reuses for slot in reuse.slots]
     for plan in plans:
         plan.apply()
     variants = _Variants(module)

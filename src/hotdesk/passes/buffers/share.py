@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.allocations.desks import Desk
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.sharing import Sharing
+from hotdesk.analysis.allocations.slots import Slot
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
 from hotdesk.explain import Decision, Reason
@@ -75,31 +75,31 @@ class ShareBuffers(Pass):
         given = GivenFreed()
         for function in all_functions(module):
             sharing = Sharing(function, given)
-            plans = [DeskPlan(sharing.allocations, desk) for desk in sharing.desks if len(desk.users) > 1]
+            plans = [SlotPlan(sharing.allocations, slot) for slot in sharing.slots if len(slot.users) > 1]
             for plan in plans:
                 plan.apply()
             decisions.extend(sharing.decisions)
         return tuple(decisions)
 
 
-class DeskPlan:
-    """What becomes of the allocations at one desk; all that is asked of the IR is read before it changes."""
+class SlotPlan:
+    """What becomes of the allocations at one slot; all that is asked of the IR is read before it changes."""
 
-    def __init__(self, allocations: Allocations, desk: Desk) -> None:
+    def __init__(self, allocations: Allocations, slot: Slot) -> None:
         ops = allocations.program.ops
-        self._owners = [ops[user.op].operation for user in desk.users]
-        self._frees = [ops[free].operation for user in desk.users for free in user.frees]
-        self._first = ops[desk.first].operation
-        self._last = ops[desk.last].operation if desk.last >= 0 else None
+        self._owners = [ops[user.op].operation for user in slot.users]
+        self._frees = [ops[free].operation for user in slot.users for free in user.frees]
+        self._first = ops[slot.first].operation
+        self._last = ops[slot.last].operation if slot.last >= 0 else None
         blocks = allocations.program.blocks
-        self._end = ops[blocks[ops[desk.last].block].last].operation if desk.opens else None
-        values = [allocations.value(user) for user in desk.users]
+        self._end = ops[blocks[ops[slot.last].block].last].operation if slot.opens else None
+        values = [allocations.value(user) for user in slot.users]
         self._types = [value.type for value in values]
         shapes = [allocations.sizes.shape(value) for value in values]
         self._is_one_type = len(set(self._types)) == 1 and len(set(shapes)) == 1
         elements = {str(cast(Any, kind).element_type) for kind in self._types}
         self._is_cast = len(elements) == 1 and all(None not in shape_of(kind) for kind in self._types)
-        self._alignment = max(alignment_of(allocations, user) for user in desk.users)
+        self._alignment = max(alignment_of(allocations, user) for user in slot.users)
         self._is_asked = self._owners[0].name == ALLOC and any(ALIGNMENT in owner.attributes for owner in self._owners)
         self._free = freeing_op(self._owners[0])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch_mlir import ir
 
-from hotdesk.analysis.allocations import desk_places, desks, merging, ranges
+from hotdesk.analysis.allocations import merging, ranges, slot_places, slots
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import LiveRange
 from hotdesk.analysis.allocations.sharing import Sharing
@@ -39,14 +39,14 @@ def _smaller_ones_too(found: Any, asked: Sharing, *_: Any) -> Any:
     return [number for _, _, number in asked._free]
 
 
-def _freed_by_the_first(desks: Any, *_: Any) -> Any:
-    return [replace(desk, last=desk.users[0].frees[-1]) if len(desk.users) > 1 else desk for desk in desks]
+def _freed_by_the_first(slots: Any, *_: Any) -> Any:
+    return [replace(slot, last=slot.users[0].frees[-1]) if len(slot.users) > 1 else slot for slot in slots]
 
 
 class _FreedByTheFirst(Sharing):
     def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:
         super().__init__(function, given)
-        self.desks = _freed_by_the_first(self.desks)
+        self.slots = _freed_by_the_first(self.slots)
 
 
 ALIGNED = (
@@ -64,13 +64,13 @@ BEFORE_THREADS = (
 )  # fmt: skip
 SHARING = {
     "live ranges end one op early": Case(
-        changed(desks, "live_range", _shorter), FaultKind.OVERLAP, program(*TURNED, kind=SQUARE)
+        changed(slots, "live_range", _shorter), FaultKind.OVERLAP, program(*TURNED, kind=SQUARE)
     ),
-    "a desk is too small": Case(
+    "a slot is too small": Case(
         changed(Sharing, "_candidates", _smaller_ones_too), FaultKind.OUT_OF_BOUNDS, program(*SMALL_THEN_LARGE)
     ),
-    "threads share a desk": Case(
-        always(desk_places, "runs_in_parallel", False), FaultKind.RACE, program(*BEFORE_THREADS)
+    "threads share a slot": Case(
+        always(slot_places, "runs_in_parallel", False), FaultKind.RACE, program(*BEFORE_THREADS)
     ),
     "the first user frees": Case(
         lambda patch: patch.setattr(share, "Sharing", _FreedByTheFirst), FaultKind.USE_AFTER_FREE, program(*FREED_EARLY)

@@ -20,8 +20,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from hotdesk.analysis.allocations.desks import Desk
 from hotdesk.analysis.allocations.hoisting import is_not_negative, runs_in_parallel
+from hotdesk.analysis.allocations.slots import Slot
 from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Reason
@@ -31,7 +31,7 @@ _TRIED = 16
 
 
 @dataclass(frozen=True, slots=True)
-class DeskPlace:
+class SlotPlace:
     """Memory is allocated in front of op `first` of a block, and freed behind op `last`, or in front of it if it `opens` a block.
 
     `last` is -1 if nothing frees it.
@@ -43,44 +43,44 @@ class DeskPlace:
     opens: bool = False
 
 
-class DeskPlaces:
-    """The places of a function's desks."""
+class SlotPlaces:
+    """The places of a function's slots."""
 
     def __init__(self, allocations: Allocations) -> None:
         self._allocations = allocations
         self._program, self._dominance = allocations.program, allocations.dominance
         self._body = tuple(b.number for b in self._program.blocks if b.parent == FUNCTION)
 
-    def find(self, desk: Desk, alone: Desk) -> DeskPlace | Reason:
+    def find(self, slot: Slot, alone: Slot) -> SlotPlace | Reason:
         """Where memory goes that an allocation takes over from those before it, or why there is no such place."""
-        if bool(desk.last >= 0) != bool(alone.last >= 0):
+        if bool(slot.last >= 0) != bool(alone.last >= 0):
             return Reason.FREED_ELSEWHERE
-        block = self._around(desk.block, alone.block)
+        block = self._around(slot.block, alone.block)
         if block is Reason.DIFFERENT_BLOCK:
-            found = self._across(desk, alone)
+            found = self._across(slot, alone)
         else:
-            found = block if isinstance(block, Reason) else self._within(desk, alone, block)
+            found = block if isinstance(block, Reason) else self._within(slot, alone, block)
         if isinstance(found, Reason):
             return found
         if found.last >= 0 and not found.opens and self._ends_block(found.last):
             return Reason.FREED_ELSEWHERE
-        kept = why_not_moved(self._program.ops[desk.users[0].op].operation)
-        if found.first != desk.users[0].op and kept is not None:
+        kept = why_not_moved(self._program.ops[slot.users[0].op].operation)
+        if found.first != slot.users[0].op and kept is not None:
             return kept
-        return found if self._is_sized(desk, found.block, found.first) else Reason.SIZE_DEFINED_BELOW
+        return found if self._is_sized(slot, found.block, found.first) else Reason.SIZE_DEFINED_BELOW
 
-    def _within(self, desk: Desk, alone: Desk, block: int) -> DeskPlace | Reason:
-        firsts = [self._dominance.within(op, block) for op in (desk.first, alone.first)]
-        lasts = [self._dominance.within(free, block) for each in (desk, alone) for free in _frees(each)]
+    def _within(self, slot: Slot, alone: Slot, block: int) -> SlotPlace | Reason:
+        firsts = [self._dominance.within(op, block) for op in (slot.first, alone.first)]
+        lasts = [self._dominance.within(free, block) for each in (slot, alone) for free in _frees(each)]
         known = [first for first in firsts if first is not None]
         ends = [last for last in lasts if last is not None]
         if len(known) < len(firsts) or len(ends) < len(lasts):
             return Reason.FREED_ELSEWHERE
-        return DeskPlace(block, min(known), max(ends, default=-1))
+        return SlotPlace(block, min(known), max(ends, default=-1))
 
-    def _across(self, desk: Desk, alone: Desk) -> DeskPlace | Reason:
+    def _across(self, slot: Slot, alone: Slot) -> SlotPlace | Reason:
         """The place of two in blocks of the function."""
-        tops = [self._top(each.block) for each in (desk, alone)]
+        tops = [self._top(each.block) for each in (slot, alone)]
         blocks = [top for top in tops if not isinstance(top, Reason)]
         if len(blocks) < len(tops):
             return next(top for top in tops if isinstance(top, Reason))
@@ -89,15 +89,15 @@ class DeskPlaces:
         common = self._dominance.common(blocks)
         if any(block != common and self._dominance.cycle(block) >= 0 for block in blocks):
             return Reason.DIFFERENT_BLOCK
-        firsts = [self._dominance.within(op, common) for op in (desk.first, alone.first)]
+        firsts = [self._dominance.within(op, common) for op in (slot.first, alone.first)]
         first = min(self._program.blocks[common].last if op is None else op for op in firsts)
-        return DeskPlace(common, first, -1) if desk.last < 0 else self._freed(desk, alone, common, first)
+        return SlotPlace(common, first, -1) if slot.last < 0 else self._freed(slot, alone, common, first)
 
-    def _freed(self, desk: Desk, alone: Desk, common: int, first: int) -> DeskPlace | Reason:
+    def _freed(self, slot: Slot, alone: Slot, common: int, first: int) -> SlotPlace | Reason:
         """The place with the block where the memory is freed that is allocated in the block `common`."""
         ends: dict[int, int] = {}
-        opened = {self._program.ops[desk.last].block} if desk.opens else set[int]()
-        for each in (desk, alone):
+        opened = {self._program.ops[slot.last].block} if slot.opens else set[int]()
+        for each in (slot, alone):
             for free in _frees(each):
                 block = self._program.ops[free].block
                 top = self._top(block)
@@ -110,7 +110,7 @@ class DeskPlaces:
         for block in self._body[at : at + _TRIED]:
             if self._dominance.comes_once(common, block):
                 last = ends.get(block, self._program.blocks[block].first)
-                return DeskPlace(common, first, last, opens=block not in ends or block in opened)
+                return SlotPlace(common, first, last, opens=block not in ends or block in opened)
         return Reason.DIFFERENT_BLOCK
 
     def _top(self, block: int) -> int | Reason:
@@ -160,9 +160,9 @@ class DeskPlaces:
         """Whether an op is the last one of its block, so that nothing can be freed behind it: `scf.reduce` with its regions."""
         return self._program.blocks[self._program.ops[op].block].last == op
 
-    def _is_sized(self, desk: Desk, block: int, first: int) -> bool:
-        """Whether the sizes of a desk are known in front of an op of a block, and no negative numbers."""
-        owner = self._program.ops[desk.users[0].op]
+    def _is_sized(self, slot: Slot, block: int, first: int) -> bool:
+        """Whether the sizes of a slot are known in front of an op of a block, and no negative numbers."""
+        owner = self._program.ops[slot.users[0].op]
         if first == owner.number:
             return True
         for size in owner.operation.operands:
@@ -174,6 +174,6 @@ class DeskPlaces:
         return True
 
 
-def _frees(desk: Desk) -> tuple[int, ...]:
-    """The deallocations, or of those that are known to be in the desk's block the last one."""
-    return desk.users[0].frees if len(desk.users) == 1 else (desk.last,) if desk.last >= 0 else ()
+def _frees(slot: Slot) -> tuple[int, ...]:
+    """The deallocations, or of those that are known to be in the slot's block the last one."""
+    return slot.users[0].frees if len(slot.users) == 1 else (slot.last,) if slot.last >= 0 else ()
