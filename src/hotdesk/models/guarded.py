@@ -32,7 +32,7 @@ def guarded(model: OpModel) -> OpModel:
         flow=model.flow and _told(model.flow, "flow", Flow, _check_flow),
         effects=model.effects and _told(model.effects, "effects", MemoryEffects, _check_effects),
         branches=model.branches and _told(model.branches, "branches", object, _trust),
-        transfers=model.transfers and _told(model.transfers, "transfers", object, _trust),
+        runs_on=model.runs_on and _told(model.runs_on, "runs_on", bool, _trust),
         expand=model.expand and _told(model.expand, "expand", object, _trust),
     )
 

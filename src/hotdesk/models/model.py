@@ -11,7 +11,6 @@ from hotdesk.ir.symbols import Symbols
 from hotdesk.models.effects import MemoryEffects
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import Flow
-from hotdesk.models.transfers import Steps
 
 
 class Buffers(Protocol):
@@ -122,7 +121,7 @@ class OpModel:
         takes_scalars: whether it uses scalars as they were computed before it; any other op may compute them again while it
             runs, from the tensors that they were extracted from (`reload-scalars`).
         effects: what the operation does to memrefs, where MLIR's own interfaces do not say it: ops of unregistered dialects.
-        transfers: which accesses to memory it starts that go on beside the program, and which ones it waits for.
+        runs_on: whether it may use memory when control has left it; None if its types and names tell (`models.asynchronous`).
     """
 
     facts: Callable[[ir.Operation], Facts]
@@ -132,4 +131,4 @@ class OpModel:
     effects: Callable[[ir.Operation], MemoryEffects] | None = None
     expand: Callable[[ir.Operation], Sequence[ir.Value] | None] | None = None
     takes_scalars: bool = False
-    transfers: Steps | None = None
+    runs_on: Callable[[ir.Operation], bool] | None = None

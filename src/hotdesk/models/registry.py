@@ -20,7 +20,6 @@ from typing import cast
 from hotdesk.errors import PassError
 from hotdesk.models.guarded import guarded
 from hotdesk.models.model import OpModel
-from hotdesk.models.transfers import Steps
 
 GROUP = "hotdesk.models"
 Choice = Callable[[str, "OpModel | None"], "OpModel | None"]
@@ -46,12 +45,6 @@ def model_of(name: str) -> OpModel | None:
     return model if choose is None else choose(name, model)
 
 
-def transfers_of(name: str) -> Steps | None:
-    """What an operation says of transfers: its model, or else the tables of MLIR's dialects; None if nothing is known."""
-    model = model_of(name)
-    return _transfers().get(name) if model is None or model.transfers is None else model.transfers
-
-
 @contextmanager
 def choosing(choose: Choice) -> Generator[None]:
     """Lets a function say which model an op has, given its name and the model that is registered, as long as the `with` lasts."""
@@ -60,13 +53,6 @@ def choosing(choose: Choice) -> Generator[None]:
         yield
     finally:
         _CHOOSE.reset(token)
-
-
-@cache
-def _transfers() -> Mapping[str, Steps]:
-    from hotdesk.models import device_transfers, queues
-
-    return {**device_transfers.TRANSFERS, **queues.TRANSFERS}
 
 
 @cache

@@ -1,17 +1,17 @@
-"""Ops that run on beside the program when control has left them, what they use, and where they are done for certain.
+"""Ops that run on beside the program when control has left them (`models.asynchronous`), what they use, and where they are done.
 
-1. An op is *asynchronous* if it makes a token (`!async.token`, `!async.value<…>`, `!gpu.async.token`, any type whose name says
-   so; `!mpi.request`), or starts a transfer (`analysis.memrefs.transfers`).
-2. Until it is done it uses the memory of its operands and of the memrefs it makes, and all that is used inside of it.
-3. It is *done* at an op of its own block that waits for its token: an `async.await`, a `mpi.wait`, an op of `gpu` or `nvgpu` that
-   takes tokens and makes none. So it is if that op waits for one that starts only when this one is done, or for a group with its
-   token.
-4. Whatever else takes the token may wait for it: then it is done by the end of a block around both at the earliest.
-5. Tasks and what goes on without waiting in OpenMP (`analysis.memrefs.tasks`) are asynchronous too.
+1. Until such an op is done it uses the memory of its operands and of the memrefs it makes, and all that is used inside of it.
+2. It is *done* at an op of its own block that waits for its token: an `async.await`, an op of `gpu` that takes tokens and makes
+   none. So it is if that op waits for one that starts only when this one is done, or for a group with its token.
+3. Whatever else takes the token, or waits for the tag of a transfer, may wait for it: then it is done by the end of a block
+   around both at the earliest.
+4. An op without a token is done at the first op of its block, behind it, that waits for all of its kind, and when control leaves
+   an op around it at whose end all of its kind are done.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import takewhile
@@ -19,19 +19,11 @@ from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, BufferProgram
-from hotdesk.analysis.memrefs.tasks import Waits, is_task, waits_inside
-from hotdesk.analysis.memrefs.transfers import Transfers, starts_transfer
 from hotdesk.ir.types import is_token
-from hotdesk.ir.walking import defining_op
+from hotdesk.models.asynchronous import ENDS, WAITS, waits_for_all, waits_for_tag
 
-_QUEUED, _AWAITS = ("gpu", "nvgpu"), ("async.await", "async.await_all", "async.runtime.await", "mpi.wait")
-_KERNEL, _ON_DEVICE = "gpu.launch", ("nvgpu", "nvvm", "amdgpu", "rocdl")
-"""A kernel is over when all that its threads started on the device is."""
-_JOINS = "async.add_to_group"
-_OF_GROUPS = {"nvgpu.device_async_wait": "nvgpu.device_async_create_group"}
-"""An op that waits for groups, and what makes them: what is in no group yet may run on."""
-_PARTIAL = "numGroups"
-"""With that attribute `nvgpu.device_async_wait` lets some transfers run on."""
+_AWAITS = ("async.await", "async.await_all", "async.runtime.await")
+_QUEUED, _JOINS = "gpu.", "async.add_to_group"
 
 
 class Started(NamedTuple):
@@ -42,11 +34,6 @@ class Started(NamedTuple):
     done: int
     waits: tuple[int, ...]
     passed_by: frozenset[int]
-
-
-def is_asynchronous(op: ir.Operation) -> bool:
-    """Whether an op runs on beside the program."""
-    return starts_transfer(op) or any(is_token(result.type) for result in op.results) or is_task(op)
 
 
 def started(program: BufferProgram) -> dict[int, Started]:
@@ -86,9 +73,7 @@ def used_later(program: BufferProgram) -> dict[int, list[int]]:
 
 def _is_over(around: ir.Operation, started: ir.Operation) -> bool:
     """Whether what runs on beside the program inside of an op is done when control leaves that op."""
-    if is_task(started):
-        return waits_inside(around)
-    return around.name == _KERNEL and started.name.split(".")[0] in _ON_DEVICE
+    return started.name.startswith(ENDS.get(around.name, ()))
 
 
 def _around(program: BufferProgram, op: int, block: int) -> Iterator[int]:
@@ -122,21 +107,29 @@ class _Following:
     """Follows tokens to whatever waits for them; what follows from a value is found once."""
 
     def __init__(self, program: BufferProgram) -> None:
-        self._program, self._tasks = program, Waits(program)
+        self._program = program
         self._numbers = {op.operation: op.number for op in program.ops}
-        self._transfers = Transfers(program, self._numbers)
+        self._waits: dict[tuple[int, str], list[int]] = {}  # by block and how the names begin of what is waited for
+        for op in program.ops:
+            for prefix in waits_for_all(op.operation) if op.name in WAITS else ():
+                self._waits.setdefault((op.block, prefix), []).append(op.number)
         self._after: dict[_State, tuple[_State, ...]] = {}
         self._ends: dict[_State, _Ends] = {}
 
     def started(self, op: BufferOp) -> Started:
-        if starts_transfer(op.operation):
-            return Started(op.number, *self._transfers.behind(op), frozenset())
-        if is_task(op.operation):
-            return Started(op.number, self._tasks.behind(op), (), frozenset())
         states = [(value, op.number) for value in _tokens(op.operation.results)]
+        if not states:
+            waits = sorted(self._numbers[wait] for wait in waits_for_tag(op.operation))
+            return Started(op.number, self._done(op), tuple(waits), frozenset())
         self._follow(states)
         ends = reduce(_Ends.joined, (self._ends[state] for state in states), _Ends())
         return Started(op.number, ends.done, tuple(sorted(ends.waits)), ends.passed)
+
+    def _done(self, op: BufferOp) -> int:
+        """The first op of a block, behind another one, that waits for all of its kind; -1 if there is none."""
+        kinds = {prefix for prefixes in WAITS.values() for prefix in prefixes if op.name.startswith(prefix)}
+        waits = [self._waits.get((op.block, prefix), []) for prefix in kinds]
+        return min((each[at] for each in waits if (at := bisect_left(each, op.end)) < len(each)), default=-1)
 
     def _follow(self, states: Sequence[_State]) -> None:
         """Finds the ends of states: backwards from what they lead to, and again where that leads around a loop."""
@@ -173,13 +166,13 @@ class _Following:
         is_later = 0 <= since < op.number and op.block == self._program.ops[since].block
         if user.name == _JOINS:
             return _Ends(), [(user.operands[1], op.number if is_later else -1)]
-        if block.last == op.number and not self._waits_for(user, value):
+        if block.last == op.number and not self._waits_for(user):
             passed = [(value, -1) for value in _tokens(self._reached(user, block.parent))]
             return _Ends(passed=frozenset({op.number})), passed
         made = _tokens(user.results)
         waits = frozenset[int]() if made else frozenset({op.number})
-        ends = _Ends(op.number) if waits and is_later and self._waits_for(user, value) else _Ends(waits=waits)
-        is_queued = user.name.split(".")[0] in _QUEUED or user.name == "async.execute"
+        ends = _Ends(op.number) if waits and is_later and self._waits_for(user) else _Ends(waits=waits)
+        is_queued = user.name.startswith(_QUEUED) or user.name == "async.execute"
         inside = _tokens([a for region in user.regions for b in region.blocks for a in b.arguments])
         known = op.number if is_later and is_queued else -1
         return ends, [*((value, known) for value in made), *((value, -1) for value in inside)]
@@ -191,13 +184,9 @@ class _Following:
         around = self._program.ops[parent].operation
         return [*around.results, *(a for region in around.regions for b in region.blocks for a in b.arguments)]
 
-    def _waits_for(self, user: ir.Operation, token: ir.Value) -> bool:
-        """Whether an op goes on only when all is done that a token stands for."""
-        made_by = defining_op(token)
-        if user.name in _OF_GROUPS and (made_by is None or made_by.name != _OF_GROUPS[user.name]):
-            return False
-        queued = user.name.split(".")[0] in _QUEUED and not _tokens(user.results) and _PARTIAL not in user.attributes
-        return user.name in _AWAITS or queued
+    def _waits_for(self, user: ir.Operation) -> bool:
+        """Whether an op goes on only when all is done that a token stands for that it takes."""
+        return user.name in _AWAITS or (user.name.startswith(_QUEUED) and not _tokens(user.results))
 
 
 def _tokens(values: Sequence[ir.Value] | Any) -> list[ir.Value]:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.asynchronous import is_asynchronous
 from hotdesk.analysis.memrefs.buffer_program import (
     FUNCTION,
     NOT_A_BUFFER,
@@ -25,6 +24,7 @@ from hotdesk.analysis.memrefs.region_graph import RegionEdge, flow_of, region_ed
 from hotdesk.analysis.memrefs.terminators import branched
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import in_order, nested_ops
+from hotdesk.models.asynchronous import runs_on
 from hotdesk.models.flow import Flow
 from hotdesk.models.new_memory import allocated
 
@@ -131,7 +131,7 @@ class _Reader:
                 for i, v in enumerate(operation.results)
             ]
         )
-        if is_asynchronous(operation):
+        if runs_on(operation):
             self._asynchronous.append(number)
         control = flow is not None
         op = BufferOp(number, operation, name, block, len(self._ops), operands, results, regions, edges, control)

@@ -32,9 +32,9 @@ def refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
             expected="an op that waits for it, in the block in which the memory is allocated",
             got="none, so that it may use the memory when it is freed or handed over",
             where=python_line(op.operation.location) or None,
-            hint="wait in that block: async.await or gpu.wait for its token, memref.dma_wait with the tag of a transfer, "
-            "omp.taskwait or omp.barrier for a task, acc.wait for a queue, mpi.wait for a request, "
-            "nvgpu.mbarrier.try_wait.parity or a wait for all groups on a device (docs/deallocation.md)",
+            hint="wait in that block: async.await or gpu.wait for its token, memref.dma_wait for its tag, omp.taskwait or "
+            "omp.barrier for a task, acc.wait for all queues; or hand in memory that somebody else frees "
+            "(docs/deallocation.md)",
         )
 
 

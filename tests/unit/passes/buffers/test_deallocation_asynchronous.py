@@ -90,17 +90,6 @@ func.func private @start({M}) -> !async.token
 func.func private @last() {{ return""",
         "async.await",
     ),
-    "dma_wait": (
-        f"""%c0 = arith.constant 0 : index
-  %tag = memref.alloc() : memref<2xi32>
-  {A}
-  memref.dma_start %a[%c0], %o[%c0], %n, %tag[%c0] : {M}, {M}, memref<2xi32>
-  {B}
-  memref.dma_wait %tag[%c0], %n : memref<2xi32>
-  {B.replace("%b", "%d")}
-  return""",
-        "memref.dma_wait",
-    ),
     "tasks of a loop": (
         f"{A}\n{taskloop('nogroup')}\n{B}\nomp.taskwait\n{B.replace('%b', '%d')}\nreturn",
         "omp.taskwait",
@@ -161,6 +150,14 @@ LATE = {
   memref.dma_start %a[%c0], %o[%c0], %n, %tag[%n] : {M}, {M}, memref<2xi32>
   memref.dma_wait %tag[%c1], %n : memref<2xi32>
   {B}
+  return""",
+    "the tag of a transfer": f"""%c0 = arith.constant 0 : index
+  %tag = memref.alloc() : memref<2xi32>
+  {A}
+  memref.dma_start %a[%c0], %o[%c0], %n, %tag[%c0] : {M}, {M}, memref<2xi32>
+  {B}
+  memref.dma_wait %tag[%c0], %n : memref<2xi32>
+  {B.replace("%b", "%d")}
   return""",
     "some may run on": f"""{A}
   %t = "nvgpu.device_async_create_group"() : () -> !nvgpu.device.async.token
