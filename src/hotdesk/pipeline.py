@@ -34,6 +34,7 @@ from hotdesk.passes.tensor.dead_code import erase_dead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
+from hotdesk.passes.tensor.guard_divisions import GuardDivisions
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.prepare import SplitPrepare
@@ -102,6 +103,7 @@ def optimize_tensors(module: ir.Module, log: Log, changes: Sequence[Callable[[ir
             erase_dead(module)
             _run(ReshapesAsViews(), module, log)
             _run(GuardIndices(), module, log)
+            _run(GuardDivisions(), module, log)
             _run(DecomposeConcatAndPad(concat=False), module, log)
         with log.stage("prepare"):
             run_mlir_passes(module, _CLEAN)

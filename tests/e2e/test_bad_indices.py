@@ -50,6 +50,33 @@ def test_an_index_out_of_range(bad: int) -> None:
     close(lookup(ids), model(ids))
 
 
+def _floor(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x // y
+
+
+def _rest(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x % y
+
+
+def _truncated(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.div(x, y, rounding_mode="trunc")
+
+
+def _rest_of_number(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x + 5 % y
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.int8, torch.uint8])
+@pytest.mark.parametrize("model", [_floor, _rest, _truncated, torch.fmod, _rest_of_number])
+def test_an_integer_by_zero(model: Callable[..., torch.Tensor], dtype: torch.dtype) -> None:
+    x, y = torch.tensor([40, 7, 9], dtype=dtype), torch.tensor([3, 2, 4], dtype=dtype)
+    dividing = hotdesk.compile(Call(model), (x, y))
+    with pytest.raises(ExecutionError, match="no division of an integer by zero") as caught:
+        dividing(x, torch.tensor([3, 0, 4], dtype=dtype))
+    well_formed(caught.value)
+    close(dividing(x, y), model(x, y))
+
+
 @pytest.mark.parametrize("model", [_gathered, _indexed, _scattered])
 def test_other_indices_out_of_range(model: Callable[..., torch.Tensor]) -> None:
     x, index = random(5), torch.tensor([0, 4, 2])

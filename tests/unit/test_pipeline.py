@@ -70,6 +70,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "hotdesk-normalize-named-ops",
         "hotdesk-reshapes-as-views",
         "hotdesk-guard-indices",
+        "hotdesk-guard-divisions",
         "hotdesk-decompose-concat-and-pad",
         "hotdesk-split-prepare",
         "hotdesk-sink-concat",

@@ -1,7 +1,7 @@
 """PyTorch ops without a lowering of their own, composed of ops that have one.
 
 * copies of views, and memory without contents, which here are zeros; `resize` of what lies in order;
-* adaptive maximum pooling gathers the window of every result;
+* maximum pooling of integers, and adaptive maximum pooling, gather the window of every result;
 * `cdist`, `searchsorted` and `bucketize` compare everything with everything;
 * `median` is taken out of the sorted elements;
 * determinants are the pivots of Gaussian elimination with row exchanges;
@@ -52,10 +52,19 @@ def _pixel_unshuffle(x: Tensor, factor: int) -> Tensor:
 def _resize(x: Tensor, size: list[int], *, memory_format: Any = None) -> Tensor:
     if not x.is_contiguous() or memory_format not in (None, torch.contiguous_format):
         return NotImplemented
+    if x.shape == torch.Size(size):
+        return x.clone()
     flat, count = x.reshape(-1), math.prod(size)
     if count > x.numel():
         flat = torch.cat([flat, torch.zeros([count - x.numel()], dtype=x.dtype)])
     return flat[:count].reshape(size)
+
+
+def _one_strided(x: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None) -> Tensor:
+    """A scalar of what lies in order."""
+    if len(size) or not x.is_contiguous() or x.storage_offset():
+        return NotImplemented
+    return x.reshape(-1).narrow(0, storage_offset or 0, 1).reshape([])
 
 
 def _windows(size: int, results: int) -> tuple[Tensor, int]:
@@ -84,6 +93,56 @@ def _adaptive_max_pool(x: Tensor, output_size: list[int]) -> tuple[Tensor, Tenso
     first = torch.argmax(windows, -1, keepdim=True)
     found = torch.gather(places.expand(windows.shape), -1, first).squeeze(-1)
     return torch.amax(windows, [-1]), found
+
+
+def _max_pool(
+    x: Tensor,
+    kernel_size: list[int],
+    stride: list[int] | None = None,
+    padding: list[int] | int = 0,
+    dilation: list[int] | int = 1,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Maximum pooling of integers and where the first of the largest is; of images without a batch, as a batch of one."""
+    if x.dim() == 3:
+        found = aten.max_pool2d_with_indices(
+            x.unsqueeze(0), kernel_size, stride or [], padding, dilation, ceil_mode=ceil_mode
+        )
+        return found[0].squeeze(0), found[1].squeeze(0)
+    height, width = x.shape[-2:]
+    if x.dtype.is_floating_point or not isinstance(height, int) or not isinstance(width, int):
+        return NotImplemented
+    wide = x.to(torch.int32) if x.dtype == torch.uint8 else x
+    kernel, gaps, pads = _pair(kernel_size), _pair(dilation), _pair(padding)
+    steps = _pair(stride or kernel_size)
+    dims = zip((height, width), kernel, steps, pads, gaps, strict=True)
+    rows, columns = (_steps(*each, ceil_mode) for each in dims)
+    valid = ((rows >= 0) & (rows < height)).reshape(-1, 1, kernel[0], 1)
+    valid = valid & ((columns >= 0) & (columns < width)).reshape(1, -1, 1, kernel[1])
+    places = rows.clamp(0, height - 1).reshape(-1, 1, kernel[0], 1) * width
+    places = places + columns.clamp(0, width - 1).reshape(1, -1, 1, kernel[1])
+    shape = [rows.size(0), columns.size(0), kernel[0] * kernel[1]]
+    valid, places = valid.reshape(shape), places.reshape(shape)
+    flat = wide.reshape([*x.shape[:-2], height * width])
+    windows = aten.index_select(flat, x.dim() - 2, places.reshape(-1)).reshape([*x.shape[:-2], *shape])
+    largest = torch.amax(torch.where(valid, windows, torch.iinfo(wide.dtype).min), [-1], keepdim=True)
+    first = torch.argmax(((windows == largest) & valid).to(torch.int32), -1, keepdim=True)
+    found = torch.gather(places.expand(windows.shape), -1, first)
+    return largest.squeeze(-1).to(x.dtype), found.squeeze(-1)
+
+
+def _pair(number: list[int] | int) -> list[int]:
+    given = [number] if isinstance(number, int) else list(number)
+    return given * 2 if len(given) == 1 else given
+
+
+def _steps(size: int, kernel: int, step: int, pad: int, gap: int, ceil_mode: bool) -> Tensor:
+    """The places of each window along a dim, those in the padding too: `[windows, kernel]`."""
+    room = size + 2 * pad - gap * (kernel - 1) - 1
+    count = (-(-room // step) if ceil_mode else room // step) + 1
+    if ceil_mode and (count - 1) * step >= size + pad:
+        count -= 1
+    return (torch.arange(count) * step - pad).unsqueeze(1) + (torch.arange(kernel) * gap).unsqueeze(0)
 
 
 def _cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
@@ -244,9 +303,12 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     aten.permute_copy.default: _copied(aten.permute.default),
     aten.unbind_copy.int: _copied(aten.unbind.int),
     aten.narrow_copy.default: _copied(aten.narrow.default),
+    aten.as_strided_copy.default: _copied(aten.as_strided.default),
+    aten.as_strided.default: _one_strided,
     aten.resize.default: _resize,
     aten.pixel_unshuffle.default: _pixel_unshuffle,
     aten.adaptive_max_pool2d.default: _adaptive_max_pool,
+    aten.max_pool2d_with_indices.default: _max_pool,
     aten._cdist_forward.default: _cdist,
     aten.cdist.default: _cdist,
     aten.searchsorted.Tensor: _searchsorted,

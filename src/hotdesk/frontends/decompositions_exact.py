@@ -184,8 +184,11 @@ def _extremes(order: Callable[..., Tensor]) -> Callable[..., tuple[Tensor, Tenso
     def running(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
         if x.dim() == 0:
             return x.clone(), torch.zeros([], dtype=torch.int64)
-        if not isinstance(x.size(dim), int) or x.dtype == torch.bool:
+        if not isinstance(x.size(dim), int):
             return NotImplemented
+        if x.dtype == torch.bool:
+            values, found = running(x.to(torch.int32), dim)
+            return values != 0, found
         shape = [1] * x.dim()
         shape[dim] = x.size(dim)
         places = torch.arange(x.size(dim)).reshape(shape).expand(x.shape)

@@ -3,7 +3,8 @@
 * GELU by tanh is the formula itself (torch-mlir's is a fit that is off by 5e-5);
 * 8-bit integers meet scalars as tensors of their own type (torch-mlir takes the process down with them);
 * NaN survives clamping, is what `argmax` finds, and differs from itself, as in PyTorch;
-* floor division goes by the remainder, as in PyTorch;
+* one divided by an integer is a float (torch-mlir's checks that it is not zero);
+* floor division goes by the remainder, as in PyTorch (torch-mlir divides integers as floats);
 * padding by a negative width becomes a slice;
 * nearest-neighbour upsampling by a whole number repeats every element, whatever the sizes.
 """
@@ -114,9 +115,15 @@ def _equal(x: Tensor, y: Tensor) -> Tensor:
     return torch.logical_not(x != y) if x is y and x.dtype.is_floating_point else NotImplemented
 
 
-def _divide(x: Tensor, y: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+def _divide(x: Tensor | float, y: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Floor division by the remainder, as PyTorch does it: `1.0 // 0.1` is 9, not the floor of 10.0."""
-    if rounding_mode != "floor" or not x.dtype.is_floating_point:
+    if rounding_mode != "floor":
+        return NotImplemented
+    wide = torch.result_type(x, y)
+    x = x if isinstance(x, Tensor) else torch.full([], x, dtype=wide)
+    if not wide.is_floating_point:
+        return _divide_integers(x.to(wide), y)
+    if not x.dtype.is_floating_point:
         return NotImplemented
     divisor = y if isinstance(y, Tensor) else x.new_full([], y)
     rest = torch.fmod(x, divisor)
@@ -125,6 +132,19 @@ def _divide(x: Tensor, y: Tensor | float, *, rounding_mode: str | None = None) -
     floor = torch.floor(quotient)
     floor = torch.where(quotient - floor > 0.5, floor + 1, floor)
     return torch.where(divisor == 0, x / divisor, torch.where(quotient == 0, x / divisor * 0, floor))
+
+
+def _divide_integers(x: Tensor, y: Tensor | float) -> Tensor:
+    """Without floats, which have too few digits for 64 bits."""
+    divisor = y.to(x.dtype) if isinstance(y, Tensor) else torch.full([], y, dtype=x.dtype)
+    quotient = torch.div(x, divisor, rounding_mode="trunc")
+    rest = x - quotient * divisor
+    return torch.where((rest != 0) & ((rest < 0) != (divisor < 0)), quotient - 1, quotient)
+
+
+def _remainder_of_number(number: float, y: Tensor) -> Tensor:
+    wide = torch.result_type(y, number)
+    return torch.remainder(torch.full([], number, dtype=wide), y.to(wide))
 
 
 def _fmod(x: Tensor, y: float) -> Tensor:
@@ -166,12 +186,19 @@ def _pad_constant(x: Tensor, pad: list[Any], value: float = 0) -> Tensor:
 
 
 def _bitwise(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The op on a tensor and a number, as the one on two tensors."""
+    """The op on a tensor and a number, as the one on two tensors of the type that both have together."""
 
     def of_tensors(x: Tensor, number: int) -> Tensor:
-        return op(x, x.new_full([], number))
+        wide = torch.result_type(x, number)
+        return op(x.to(wide), torch.full([], number, dtype=wide))
 
     return of_tensors
+
+
+def _reciprocal(x: Tensor) -> Tensor:
+    """Of integers: that of floats, infinity for zero."""
+    is_float = x.dtype.is_floating_point
+    return NotImplemented if is_float else aten.reciprocal(x.to(torch.get_default_dtype()))
 
 
 REPAIRS: dict[Any, Callable[..., Any]] = {
@@ -179,8 +206,10 @@ REPAIRS: dict[Any, Callable[..., Any]] = {
     aten.bitwise_or.Scalar: _bitwise(aten.bitwise_or.Tensor),
     aten.bitwise_xor.Scalar: _bitwise(aten.bitwise_xor.Tensor),
     aten.div.Tensor_mode: _divide,
+    aten.remainder.Scalar_Tensor: _remainder_of_number,
     aten.fmod.Scalar: _fmod,
     aten.gelu.default: _gelu,
+    aten.reciprocal.default: _reciprocal,
     aten.upsample_nearest1d.vec: _upsample_nearest,
     aten.upsample_nearest2d.vec: _upsample_nearest,
     aten.isfinite.default: _isfinite,

@@ -4,7 +4,7 @@
 
 Legal iff the result has static sizes and every tensor operand is such a tensor of one value; the value is what the op gives
 on one element. torch-mlir folds these as well, but in places wrongly: `full(7.0) + -2` as if unsigned, `full(7.0) % -2` as
-`fmod`, `full(2.0) < 0` to true, and `full(1) < 1.5` takes the process down.
+`fmod`, `full(2.0) < 0` to true, `full(6, bool)` to false, and `full(1) < 1.5` takes the process down.
 """
 
 # PyTorch and SymPy are annotated in part only.
@@ -52,7 +52,9 @@ def fold_splats(graph: torch.fx.Graph) -> None:
         value = _value(node, meta, values)
         if value is None or value.dtype != meta.dtype:
             continue
-        if node.target not in _CREATIONS:
+        if node.target in _CREATIONS:
+            _spell_out(node, value)
+        else:
             if not all(isinstance(size, int) for size in meta.shape):
                 continue
             node = _replaced(graph, node, value)
@@ -76,6 +78,13 @@ def _value(node: torch.fx.Node, meta: torch.Tensor, values: dict[torch.fx.Node, 
         return None
     args, kwargs = map_arg((node.args, node.kwargs), lambda operand: values[operand])
     return target(*args, **kwargs)
+
+
+def _spell_out(node: torch.fx.Node, value: torch.Tensor) -> None:
+    """Gives a creation the value that its type makes of the number: 1 for a 6 in a tensor of bools."""
+    given = _CREATIONS[node.target]
+    if isinstance(given, int):
+        node.update_arg(given, value.item())
 
 
 def _replaced(graph: torch.fx.Graph, node: torch.fx.Node, value: torch.Tensor) -> torch.fx.Node:

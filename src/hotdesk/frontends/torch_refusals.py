@@ -222,7 +222,7 @@ def without_lowering(diagnostics: str, culprit: Callable[[], torch.fx.Node]) -> 
     op, where = _named_op(diagnostics), python_line(first)
     if op is None or not where:
         node = culprit()
-        op, where = op or str(node.target), where or node_line(node)
+        op, where = op or _name(node), where or node_line(node)
     said = re.sub(r".*?error: ((callsite\(.*?\)+|loc\(.*?\)|unknown|\"[^\"]+\":\d+:\d+): )?", "", first)
     return UnsupportedOpError(
         f"op `{op}` has no lowering to linalg",
@@ -236,12 +236,19 @@ def without_lowering(diagnostics: str, culprit: Callable[[], torch.fx.Node]) -> 
 def untrusted(node: torch.fx.Node, how: str) -> UnsupportedOpError:
     """An op that a pass of torch-mlir's dies of or does not come to an end with."""
     return UnsupportedOpError(
-        f"op `{node.target}` has no lowering to linalg",
+        f"op `{_name(node)}` has no lowering to linalg",
         expected="an op that torch-mlir's passes come to an end with",
         got=how,
         where=node_line(node) or None,
         hint=_REPLACE,
     )
+
+
+def _name(node: torch.fx.Node) -> str:
+    """Its op; where it takes one of several results, the op that gives them."""
+    while node.target is operator.getitem:
+        node = node.all_input_nodes[0]
+    return str(node.target)
 
 
 def _named_op(diagnostics: str) -> str | None:

@@ -23,6 +23,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-normalize-named-ops": "hotdesk.passes.tensor.named_ops:NormalizeNamedOps",
     "hotdesk-reshapes-as-views": "hotdesk.passes.tensor.reshapes:ReshapesAsViews",
     "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
+    "hotdesk-guard-divisions": "hotdesk.passes.tensor.guard_divisions:GuardDivisions",
     "hotdesk-sink-concat": "hotdesk.passes.tensor.sink_concat:SinkConcat",
     "hotdesk-decompose-concat-and-pad": "hotdesk.passes.tensor.decompose:DecomposeConcatAndPad",
     "hotdesk-eliminate-empty-tensors": "hotdesk.passes.tensor.eliminate_empty:EliminateEmptyTensors",

@@ -53,7 +53,73 @@ def narrow(dtype: torch.dtype) -> tuple[dict[str, Op], tuple[Tensor, ...]]:
     return ops, (a.to(dtype), b.to(dtype), torch.tensor([0, 0, 1, 2]))
 
 
+def integer_images(dtype: torch.dtype) -> Tensor:
+    return (torch.arange(2 * 3 * 6 * 7) * 37 % 101 - (0 if dtype == torch.uint8 else 50)).reshape(2, 3, 6, 7).to(dtype)
+
+
 LISTED: Families = {
+    "numbers for bools": (
+        {
+            "full": lambda x: torch.full((3,), 6, dtype=torch.bool) | x,
+            "full_like": lambda x: torch.full_like(x, 2),
+            "new_full": lambda x: x.new_full((3,), 4),
+            "fill": lambda x: x.clone().fill_(2),
+            "masked_fill": lambda x: x.masked_fill(x, 2),
+            "and": lambda x: x & 1,
+            "or": lambda x: x | 2,
+            "xor": lambda x: x ^ 3,
+            "and true": lambda x: x & True,
+            "reciprocal": lambda x: x.reciprocal(),
+            "of one": lambda x: 1 / x,
+            "cummax": lambda x: x.cummax(0),
+            "cummin": lambda x: x.cummin(0),
+        },
+        (torch.tensor([True, False, True]),),
+    ),
+    "reciprocals of integers": (
+        {"reciprocal": lambda x: x.reciprocal(), "of": lambda x: 2 / x},
+        (torch.tensor([4, 0, -3]),),
+    ),
+    "integers divided": (
+        {
+            "floor": lambda x, y: x // y,
+            "remainder": lambda x, y: x % y,
+            "fmod": lambda x, y: torch.fmod(x, y),
+            "trunc": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+            "negative": lambda x, y: (-x) // y,
+            "by a number": lambda x, y: (x // -3, x % -3, x // 7, y // 2),
+            "of a number": lambda x, y: (7 // y, -7 % y),
+            "by a float": lambda x, y: x // 2.5,
+            "selected": lambda x, y: x // torch.where(y > 0, y, 1),
+        },
+        (torch.tensor([2**62 + 1, -(2**61) - 3, 17]), torch.tensor([3, 7, -5])),
+    ),
+    "the least integer by minus one": (
+        {"floor": lambda x, y: x // y, "remainder": lambda x, y: x % y},
+        (torch.tensor([-(2**63), 7]), torch.tensor([-1, -1])),
+    ),
+    "as strided scalars": (
+        {
+            "resize": lambda x: x.clone().resize_(()),
+            "copy": lambda x: torch.as_strided_copy(x, (2, 1), (1, 2)),
+            "second": lambda x: torch.as_strided(x.clone(), (), (), 1),
+        },
+        (torch.tensor([1.0, 2.0, 3.0]),),
+    ),
+    **{
+        f"maximum pooling of {dtype}": (
+            {
+                "plain": lambda x: F.max_pool2d(x, 2, return_indices=True),
+                "padded": lambda x: F.max_pool2d(x, 3, 2, padding=1, return_indices=True),
+                "upwards": lambda x: F.max_pool2d(x, 3, 2, padding=1, ceil_mode=True, return_indices=True),
+                "dilated": lambda x: F.max_pool2d(x, (2, 3), 1, padding=(0, 1), dilation=(3, 2), return_indices=True),
+                "unbatched": lambda x: F.max_pool2d(x[0], (3, 2), return_indices=True),
+            },
+            (integer_images(dtype),),
+        )
+        for dtype in (torch.int64, torch.int32, torch.uint8)
+    },
+    "maximum pooling of one image": ({"pool": lambda x: F.max_pool2d(x, 2, return_indices=True)}, (random(3, 4, 6),)),
     "scatter along negative dims": (
         {
             "value": lambda x, i: x.scatter(-1, i, 1.0),

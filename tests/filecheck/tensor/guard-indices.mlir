@@ -8,7 +8,7 @@
 // CHECK:         linalg.generic
 // CHECK:           [[I:%.*]] = arith.index_cast %{{.*}} : i64 to index
 // CHECK:           [[OK:%.*]] = arith.cmpi ult, [[I]], [[DIM]] : index
-// CHECK-NEXT:      cf.assert [[OK]], "index out of range"
+// CHECK-NEXT:      cf.assert [[OK]], "every index in range"
 // CHECK-NEXT:      tensor.extract
 func.func @element(%table: tensor<?xf32>, %index: tensor<3xi64>) -> tensor<3xf32> {
   %e = tensor.empty() : tensor<3xf32>

@@ -22,7 +22,7 @@ from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import all_functions, constant_of, defining_op, int_array, nested_ops, top_level_ops
 from hotdesk.passes.base import Pass
 
-MESSAGE = "index out of range"
+MESSAGE = "every index in range"
 _ULT = 6
 
 
