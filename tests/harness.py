@@ -126,9 +126,10 @@ def _run(
     layout = function.layout(symbols)
     arena = Memory(layout.plan.arena, ALIGNMENT, poison)
     constants = {place: data.copy() for place, data in function.lowered.constants.items()}
-    function.set_arena(layout, arena.address)
-    function.set_pointers(range(len(arguments)), [memory.address for memory in arguments])
-    function.run(layout, [memory.address for memory in results])
+    frame = function.frame()
+    frame.set_arena(layout, arena.address)
+    frame.set_pointers(range(len(arguments)), [memory.address for memory in arguments])
+    frame.run(layout, [memory.address for memory in results])
     arena.check("arena")
     for place, data in constants.items():
         assert np.array_equal(data, function.lowered.constants[place], equal_nan=data.dtype.kind == "f")

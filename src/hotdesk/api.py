@@ -197,9 +197,10 @@ def _program(
         prepare = Function(lowered.prepare, machine, lowered.assertions)
         layout = prepare.layout({})
         scratch, scratch_address = aligned(layout.plan.arena)
-        prepare.set_arena(layout, scratch_address)
-        prepare.set_pointers(range(len(fixed)), [fixed[i] for i in sorted(fixed)])
-        prepare.run(layout, addresses)
+        frame = prepare.frame()
+        frame.set_arena(layout, scratch_address)
+        frame.set_pointers(range(len(fixed)), [fixed[i] for i in sorted(fixed)])
+        frame.run(layout, addresses)
         del scratch
         log.timings["run-prepare"] = time.perf_counter() - start
     count = len(captured.arguments)

@@ -57,6 +57,11 @@ class TorchCalling(Calling):
             constant is None for constant in self._constants
         ) and self._in_spec == pytree.tree_structure((tuple([0] * len(self._constants)), {}))
 
+        slots = [isinstance(entry, ResultSlot) for entry in self._template]
+        in_order = all(slots) and [int(entry) for entry in self._template] == list(range(len(slots)))
+        self._single_result = in_order and len(slots) == 1 and self._out_spec == pytree.tree_structure(0)
+        self._tuple_of_results = in_order and self._out_spec == pytree.tree_structure(tuple([0] * len(slots)))
+
     @property
     def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         inputs = itertools.count()
@@ -67,9 +72,9 @@ class TorchCalling(Calling):
         leaves = (cast("list[int]", pytree.tree_leaves(value)) for value in values)
         return tuple((name, tuple(n for n in found if n >= 0)) for name, found in zip(names, leaves, strict=True))
 
-    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
         if self._single_tensors and not kwargs:
-            return list(args)
+            return args
         leaves, spec = pytree.tree_flatten(self._arranged(args, kwargs))
         if spec != self._in_spec:
             expected = len(self._constants)
@@ -101,6 +106,10 @@ class TorchCalling(Calling):
         return (*args, *filled), {name: named.pop(name) for name in self._keywords if name in named} | named
 
     def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int]) -> Any:
+        if self._single_result:
+            return results[0]
+        if self._tuple_of_results:
+            return tuple(results)
         leaves = [
             results[entry]
             if isinstance(entry, ResultSlot)

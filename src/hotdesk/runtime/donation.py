@@ -39,6 +39,11 @@ class Donation:
         self._weights = weights
         self.held = dict(held)
 
+    @property
+    def exists(self) -> bool:
+        """Whether any input is donated."""
+        return bool(self._donated)
+
     def take(self, leaves: Sequence[object], call: Admitted) -> Taken:
         """The memory of an admitted call. Raises ArgumentTypeError and DonatedOverlapError."""
         if not self._donated:

@@ -1,10 +1,10 @@
-"""A lowered program with memory: weights, prepared values, one arena, and a plan for each value of the symbols."""
+"""A lowered program with memory: weights, prepared values, arenas, and a plan for each value of the symbols."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,13 @@ from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import Certificate, Memory, WorstCase
 from hotdesk.runtime.certificates import certified
 from hotdesk.runtime.evaluating import Evaluator
-from hotdesk.runtime.function import Function
+from hotdesk.runtime.frames import Frames
+from hotdesk.runtime.function import Frame, Function
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
 from hotdesk.runtime.layout import ALIGNMENT, Layout, at_peak, buffer_lines, shared_decisions
 from hotdesk.runtime.profiling import kernel_profiles
 from hotdesk.runtime.roof import measured_roof
+from hotdesk.runtime.threads import core_count
 from hotdesk.runtime.worst import worst_case
 
 _SMALLER = "`program.report(…)` says where it goes; smaller sizes or `hotdesk.compile(budget=…)` make it less."
@@ -67,12 +69,10 @@ class CompiledProgram:
         self._weight_bytes = weight_bytes
         self._prepared_bytes = prepared_bytes
         self._decisions = tuple(decisions)
-        self._arena, self._arena_address = aligned(0)
-        self._arena_size = 0
-        self._current: Layout | None = None
+        self._fixed = tuple(fixed), tuple(fixed.values())
+        self._frames = Frames(self._frame, core_count())
         self._checks = _distinct(main.lowered.checks)
         self._result_sizes = Evaluator([dim for spec in results for dim in spec.shape])
-        main.set_pointers(tuple(fixed), tuple(fixed.values()))
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -124,33 +124,38 @@ class CompiledProgram:
         return worst_case(self._main, ranges, self._input_places, self._weight_bytes, prepared, is_allowed=is_allowed)
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
-        self._main.run(self._place(binding, inputs), results)
+        layout: Layout = cast(Any, binding).layout
+        taken = self._frames.take()
+        try:
+            if taken.layout is not layout:
+                taken.place(layout)
+            taken.frame.set_pointers(self._input_places, inputs)
+            taken.frame.run(layout, results)
+        finally:
+            self._frames.give(taken)
 
     def profile(
         self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
     ) -> tuple[KernelProfile, ...]:
-        layout = self._place(binding, inputs)
-        self._main.profile(layout, results)  # what is new to the caches
-        times = [self._main.profile(layout, results) for _ in range(runs)]
-        return kernel_profiles(self._main.lowered.calls, times, binding.symbols, measured_roof())
-
-    def _place(self, binding: Binding, inputs: Sequence[int]) -> Layout:
-        """Gives the buffers of a binding their places in the arena, and inputs theirs."""
         layout = cast(PlannedBinding, binding).layout
-        if layout is not self._current:
-            if layout.plan.arena > self._arena_size:
-                self._make_arena(layout.plan.arena)
-            self._main.set_arena(layout, self._arena_address)
-            self._current = layout
-        self._main.set_pointers(self._input_places, inputs)
-        return layout
+        taken = self._frames.take()
+        try:
+            taken.place(layout)
+            taken.frame.set_pointers(self._input_places, inputs)
+            times = [taken.frame.profile(layout, results) for _ in range(1 + runs)]
+        finally:
+            self._frames.give(taken)
+        return kernel_profiles(self._main.lowered.calls, times[1:], binding.symbols, measured_roof())
 
-    def _make_arena(self, size: int) -> None:
-        """A larger arena in the place of the one before, which goes first: both are never held at once."""
-        self._arena, self._arena_address = aligned(0)
-        self._arena_size, self._current = 0, None
-        self._arena, self._arena_address = aligned(size)
-        self._arena_size = size
+    @property
+    def arenas(self) -> int:
+        """How many arenas there are: as many as calls ran at once, and no more than processor cores."""
+        return self._frames.made
+
+    def _frame(self) -> _FrameWithArena:
+        frame = self._main.frame()
+        frame.set_pointers(*self._fixed)
+        return _FrameWithArena(frame)
 
     def _check_sizes(self, symbols: Mapping[str, int]) -> None:
         check = self._failed_check(symbols)
@@ -187,6 +192,30 @@ class CompiledProgram:
             donated=sum(layout.sizes[place] for place in lowered.donated),
             lent=sum(layout.sizes[place] for place, lender, _ in layout.lent if lender in lowered.donated),
         )
+
+
+class _FrameWithArena:
+    """A frame and an arena of its own, as large as the largest plan that has run in it."""
+
+    def __init__(self, frame: Frame) -> None:
+        self.frame = frame
+        self._memory, self._address = aligned(0)
+        self._size = 0
+        self.layout: Layout | None = None
+
+    def place(self, layout: Layout) -> None:
+        """Gives the buffers of a plan their places. Raises OutOfMemoryError."""
+        if layout.plan.arena > self._size:
+            self._grow(layout.plan.arena)
+        self.frame.set_arena(layout, self._address)
+        self.layout = layout
+
+    def _grow(self, size: int) -> None:
+        """A larger arena in the place of the one before, which goes first: both are never held at once."""
+        self._memory, self._address = aligned(0)
+        self._size, self.layout = 0, None
+        self._memory, self._address = aligned(size)
+        self._size = size
 
 
 def _distinct(checks: Sequence[SizeCheck]) -> tuple[SizeCheck, ...]:

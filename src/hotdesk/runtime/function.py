@@ -1,4 +1,4 @@
-"""One entry function with its tables: pointers, numbers and the status word."""
+"""One entry function, and the frames it runs in: tables of pointers and numbers, and the status word."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROFILED = "hotdesk_profiled"
 
 
 class Function:
-    """One entry function and its tables."""
+    """One entry function: plans its buffers and makes frames to run it in."""
 
     def __init__(
         self,
@@ -39,26 +39,19 @@ class Function:
         """`bounds` are the least and greatest value of each symbol in sizes."""
         self.lowered = lowered
         self.planner = Planner(lowered, bounds or {})
+        self.entry = machine.entry(lowered.entry)
         self._machine = machine
-        self._entry = machine.entry(lowered.entry)
         self._assertions = {a.code: a for a in assertions}
         self._sizes = Evaluator([b.bytes for b in lowered.buffers])
         self._numbers = Evaluator(lowered.numbers)
-        self._status = np.zeros(1, dtype=np.int32)
-        self._constants = lowered.constants
-        self._table = (ctypes.c_void_p * (len(lowered.buffers) + 1))()
-        for place, data in self._constants.items():
-            self._table[place] = data.ctypes.data
-        self._table[len(lowered.buffers)] = self._status.ctypes.data
-        self._table_address = ctypes.c_void_p(ctypes.addressof(self._table))
-        self._number_address = ctypes.c_void_p()
-        self._stamp_address = ctypes.c_void_p()
-        addresses = (self._table_address, self._number_address, self._stamp_address)
-        self._packed = (ctypes.c_void_p * 3)(*map(ctypes.addressof, addresses))
+
+    def frame(self) -> Frame:
+        """What one run at a time needs; any number of them may run at once."""
+        return Frame(self)
 
     @property
     def constant_bytes(self) -> int:
-        return sum(int(data.nbytes) for data in self._constants.values())
+        return sum(int(data.nbytes) for data in self.lowered.constants.values())
 
     def sizes(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
         """The bytes of each buffer, by place in the pointer table."""
@@ -77,14 +70,61 @@ class Function:
             sizes,
         )
 
+    @cached_property
+    def profiled(self) -> Callable[[int], None]:
+        """The entry function with the time taken around each call. It is compiled here; the kernels are those of the program."""
+        clock = getattr(time, "CLOCK_MONOTONIC", None)
+        if clock is None:
+            raise OptionError("profile", expected="a system with `clock_gettime`", got=sys.platform)
+        kernels, calls = kernels_of(self.lowered.calls), self.lowered.calls
+        addresses = (ctypes.c_int64 * max(1, len(kernels)))()
+        self._machine.call(KERNELS, ctypes.addressof(addresses))
+        with make_context(), ir.Location.unknown():
+            module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock))
+        self._profiling = Machine(module, [_PROFILED], dict(zip(kernels, addresses, strict=False)))
+        return self._profiling.entry(_PROFILED)
+
+    def failure(self, code: int) -> ExecutionError:
+        """What an assertion of the program says that has failed with this status."""
+        failed = self._assertions[code]
+        return ExecutionError(
+            "a check of the program failed",
+            expected=failed.message,
+            got="values that do not fulfil it",
+            where=failed.source.location or None,
+            hint="The results of this call are not valid.",
+        )
+
+
+class Frame:
+    """The tables that one run at a time reads: addresses of all buffers, symbolic sizes, and the status word it writes."""
+
+    def __init__(self, function: Function) -> None:
+        lowered = function.lowered
+        self._function = function
+        self._entry = function.entry
+        self._result_places = lowered.result_places
+        self._status = ctypes.c_int32()
+        self._table = (ctypes.c_void_p * (len(lowered.buffers) + 1))()
+        for place, data in lowered.constants.items():
+            self._table[place] = data.ctypes.data
+        self._table[len(lowered.buffers)] = ctypes.addressof(self._status)
+        self._table_address = ctypes.c_void_p(ctypes.addressof(self._table))
+        self._number_address = ctypes.c_void_p()
+        self._stamp_address = ctypes.c_void_p()
+        addresses = (self._table_address, self._number_address, self._stamp_address)
+        self._packed = (ctypes.c_void_p * 3)(*map(ctypes.addressof, addresses))
+        self._packed_address = ctypes.addressof(self._packed)
+
     def set_arena(self, layout: Layout, arena: int) -> None:
         for place, offset in layout.in_arena:
             self._table[place] = arena + offset
         self._number_address.value = ctypes.addressof(layout.numbers)
 
     def set_pointers(self, places: Sequence[int], addresses: Sequence[int]) -> None:
+        table = self._table
         for place, address in zip(places, addresses, strict=True):
-            self._table[place] = address
+            table[place] = address
 
     def run(self, layout: Layout, results: Sequence[int]) -> None:
         """Runs with the pointers set; raises ExecutionError when an assertion of the program fails.
@@ -95,38 +135,18 @@ class Function:
 
     def profile(self, layout: Layout, results: Sequence[int]) -> list[float]:
         """Runs like `run`, and returns the seconds that each kernel call took, in order."""
-        stamps = np.zeros((len(self.lowered.calls) + 1, 2), dtype=np.int64)
+        stamps = np.zeros((len(self._function.lowered.calls) + 1, 2), dtype=np.int64)
         self._stamp_address.value = stamps.ctypes.data
-        self._run(self._profiled.entry(_PROFILED), layout, results)
+        self._run(self._function.profiled, layout, results)
         nanoseconds: npt.NDArray[np.int64] = stamps[:, 0] * 1_000_000_000 + stamps[:, 1]
         return cast("list[float]", (np.diff(nanoseconds) / 1e9).tolist())
 
-    @cached_property
-    def _profiled(self) -> Machine:
-        """The entry function with the time taken around each call. It is compiled here; the kernels are those of the program."""
-        clock = getattr(time, "CLOCK_MONOTONIC", None)
-        if clock is None:
-            raise OptionError("profile", expected="a system with `clock_gettime`", got=sys.platform)
-        kernels, calls = kernels_of(self.lowered.calls), self.lowered.calls
-        addresses = (ctypes.c_int64 * max(1, len(kernels)))()
-        self._machine.call(KERNELS, ctypes.addressof(addresses))
-        with make_context(), ir.Location.unknown():
-            module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock))
-        return Machine(module, [_PROFILED], dict(zip(kernels, addresses, strict=False)))
-
     def _run(self, entry: Callable[[int], None], layout: Layout, results: Sequence[int]) -> None:
-        for place, address in zip(self.lowered.result_places, results, strict=True):
-            self._table[place] = address
+        self.set_pointers(self._result_places, results)
+        table = self._table
         for place, lender, offset in layout.lent:
-            self._table[place] = cast(int, self._table[lender]) + offset
-        self._status[0] = 0
-        entry(ctypes.addressof(self._packed))
-        if self._status[0]:
-            failed = self._assertions[int(self._status[0])]
-            raise ExecutionError(
-                "a check of the program failed",
-                expected=failed.message,
-                got="values that do not fulfil it",
-                where=failed.source.location or None,
-                hint="The results of this call are not valid.",
-            )
+            table[place] = (table[lender] or 0) + offset
+        self._status.value = 0
+        entry(self._packed_address)
+        if self._status.value:
+            raise self._function.failure(self._status.value)

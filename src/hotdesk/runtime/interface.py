@@ -64,7 +64,7 @@ class WeightRange:
 
 
 class Executable(Protocol):
-    """A compiled program. It has one arena, so `bind` and `run` are called by one thread at a time."""
+    """A compiled program. `bind` is called by one thread at a time, `run` by any number."""
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]: ...
@@ -87,6 +87,11 @@ class Executable(Protocol):
 
     def certificate(self, binding: Binding) -> Certificate | None:
         """What proves the lower bound of a plan, if anything is known; worked out when asked for."""
+        ...
+
+    @property
+    def arenas(self) -> int:
+        """How many arenas it has made."""
         ...
 
     @property

@@ -22,10 +22,10 @@ from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.donation import Donation, Taken
 from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
 from hotdesk.runtime.limits import is_bounds, limits
-from hotdesk.runtime.outputs import Extents, admit
+from hotdesk.runtime.outputs import Extents, admit, plain
 from hotdesk.runtime.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
 from hotdesk.runtime.roof import measured_roof
-from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, seen_as, written
+from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
@@ -47,7 +47,8 @@ class Program:
     call, or after one that failed while it ran, is unspecified, and a result may be a view of its memory; see
     docs/donated-inputs.md.
 
-    Threads may share a program; as it has one arena, their calls run one after another.
+    Threads may share a program: calls run at once, each in an arena of its own, up to as many as there are processor cores;
+    others wait for one to end. Python's lock is released while the program runs.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Program:
         self._static = all(isinstance(dim, int) for spec in executable.inputs for dim in spec.shape)
         self._weights = Extents(weights)
         self._donation = Donation(executable.inputs, held or {}, self._weights)
+        self._is_donating = self._donation.exists
         self._kind: Kind = kind
         self._timings = MappingProxyType(dict(timings or {}))
         self._stages = dict(stages or {})
@@ -87,6 +89,8 @@ class Program:
         self._names = dict(symbols or {})
         self._remembered = Remembered(plans, plan_bytes)
         self._lock = Lock()
+        self._dtypes = tuple(spec.dtype for spec in executable.results)
+        self._makers: dict[Kind, list[Callable[[tuple[int, ...]], Any]]] = {}
         self._admission = Admission(executable.inputs, executable.constraints, kind, self._remembered, self._lock)
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
@@ -119,21 +123,40 @@ class Program:
         """A call up to its results, and its sizes."""
         leaves = self._calling.flatten(args, kwargs)
         call = self._admission.admit(leaves)
-        taken = self._donation.take(leaves, call)
+        signature = call.signature
         with self._lock:
-            binding = self._bind(call.signature)
-            results = self._allocate(call, taken, binding) if out is None else self._lend(out, call, binding)
-            for view in taken.donated.values():
-                written(view.owner)
-            addresses = [address(result) for result in results]
-            places = list(addresses)
-            for number, source in self._donation.held.items():
-                places[number] = taken.addresses[source]
-            run(binding, taken.addresses, places)
-            for number, source in self._donation.held.items():
-                if addresses[number] != places[number]:
-                    memmove(addresses[number], places[number], call.signature.bytes[source])
-        return results, call.signature.symbols
+            binding = self._bind(signature)
+        if self._is_donating:
+            return self._run_donated(leaves, call, binding, out, run), signature.symbols
+        if out is None:
+            results, addresses = self._new(signature.kind, binding)
+        else:
+            results, addresses = self._lend(out, call, binding)
+        run(binding, call.addresses, addresses)
+        return results, signature.symbols
+
+    def _run_donated(
+        self,
+        leaves: Sequence[object],
+        call: Admitted,
+        binding: Binding,
+        out: Any,
+        run: Callable[[Binding, Sequence[int], Sequence[int]], None],
+    ) -> Sequence[object]:
+        """The results of a call with donated inputs, some of which may lie there."""
+        taken = self._donation.take(leaves, call)
+        results = self._allocate(call, taken, binding) if out is None else self._lend(out, call, binding)[0]
+        for view in taken.donated.values():
+            written(view.owner)
+        addresses = [address(result) for result in results]
+        places = list(addresses)
+        for number, source in self._donation.held.items():
+            places[number] = taken.addresses[source]
+        run(binding, taken.addresses, places)
+        for number, source in self._donation.held.items():
+            if addresses[number] != places[number]:
+                memmove(addresses[number], places[number], call.signature.bytes[source])
+        return results
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self._inputs)
@@ -184,6 +207,11 @@ class Program:
             with self._lock:
                 return self._executable.worst(ranges)
         return self._memory(*self._plan(args, kwargs))
+
+    @property
+    def arenas(self) -> int:
+        """How many arenas the program has made: as many as calls ran at once, and no more than there are processor cores."""
+        return self._executable.arenas
 
     @property
     def plans(self) -> PlanCounts:
@@ -247,6 +275,14 @@ class Program:
             self._remembered.add(signature.values, binding)
         return binding
 
+    def _new(self, kind: Kind, binding: Binding) -> tuple[Sequence[object], list[int]]:
+        """New memory for each result, and its addresses."""
+        makers = self._makers.get(kind)
+        if makers is None:
+            makers = self._makers[kind] = [maker(kind, spec.dtype) for spec in self._results]
+        results = [make(shape) for make, shape in zip(makers, binding.result_shapes, strict=True)]
+        return results, [result.data_ptr() for result in results] if kind == "torch" else list(map(address, results))
+
     def _allocate(self, call: Admitted, taken: Taken, binding: Binding) -> list[object]:
         """New memory for each result, but a view of a donated input for one that lies there."""
         kind, held = call.signature.kind, self._donation.held
@@ -257,7 +293,14 @@ class Program:
             for number, (spec, shape) in enumerate(zip(self._results, binding.result_shapes, strict=True))
         ]
 
-    def _lend(self, out: object, call: Admitted, binding: Binding) -> list[object]:
+    def _lend(self, out: object, call: Admitted, binding: Binding) -> tuple[Sequence[object], list[int]]:
+        """The caller's tensors for the results, and their addresses."""
+        if not self._is_donating:
+            found = plain(out, self._dtypes, binding.result_shapes, call.extents(), self._weights)
+            if found is not None:
+                for value in found[0]:
+                    written(value)
+                return found
         names = (f"argument '{spec.name}'" for spec in self._inputs)
         extents = call.extents()
         held = {number: extents[source] for number, source in self._donation.held.items()}
@@ -265,7 +308,7 @@ class Program:
         views = admit(out, self._results, binding.result_shapes, inputs, self._weights, held)
         for view in views:
             written(view.owner)
-        return [view.owner for view in views]
+        return [view.owner for view in views], [view.pointer for view in views]
 
     def _memory(self, binding: Binding, views: Sequence[TensorView]) -> Memory:
         copies = sum(view.bytes for number, view in enumerate(views) if self._donation.is_copied(number, view))

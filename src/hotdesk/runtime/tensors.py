@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -98,25 +99,41 @@ def describe(value: object, what: str = "argument") -> TensorView:
 
 def glance(value: object) -> tuple[Hashable, int] | None:
     """A key of type and sizes, and the address, of a tensor that can be used as it lies; None if `describe` must say."""
-    if type(value) is np.ndarray:
+    kind = type(value)
+    if kind is np.ndarray:
         array = cast("Array", value)
         flags = array.flags
         if not (flags.c_contiguous and flags.aligned):
             return None
         pointer = array.__array_interface__["data"][0]
-        return None if pointer % array.itemsize else ((array.dtype, array.shape), pointer)
-    torch = sys.modules.get("torch")
-    if torch is None or type(value) not in (torch.Tensor, torch.nn.Parameter):
+        return None if pointer & _ALIGNED and pointer % array.itemsize else ((array.dtype, array.shape), pointer)
+    if kind not in (_torch_types or _find_torch()):
         return None
-    tensor = cast("torch.Tensor", value)
-    plain = tensor.layout is torch.strided and tensor.is_cpu and tensor.is_contiguous()
-    if not plain or tensor.is_neg() or tensor.is_conj():
-        return None
+    tensor: torch.Tensor = value  # pyright: ignore[reportAssignmentType]
     try:
-        pointer = tensor.data_ptr()
-    except RuntimeError:  # a wrapper that stands for a tensor
+        if not tensor.is_cpu or not tensor.is_contiguous() or tensor.is_neg():
+            return None
+        dtype, pointer = tensor.dtype, tensor.data_ptr()
+        if not pointer or (pointer & _ALIGNED and pointer % tensor.itemsize) or (dtype.is_complex and tensor.is_conj()):
+            return None
+        return (dtype, tensor.shape), pointer
+    except (
+        RuntimeError
+    ):  # one of another layout, or a wrapper that stands for a tensor: they lack addresses, sizes or strides
         return None
-    return None if not pointer or pointer % tensor.itemsize else ((tensor.dtype, tensor.shape), pointer)
+
+
+_ALIGNED = 15  # bits of an address of which none is set where any element may lie
+_torch_types: tuple[type, ...] = ()
+
+
+def _find_torch() -> tuple[type, ...]:
+    """The classes of plain torch tensors, once torch has been imported by whoever made one."""
+    global _torch_types
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "nn"):
+        _torch_types = (torch.Tensor, torch.nn.Parameter)
+    return _torch_types
 
 
 def contiguous(view: TensorView) -> TensorView:
@@ -139,17 +156,29 @@ def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
 
     Raises DtypeError if `kind` has no such elements, OutOfMemoryError if the system has no memory for them.
     """
-    try:
-        if kind == "numpy":
-            return np.empty(tuple(shape), _numpy_dtype(dtype))
+    return maker(kind, dtype)(tuple(shape))
+
+
+def maker(kind: Kind, dtype: str) -> Callable[[tuple[int, ...]], Any]:
+    """What makes new contiguous tensors of an element type, given their sizes; as `empty` does."""
+    new: Callable[[tuple[int, ...]], Any]
+    if kind == "numpy":
+        new = partial(np.empty, dtype=_numpy_dtype(dtype))
+    else:
         import torch
 
         found = getattr(torch, _TORCH_NAMES.get(dtype, ""), None)
         if found is None:
             raise DtypeError("a result", expected="an element type torch has", got=dtype)
-        return torch.empty(tuple(shape), dtype=found, device="cpu")
-    except (MemoryError, RuntimeError, ValueError) as error:  # what torch and NumPy raise where memory is short
-        raise OutOfMemoryError("a tensor", expected=spell(dtype, shape), got="no memory from the system") from error
+        new = partial(torch.empty, dtype=found, device="cpu")
+
+    def make(shape: tuple[int, ...]) -> Any:
+        try:
+            return new(shape)
+        except (MemoryError, RuntimeError, ValueError) as error:  # what torch and NumPy raise where memory is short
+            raise OutOfMemoryError("a tensor", expected=spell(dtype, shape), got="no memory from the system") from error
+
+    return make
 
 
 def seen_as(value: object, kind: Kind, dtype: str, shape: Sequence[int]) -> object:
@@ -171,9 +200,29 @@ def address(value: object) -> int:
     return cast("torch.Tensor", value).data_ptr()
 
 
+def is_writable(value: object, key: Any, dtype: str, shape: tuple[int, ...]) -> bool:
+    """Whether results of a type and sizes may be written to a tensor that `glance` has given this key."""
+    if key[1] != shape or _name_of(key[0]) != dtype:
+        return False
+    given: Any = value
+    return given.flags.writeable if type(value) is np.ndarray else not given.requires_grad
+
+
+@cache
+def _name_of(dtype: object) -> str | None:
+    """The name of an element type of torch or NumPy."""
+    if isinstance(dtype, np.dtype):
+        kind = cast("np.dtype[Any]", dtype)
+        return _FROM_NUMPY.get(kind) or ("bf16" if str(kind) == "bfloat16" else None)
+    return _FROM_TORCH.get(str(dtype))
+
+
 def written(value: object) -> None:
     """Tell autograd, where `value` is a torch tensor, that its values have changed behind its back."""
-    if is_torch(value) and not (tensor := cast("torch.Tensor", value)).is_inference():
+    if type(value) is np.ndarray:
+        return
+    tensor: Any = value
+    if is_torch(value) and not tensor.is_inference():
         sys.modules["torch"].autograd.graph.increment_version(tensor)
 
 
@@ -194,7 +243,7 @@ def _describe_torch(tensor: torch.Tensor, what: str) -> TensorView:
     if tensor.device.type != "cpu":
         hint = "A meta tensor has no values." if device == "meta" else "Move it with .cpu()."
         raise DeviceError(what, expected="device cpu", got=device, hint=hint)
-    dtype = _FROM_TORCH.get(str(tensor.dtype))
+    dtype = _name_of(tensor.dtype)
     if dtype is None:
         raise DtypeError(what, expected=f"one of {', '.join(_TORCH_NAMES)}", got=str(tensor.dtype))
     shape, strides, itemsize = tuple(tensor.shape), tuple(tensor.stride()), tensor.itemsize
@@ -230,7 +279,7 @@ def _describe_numpy(array: Array, what: str) -> TensorView:
     if type(array) not in (np.ndarray, np.memmap):
         hint = "Convert it with numpy.asarray(value), after filling in what is masked."
         raise ArgumentTypeError(what, expected="a plain numpy.ndarray", got=type(array).__name__, hint=hint)
-    dtype = _FROM_NUMPY.get(array.dtype) or ("bf16" if str(array.dtype) == "bfloat16" else None)
+    dtype = _name_of(array.dtype)
     if dtype is None:
         swapped = not array.dtype.isnative
         hint = "Convert it with x.astype(x.dtype.newbyteorder('='))." if swapped else None

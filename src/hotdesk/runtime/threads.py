@@ -53,6 +53,11 @@ def thread_count() -> int:
         text = os.environ.get(variable, "")
         if text.isdigit() and int(text):
             return int(text)
+    return core_count()
+
+
+def core_count() -> int:
+    """How many processor cores there are for this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -66,6 +66,10 @@ class Fake:
         return None
 
     @property
+    def arenas(self) -> int:
+        return 0
+
+    @property
     def plans(self) -> tuple[int, bool]:
         return len(self.bound), False
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import torch
 
+import hotdesk
+from hotdesk.runtime.threads import core_count
 from tests.harness import Compiled, everything
 
 PROGRAM = """
@@ -44,3 +48,30 @@ def test_a_forked_child_works_alone() -> None:
         os._exit(0 if all(_right(program) for _ in range(20)) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert _right(program)
+
+
+def test_calls_of_one_program_at_once_have_an_arena_each() -> None:
+    class Deep(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = torch.nn.ModuleList(torch.nn.Linear(256, 256) for _ in range(4))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            for layer in self.layers:
+                x = torch.tanh(layer(x)) + x.mean(-1, keepdim=True)
+            return x
+
+    inputs = [torch.randn(192, 256, generator=torch.Generator().manual_seed(seed)) for seed in range(8)]
+    program = hotdesk.compile(Deep().eval(), (inputs[0],))
+    expected = [program(x) for x in inputs]
+    assert program.arenas == 1
+    start = threading.Barrier(len(inputs), timeout=60)
+
+    def work(number: int) -> bool:
+        start.wait()
+        return all(torch.equal(program(inputs[number]), expected[number]) for _ in range(60))
+
+    with ThreadPoolExecutor(len(inputs)) as callers:
+        right = list(callers.map(work, range(len(inputs))))
+    assert all(right)
+    assert 1 <= program.arenas <= core_count()

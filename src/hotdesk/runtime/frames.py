@@ -1,0 +1,86 @@
+"""The frames of a program: what each of the calls that run at once has of its own, kept for the next ones, and bounded in number.
+
+A frame is made when a call finds none free, so a program that one thread calls has one arena. Once there are as many as are
+allowed, a call waits for another to end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from threading import Condition
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
+
+T = TypeVar("T")
+
+
+class Frames(Generic[T]):
+    """At most `most` frames, which `make` makes. Taking a free one and giving it back takes no lock."""
+
+    def __init__(self, make: Callable[[], T], most: int) -> None:
+        self._make = make
+        self._most = most
+        self._free: list[T] = []
+        self._made = 0
+        self._waiting = 0
+        self._changed = Condition()
+        _all.add(self)
+
+    @property
+    def made(self) -> int:
+        """How many frames there are."""
+        return self._made
+
+    def take(self) -> T:
+        """A frame that nobody else has, the one given back last if there is any."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return self._make_or_wait()
+
+    def give(self, frame: T) -> None:
+        """Gives back a frame that was taken."""
+        self._free.append(frame)
+        if self._waiting:  # whoever waits has said so before it looked for a free one the last time
+            with self._changed:
+                self._changed.notify()
+
+    def _make_or_wait(self) -> T:
+        with self._changed:
+            self._waiting += 1
+            try:
+                while True:
+                    try:
+                        return self._free.pop()
+                    except IndexError:
+                        if self._made < self._most:
+                            self._made += 1
+                            break
+                    self._changed.wait()
+            finally:
+                self._waiting -= 1
+        try:
+            return self._make()
+        except BaseException:
+            with self._changed:
+                self._made -= 1
+                self._changed.notify()
+            raise
+
+    def forked(self) -> None:
+        """In the child of a fork: threads that had frames are gone, and what they had is lost."""
+        self._changed = Condition()
+        self._made, self._waiting = len(self._free), 0
+
+
+_all: WeakSet[Frames[Any]] = WeakSet()
+
+
+def _forked() -> None:
+    for frames in list(_all):
+        frames.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
