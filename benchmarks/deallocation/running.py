@@ -17,7 +17,7 @@ from benchmarks.deallocation.checks import count_executed
 from hotdesk._bindings import ir
 from hotdesk.checker import FaultKind, Settings, interpreter_for, run
 from hotdesk.checker.arguments import drawn, passed
-from hotdesk.checker.buffers import Buffer
+from hotdesk.checker.buffers import CheckedBuffer
 from hotdesk.checker.interpreter import Interpreter
 from hotdesk.checker.memory import AddressSpace
 from hotdesk.checker.parameters import parameters
@@ -55,7 +55,7 @@ class _Watched(AddressSpace):
         self._sizes: dict[int, int] = {}
         self.level = self.peak = self.allocations = 0
 
-    def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Buffer:
+    def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> CheckedBuffer:
         buffer = super().allocate(size, kind, name, at, alignment)
         if alignment > _UNALIGNED or not _LIST.fullmatch(name):
             self._sizes[buffer.number] = size
@@ -64,7 +64,7 @@ class _Watched(AddressSpace):
             self.allocations += 1
         return buffer
 
-    def bury(self, buffer: Buffer, at: Source) -> None:
+    def bury(self, buffer: CheckedBuffer, at: Source) -> None:
         super().bury(buffer, at)
         self.level -= self._sizes.pop(buffer.number, 0)
 

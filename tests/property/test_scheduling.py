@@ -11,7 +11,7 @@ from hotdesk.planning.scheduling.exact import search
 from hotdesk.planning.scheduling.heuristics import RULES, greedy
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 from hotdesk.planning.scheduling.scheduler import schedule
-from hotdesk.planning.scheduling.state_space import Part, peak_along, relate
+from hotdesk.planning.scheduling.state_space import Segment, peak_along, relate
 
 SETTINGS = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -105,8 +105,8 @@ def test_never_worse_with_any_budget(problem: ScheduleProblem, budget: int) -> N
     assert check_schedule(problem, schedule(problem, budget)) == ()
 
 
-def _whole(problem: ScheduleProblem) -> Part:
+def _whole(problem: ScheduleProblem) -> Segment:
     relations = relate(problem)
     made = {value for task in problem.tasks for value in task.results}
     there = (v for v in range(len(problem.sizes)) if v not in made and (relations.readers[v] or v in problem.kept))
-    return Part(problem, relations, 0, len(problem.tasks), sum(problem.sizes[v] for v in there))
+    return Segment(problem, relations, 0, len(problem.tasks), sum(problem.sizes[v] for v in there))

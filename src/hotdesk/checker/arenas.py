@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hotdesk.checker.buffers import Arena, Buffer, MemRef
+from hotdesk.checker.buffers import CheckedArena, CheckedBuffer, MemRef
 from hotdesk.checker.findings import Findings
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Array
 from hotdesk.explain import Source
 
 
-def settle(buffer: Buffer, arena: Arena, offset: int) -> None:
+def settle(buffer: CheckedBuffer, arena: CheckedArena, offset: int) -> None:
     """Puts a buffer where a plan wants it. What it already holds is its own."""
     buffer.home = (arena, offset)
     arena.tenants[buffer.number] = buffer
@@ -24,7 +24,7 @@ def settle(buffer: Buffer, arena: Arena, offset: int) -> None:
         arena.owner[offset : offset + buffer.size] = buffer.number
 
 
-def homes(view: MemRef) -> Iterator[tuple[MemRef, Arena, int]]:
+def homes(view: MemRef) -> Iterator[tuple[MemRef, CheckedArena, int]]:
     """Where a view lies by plan: in the arena of its buffer, in that which this arena was carved out of, and so on outwards."""
     while view.buffer.home is not None:
         arena, offset = view.buffer.home
@@ -50,7 +50,7 @@ def grounded(view: MemRef) -> MemRef:
     return view
 
 
-def _moved(view: MemRef, buffer: Buffer, offset: int) -> MemRef:
+def _moved(view: MemRef, buffer: CheckedBuffer, offset: int) -> MemRef:
     return MemRef(buffer, offset + view.start, view.offset, view.sizes, view.strides, view.dtype)
 
 
@@ -72,7 +72,9 @@ def find_overlap(view: MemRef, place: Any, findings: Findings, at: Source) -> No
             _tell(view.buffer, part.buffer, arena, owners[foreign], findings, at)
 
 
-def _tell(buffer: Buffer, resident: Buffer, arena: Arena, owners: Array, findings: Findings, at: Source) -> None:
+def _tell(
+    buffer: CheckedBuffer, resident: CheckedBuffer, arena: CheckedArena, owners: Array, findings: Findings, at: Source
+) -> None:
     """`resident` is the buffer itself, or the arena within the arena that it lies in."""
     other = arena.tenants.get(int(owners.flat[0]))
     by = other.name if other is not None else "another buffer"

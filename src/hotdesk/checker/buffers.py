@@ -23,7 +23,7 @@ _SHADOWS = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16), 4: np.dtype(np.uint32
 
 
 @dataclass(eq=False, slots=True)
-class Arena:
+class CheckedArena:
     """Memory in which buffers lie by a plan; `owner` has the number of the buffer that wrote each byte last, 0 for none.
 
     `ground` is a buffer that stands for all of it, without bytes of its own.
@@ -31,15 +31,15 @@ class Arena:
 
     name: str
     owner: Array
-    tenants: dict[int, Buffer] = field(default_factory=dict[int, "Buffer"])
-    ground: Buffer = field(init=False)
+    tenants: dict[int, CheckedBuffer] = field(default_factory=dict[int, "CheckedBuffer"])
+    ground: CheckedBuffer = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ground = Buffer(0, np.empty(0, np.uint8), None, "arena", self.name, Source("arena"), 0)
+        self.ground = CheckedBuffer(0, np.empty(0, np.uint8), None, "arena", self.name, Source("arena"), 0)
 
 
 @dataclass(eq=False, slots=True)
-class Buffer:
+class CheckedBuffer:
     """Memory from one allocation.
 
     Attributes:
@@ -65,9 +65,9 @@ class Buffer:
     address: int
     writable: bool = True
     freed: Source | None = None
-    home: tuple[Arena, int] | None = None
-    whole: Buffer | None = None
-    carved: Arena | None = None
+    home: tuple[CheckedArena, int] | None = None
+    whole: CheckedBuffer | None = None
+    carved: CheckedArena | None = None
     written_at: int = 0
     read_at: int = 0
 
@@ -114,7 +114,7 @@ class MemRef:
 
     def __init__(
         self,
-        buffer: Buffer,
+        buffer: CheckedBuffer,
         start: int,
         offset: int,
         sizes: Sequence[int],
@@ -136,7 +136,7 @@ class MemRef:
         self._inside: bool | None = None
 
     @staticmethod
-    def of(buffer: Buffer, sizes: Sequence[int], dtype: np.dtype[Any]) -> MemRef:
+    def of(buffer: CheckedBuffer, sizes: Sequence[int], dtype: np.dtype[Any]) -> MemRef:
         """The whole of a buffer, row by row."""
         return MemRef(buffer, 0, 0, sizes, row_major(sizes), dtype)
 

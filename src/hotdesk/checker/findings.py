@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
-from hotdesk.checker.buffers import Buffer
+from hotdesk.checker.buffers import CheckedBuffer
 from hotdesk.checker.report import Fault, FaultKind
 from hotdesk.explain import Source
 
@@ -31,9 +31,9 @@ class Findings:
         kind: FaultKind,
         at: Source,
         message: str,
-        buffer: Buffer | None = None,
+        buffer: CheckedBuffer | None = None,
         *,
-        other: Buffer | None = None,
+        other: CheckedBuffer | None = None,
         used: Source | None = None,
         part: tuple[int, int] | None = None,
         loop: Source | None = None,
@@ -49,7 +49,7 @@ class Findings:
         if len(self._found) >= _MOST:
             raise StopError
 
-    def stop(self, kind: FaultKind, at: Source, message: str, buffer: Buffer | None = None) -> NoReturn:
+    def stop(self, kind: FaultKind, at: Source, message: str, buffer: CheckedBuffer | None = None) -> NoReturn:
         """Notes a fault that leaves the rest of the program without a meaning."""
         self.add(kind, at, message, buffer)
         raise StopError

@@ -21,7 +21,7 @@ import numpy as np
 
 from hotdesk._bindings import ir
 from hotdesk.checker.attributes import dense, integers, split
-from hotdesk.checker.buffers import Arena, Buffer, MemRef
+from hotdesk.checker.buffers import CheckedArena, CheckedBuffer, MemRef
 from hotdesk.checker.expansions import Expansion, Expansions
 from hotdesk.checker.findings import Findings
 from hotdesk.checker.memory import AddressSpace
@@ -338,7 +338,7 @@ class Interpreter:
         self.findings = Findings()
         self.memory = AddressSpace(self.findings, settings.poison)
         self.returned = Source("func.return")
-        self.homes: dict[ir.Operation, tuple[Arena, int]] = {}
+        self.homes: dict[ir.Operation, tuple[CheckedArena, int]] = {}
         self.counters: list[Sequence[Any]] = []
         self.masks: list[Value] = []
         self._dialects = dialects
@@ -351,7 +351,7 @@ class Interpreter:
         }
         self._functions: dict[str, _Function] = {}
         self._globals: dict[str, MemRef] = {}
-        self._scopes: list[list[Buffer]] = []
+        self._scopes: list[list[CheckedBuffer]] = []
         self._steps = 0
 
     def count(self) -> None:
@@ -412,7 +412,7 @@ class Interpreter:
                 continue
             following = function.reader.following(function.body.arguments[parameter.number]) & function.reader.joined
             buffers = [frame[slot].buffer for slot in sorted(following) if isinstance(frame[slot], MemRef)]
-            said: Buffer = arguments[parameter.number].buffer
+            said: CheckedBuffer = arguments[parameter.number].buffer
             if any(buffer is said for buffer in buffers):
                 continue
             for buffer in buffers:
@@ -462,13 +462,13 @@ class Interpreter:
             for buffer in left:
                 self.memory.bury(buffer, at)
 
-    def on_stack(self, buffer: Buffer) -> None:
+    def on_stack(self, buffer: CheckedBuffer) -> None:
         """The buffer goes with the innermost scope."""
         self._scopes[-1].append(buffer)
 
-    def carve(self, buffer: Buffer) -> None:
+    def carve(self, buffer: CheckedBuffer) -> None:
         """Makes a buffer an arena: each `memref.view` of it is a buffer of its own."""
-        buffer.carved = Arena(buffer.name, np.zeros(buffer.size, np.int32))
+        buffer.carved = CheckedArena(buffer.name, np.zeros(buffer.size, np.int32))
 
     # Globals
 

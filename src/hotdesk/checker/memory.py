@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from hotdesk.checker.arenas import claim, find_overlap, outermost, settle
-from hotdesk.checker.buffers import Buffer, MemRef, complete
+from hotdesk.checker.buffers import CheckedBuffer, MemRef, complete
 from hotdesk.checker.findings import Findings
-from hotdesk.checker.races import Access, Team
+from hotdesk.checker.races import Team, Touch
 from hotdesk.checker.report import FaultKind, Traffic
 from hotdesk.checker.values import Array, Unwritten, Value, plain, xp
 from hotdesk.errors import ExecutionError
@@ -40,12 +40,12 @@ class AddressSpace:
         self._poison = poison
         self._address = 1 << 20
         self._count = 0
-        self._live: dict[int, Buffer] = {}
+        self._live: dict[int, CheckedBuffer] = {}
         self._teams: list[Team] = []
         self._allocations = self._bytes = self._live_bytes = self._peak = 0
         self._clock = 0
 
-    def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> Buffer:
+    def allocate(self, size: int, kind: str, name: str, at: Source, alignment: int = 1) -> CheckedBuffer:
         """A buffer of `size` bytes that nobody has written. Raises ExecutionError if this machine has no such memory."""
         try:
             data, written = np.full(size, self._poison, np.uint8), np.zeros(size, np.uint8)
@@ -70,14 +70,14 @@ class AddressSpace:
     def hold(
         self, data: Array, kind: str, name: str, at: Source,
         written: bool = True, writable: bool = True, alignment: int = 0,
-    ) -> Buffer:  # fmt: skip
+    ) -> CheckedBuffer:  # fmt: skip
         """A buffer that is not the program's to free. `data` are its bytes, not copied; unless `written`, nobody wrote them."""
         shadow = None if written else np.zeros(len(data), np.uint8)
         buffer = self._enter(data, shadow, kind, name, at, alignment or _ALIGNMENT)
         buffer.writable = writable
         return buffer
 
-    def carve(self, view: MemRef, name: str, at: Source) -> Buffer:
+    def carve(self, view: MemRef, name: str, at: Source) -> CheckedBuffer:
         """The bytes of a view as a buffer of its own, in the arena that the buffer of the view is."""
         low, high = view.extent
         data = np.full(high - low, self._poison, np.uint8)
@@ -87,14 +87,16 @@ class AddressSpace:
         settle(buffer, view.buffer.carved, low)
         return buffer
 
-    def _enter(self, data: Array, written: Array | None, kind: str, name: str, at: Source, alignment: int) -> Buffer:
+    def _enter(
+        self, data: Array, written: Array | None, kind: str, name: str, at: Source, alignment: int
+    ) -> CheckedBuffer:
         self._count += 1
         step = 2 * max(alignment, _ALIGNMENT)
         address = -(-self._address // step) * step + alignment  # aligned to nothing more than was asked for
         self._address = address + len(data) + _GUARD
-        return Buffer(self._count, data, written, kind, name, at, address)
+        return CheckedBuffer(self._count, data, written, kind, name, at, address)
 
-    def live(self) -> tuple[Buffer, ...]:
+    def live(self) -> tuple[CheckedBuffer, ...]:
         """The buffers that the program has allocated and not freed."""
         return tuple(self._live.values())
 
@@ -102,7 +104,7 @@ class AddressSpace:
         """What `memref.dealloc` does."""
         view = outermost(view)
         buffer = view.buffer
-        self._touch(MemRef.of(buffer, [buffer.size], np.dtype(np.uint8)), ..., Access.WRITE, at)
+        self._touch(MemRef.of(buffer, [buffer.size], np.dtype(np.uint8)), ..., Touch.WRITE, at)
         if buffer.kind != "heap":
             message = f"memory of a {buffer.kind} is not the program's to free"
             self._findings.add(FaultKind.INVALID_FREE, at, message, buffer)
@@ -114,7 +116,7 @@ class AddressSpace:
         else:
             self.bury(buffer, at)
 
-    def bury(self, buffer: Buffer, at: Source) -> None:
+    def bury(self, buffer: CheckedBuffer, at: Source) -> None:
         """The buffer is no more. What was in it stays there for whoever uses it wrongly."""
         buffer.freed = at
         if self._live.pop(buffer.number, None) is not None:
@@ -131,13 +133,13 @@ class AddressSpace:
         finally:
             self._teams.pop()
 
-    def _touch(self, view: MemRef, place: Any, access: Access, at: Source) -> None:
+    def _touch(self, view: MemRef, place: Any, access: Touch, at: Source) -> None:
         for team in self._teams:
             team.touch(view, place, access, at)
 
     # Elements
 
-    def load(self, view: MemRef, position: Sequence[Any], at: Source, access: Access = Access.READ) -> Value:
+    def load(self, view: MemRef, position: Sequence[Any], at: Source, access: Touch = Touch.READ) -> Value:
         """One element; or an array of them, if the indices are arrays."""
         view, place = self._element(view, position, at)
         self._alive(view, at, "read")
@@ -153,7 +155,7 @@ class AddressSpace:
         return Unwritten(_settled(value), missing, at, view.buffer) if found else value
 
     def store(
-        self, view: MemRef, position: Sequence[Any], value: Value, at: Source, access: Access = Access.WRITE
+        self, view: MemRef, position: Sequence[Any], value: Value, at: Source, access: Touch = Touch.WRITE
     ) -> None:
         """Writes one element."""
         view, place = self._element(view, position, at)
@@ -188,7 +190,7 @@ class AddressSpace:
         """The elements of a view, where they lie: whoever keeps them must copy."""
         self._bounds(view, at)
         self._alive(view, at, "read")
-        self._touch(view, ..., Access.READ, at)
+        self._touch(view, ..., Touch.READ, at)
         view.buffer.read_at = self._clock
         values = view.array if view.conversion is None else view.conversion(view.array)
         if view.buffer.home is not None:
@@ -202,7 +204,7 @@ class AddressSpace:
         """Writes all elements of a view; `value` is broadcast to its sizes."""
         self._bounds(view, at)
         if self._may_write(view, at):
-            self._touch(view, ..., Access.WRITE, at)
+            self._touch(view, ..., Touch.WRITE, at)
             self._put(view, ..., value)
 
     def forget(self, view: MemRef) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from hotdesk.checker.arenas import outermost
-from hotdesk.checker.buffers import Buffer, MemRef
+from hotdesk.checker.buffers import CheckedBuffer, MemRef
 from hotdesk.checker.findings import Findings
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Array, xp
@@ -26,7 +26,7 @@ from hotdesk.explain import Source
 _SEVERAL = -1
 
 
-class Access(Enum):
+class Touch(Enum):
     """How bytes are touched. The value is the sentence's verb."""
 
     READ = "reads"
@@ -35,9 +35,9 @@ class Access(Enum):
 
 
 _DISTURBS = {
-    Access.READ: (Access.WRITE, Access.ATOMIC),
-    Access.WRITE: (Access.WRITE, Access.READ, Access.ATOMIC),
-    Access.ATOMIC: (Access.WRITE, Access.READ),
+    Touch.READ: (Touch.WRITE, Touch.ATOMIC),
+    Touch.WRITE: (Touch.WRITE, Touch.READ, Touch.ATOMIC),
+    Touch.ATOMIC: (Touch.WRITE, Touch.READ),
 }
 """Which accesses of another iteration an access must not meet."""
 
@@ -52,10 +52,10 @@ class Team:
         self._at = at
         self._first = first
         self._findings = findings
-        self._marks: dict[tuple[int, Access], Array] = {}
+        self._marks: dict[tuple[int, Touch], Array] = {}
         self.iteration = 0
 
-    def touch(self, view: MemRef, place: Any, access: Access, at: Source) -> None:
+    def touch(self, view: MemRef, place: Any, access: Touch, at: Source) -> None:
         """The iteration that runs touches elements of a view."""
         view = outermost(view)
         buffer = view.buffer
@@ -78,6 +78,6 @@ class Team:
             (before == 0) | (before == self.iteration), np.int32(self.iteration), np.int32(_SEVERAL)
         )
 
-    def _tell(self, buffer: Buffer, access: Access, other: Access, at: Source) -> None:
+    def _tell(self, buffer: CheckedBuffer, access: Touch, other: Touch, at: Source) -> None:
         message = f"{access.value} bytes of {buffer.name} that another iteration of {self._at.op} {other.value}"
         self._findings.add(FaultKind.RACE, at, message, buffer, loop=self._at)

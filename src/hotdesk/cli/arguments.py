@@ -90,7 +90,7 @@ class PassFlag:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CommandLine:
     """A command line. `passes` are in the order of their flags; `split` is the marker between parts, or None."""
 
     file: str
@@ -122,7 +122,7 @@ class Options:
     remark_file: str | None
 
 
-def parse_arguments(arguments: Sequence[str]) -> Options:
+def parse_arguments(arguments: Sequence[str]) -> CommandLine:
     """Reads a command line; one that makes no sense ends the process with code 2.
 
     Raises:
@@ -245,10 +245,10 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise argparse.ArgumentTypeError(f"expected a regular expression, got '{text}' ({error})") from error
 
 
-def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> Options:
+def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> CommandLine:
     if found.pass_pipeline is not None and passes:
         raise OptionError("pass pipeline", expected="--pass-pipeline or flags of passes", got="both")
-    return Options(
+    return CommandLine(
         file=found.file,
         output=found.output,
         pipeline=found.pass_pipeline,

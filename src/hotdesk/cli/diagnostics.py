@@ -26,7 +26,7 @@ _SEVERITIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePosition:
     """A position in a file; lines and columns count from 1. Line 0 is the file as a whole, column 0 the whole line."""
 
     file: str
@@ -44,7 +44,7 @@ class Diagnostic:
     """A message about a place; `severity` is error, warning, remark or note."""
 
     severity: str
-    place: Place
+    place: FilePosition
     message: str
     notes: tuple[Diagnostic, ...] = ()
 
@@ -60,21 +60,21 @@ class Input:
     def of(cls, file: str, text: str) -> Input:
         return cls(file, tuple(text.split("\n")))
 
-    def statement(self, line: int) -> Place:
+    def statement(self, line: int) -> FilePosition:
         """Where the text of a line begins."""
         if not 0 < line <= len(self.lines):
-            return Place(self.file, line)
+            return FilePosition(self.file, line)
         text = self.lines[line - 1]
-        return Place(self.file, line, len(text) - len(text.lstrip()) + 1)
+        return FilePosition(self.file, line, len(text) - len(text.lstrip()) + 1)
 
-    def place(self, location: object) -> Place:
+    def place(self, location: object) -> FilePosition:
         """The place of an MLIR location; parsed text has no file name of its own, so `-` is this input."""
         found = _PLACE.search(str(location))
         if found is None:
-            return Place(self.file)
-        return Place(self.file if found[1] == "-" else found[1], int(found[2]), int(found[3]))
+            return FilePosition(self.file)
+        return FilePosition(self.file if found[1] == "-" else found[1], int(found[2]), int(found[3]))
 
-    def show(self, diagnostic: Diagnostic, shown: Place | None = None) -> str:
+    def show(self, diagnostic: Diagnostic, shown: FilePosition | None = None) -> str:
         """The diagnostic and its notes, each with its line of the input and a caret below, where the text is at hand.
 
         The line at `shown` was printed before and is not repeated.
@@ -99,15 +99,15 @@ class Input:
         bare = type(error)(error.what, expected=error.expected, got=error.got, hint=error.hint)
         return Diagnostic("error", self.at(error.where or ""), str(bare))
 
-    def at(self, location: str) -> Place:
+    def at(self, location: str) -> FilePosition:
         """The place that text such as `-:12:3`, `-:12` or `model.py:3` names; the file as a whole for text that names none."""
         found = _NAMED.fullmatch(location)
         if found is None:
-            return Place(location or self.file)
+            return FilePosition(location or self.file)
         line, column = int(found[2]), int(found[3] or 0)
         if found[1] != "-":
-            return Place(found[1], line, column)
-        return Place(self.file, line, column) if column else self.statement(line)
+            return FilePosition(found[1], line, column)
+        return FilePosition(self.file, line, column) if column else self.statement(line)
 
 
 def without_operations(found: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hotdesk.cli.diagnostics import Diagnostic, Input, Place, without_operations
+from hotdesk.cli.diagnostics import Diagnostic, FilePosition, Input, without_operations
 
 _EXPECTED = re.compile(
     r"(?P<start>expected-(?P<severity>error|warning|note|remark))(?P<re>-re)?"
@@ -32,7 +32,7 @@ class Expectation:
     line: int
     pattern: re.Pattern[str]
     text: str
-    comment: Place
+    comment: FilePosition
 
     def matches(self, diagnostic: Diagnostic, file: str) -> bool:
         place = diagnostic.place
@@ -48,7 +48,7 @@ def expectations(lines: Sequence[str], file: str, before: int = 0) -> tuple[list
     for index, comment in enumerate(comments):
         if comment is None:
             continue
-        place = Place(file, before + index + 1, comment.start("start") + 1)
+        place = FilePosition(file, before + index + 1, comment.start("start") + 1)
         line = _line(comment["where"], index, comments)
         try:
             pattern = _pattern(comment["text"], comment["re"] is not None)

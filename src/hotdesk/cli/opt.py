@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from hotdesk import __version__
-from hotdesk.cli.arguments import Options, parse_arguments
+from hotdesk.cli.arguments import CommandLine, parse_arguments
 from hotdesk.cli.exits import exit_code
 from hotdesk.passes.registry import pass_names
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return exit_code("hotdesk-opt", lambda: _main(parse_arguments(given)), debug="--debug" in given)
 
 
-def _main(options: Options) -> int:
+def _main(options: CommandLine) -> int:
     if options.list_passes:
         print("\n".join(pass_names()))
         return 0

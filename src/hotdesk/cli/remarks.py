@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TextIO
 
 from hotdesk._bindings import ir
-from hotdesk.cli.diagnostics import Diagnostic, Input, Place
+from hotdesk.cli.diagnostics import Diagnostic, FilePosition, Input
 from hotdesk.cli.written import value_names
 from hotdesk.errors import HotdeskError
 from hotdesk.explain import Decision, Source
@@ -24,7 +24,7 @@ _VALUE = re.compile(r"(?:argument \d+|`[^`]*`) \(-:(\d+):(\d+)\)")
 class Functions:
     """The functions of a module by the places where they begin, taken before passes change it."""
 
-    starts: tuple[tuple[Place, str], ...]
+    starts: tuple[tuple[FilePosition, str], ...]
 
     @classmethod
     def of(cls, top: ir.Operation, source: Input) -> Functions:
@@ -32,7 +32,7 @@ class Functions:
         named = [op for op in (top, *inside) if "sym_name" in op.attributes and op.name != "builtin.module"]
         return cls(tuple((source.place(op.location), symbol_name(op)) for op in named))
 
-    def at(self, place: Place) -> str:
+    def at(self, place: FilePosition) -> str:
         """The function around a place, or the only one there is; "" if that is not known."""
         if len(self.starts) == 1:
             return self.starts[0][1]
@@ -68,7 +68,7 @@ class Remarks:
         )
         self._hand_on(made, place, source)
 
-    def _hand_on(self, remark: Remark, place: Place, source: Input) -> None:
+    def _hand_on(self, remark: Remark, place: FilePosition, source: Input) -> None:
         if not self.accepts.accepts(remark):
             return
         diagnostic = Diagnostic("remark", place, as_line(remark))

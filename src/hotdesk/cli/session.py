@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from hotdesk._bindings import ir
-from hotdesk.cli.arguments import Options
+from hotdesk.cli.arguments import CommandLine
 from hotdesk.cli.diagnostics import Diagnostic, Input, without_operations
 from hotdesk.cli.exits import complain
 from hotdesk.cli.expectations import unmet
@@ -26,7 +26,7 @@ from hotdesk.models.files import load_models
 from hotdesk.passes.textual import MODULE, PassPipeline, parse_pipeline
 
 
-def transform(options: Options) -> int:
+def transform(options: CommandLine) -> int:
     """Runs the passes on every part of the input in turn, and returns the exit code; a part that fails leaves the others alone.
 
     Raises:
@@ -66,7 +66,7 @@ def _process(text: str | bytes, session: Session, output: TextIO) -> int:
 class Session:
     """A run of the command. `pipeline` is None while it depends on the input's own op."""
 
-    options: Options
+    options: CommandLine
     source: Input
     pipeline: PassPipeline | None
     remark_output: TextIO | None = None

@@ -18,7 +18,7 @@ _algebra: Any = sympy  # SymPy's functions are not annotated
 MadeWith = Callable[[ir.Value], "Sequence[ir.Value] | None"]
 
 
-class Sizes(Protocol):
+class SizeReader(Protocol):
     """Who answers for operands: `symbolic.SymbolicSizes`. `made_with` tells the dynamic sizes of what other ops allocate."""
 
     made_with: MadeWith
@@ -30,7 +30,7 @@ class Sizes(Protocol):
     def mixed(self, static: ir.Attribute, dynamic: list[ir.Value]) -> tuple[Size, ...]: ...
 
 
-def shape_made(op: ir.Operation, value: ir.Value, known: Sizes) -> tuple[Size, ...] | None:
+def shape_made(op: ir.Operation, value: ir.Value, known: SizeReader) -> tuple[Size, ...] | None:
     """The sizes of a result; None if nothing is known of the op."""
     operands = list(op.operands)
     match op.name:
@@ -81,7 +81,7 @@ def shape_made(op: ir.Operation, value: ir.Value, known: Sizes) -> tuple[Size, .
             return None if given is None else _filled(value, given, known)
 
 
-def _filled(value: ir.Value, dynamic: Sequence[ir.Value], known: Sizes) -> tuple[Size, ...]:
+def _filled(value: ir.Value, dynamic: Sequence[ir.Value], known: SizeReader) -> tuple[Size, ...]:
     """The sizes of a result by its type, and those given for each `?` in it."""
     rest = iter(dynamic)
     return tuple(known.value(next(rest)) if size is None else size for size in shape_of(value.type))

@@ -20,7 +20,7 @@ from hotdesk.analysis.memrefs.buffers import find_buffers
 from hotdesk.checker import interpreter_for, run
 from hotdesk.checker.arenas import settle
 from hotdesk.checker.arguments import passed
-from hotdesk.checker.buffers import Arena, MemRef
+from hotdesk.checker.buffers import CheckedArena, MemRef
 from hotdesk.checker.interpreter import Interpreter, Settings
 from hotdesk.checker.parameters import Parameter, parameters
 from hotdesk.checker.report import CheckReport, Result
@@ -122,11 +122,11 @@ class PlannedProgram:
         """
         sizes = Evaluator([buffer.bytes for buffer in lowered.buffers]).at(symbols)
         plan = Planner(lowered, self.bounds).plan(sizes)
-        arenas: dict[int | None, Arena] = {None: Arena("the arena", np.zeros(plan.arena, np.int32))}
+        arenas: dict[int | None, CheckedArena] = {None: CheckedArena("the arena", np.zeros(plan.arena, np.int32))}
         names = {place: f"result {number}" for number, place in enumerate(lowered.result_places)}
         names.update({place: f"donated argument {place}" for place in lowered.donated})
         for place, lender in names.items():
-            arenas[place] = Arena(lender, np.zeros(sizes[place], np.int32))
+            arenas[place] = CheckedArena(lender, np.zeros(sizes[place], np.int32))
             settle(arguments[place].buffer, arenas[place], 0)
         original = main_function(self.module, name)
         buffers = [defining_op(buffer.base) for buffer in find_buffers(original)]

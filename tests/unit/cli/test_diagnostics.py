@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.cli.diagnostics import Diagnostic, Input, Place
+from hotdesk.cli.diagnostics import Diagnostic, FilePosition, Input
 from hotdesk.cli.files import Chunk, chunks
 from hotdesk.errors import LoweringError
 
@@ -27,9 +27,9 @@ def test_places_of_locations(location: str, place: str) -> None:
 
 
 def test_the_line_and_a_caret_stand_below() -> None:
-    note = Diagnostic("note", Place("in.mlir", 1, 1), "there")
-    same = Diagnostic("note", Place("in.mlir", 2, 3), "here")
-    found = Diagnostic("error", Place("in.mlir", 2, 3), "bad", (same, note))
+    note = Diagnostic("note", FilePosition("in.mlir", 1, 1), "there")
+    same = Diagnostic("note", FilePosition("in.mlir", 2, 3), "here")
+    found = Diagnostic("error", FilePosition("in.mlir", 2, 3), "bad", (same, note))
     assert SOURCE.show(found).split("\n") == [
         "in.mlir:2:3: error: bad",
         "\t second",
@@ -41,8 +41,10 @@ def test_the_line_and_a_caret_stand_below() -> None:
     ]
 
 
-@pytest.mark.parametrize("place", [Place("other.py", 2, 3), Place("in.mlir", 9, 1), Place("in.mlir")])
-def test_text_that_is_not_at_hand(place: Place) -> None:
+@pytest.mark.parametrize(
+    "place", [FilePosition("other.py", 2, 3), FilePosition("in.mlir", 9, 1), FilePosition("in.mlir")]
+)
+def test_text_that_is_not_at_hand(place: FilePosition) -> None:
     assert SOURCE.show(Diagnostic("error", place, "bad")) == f"{place}: error: bad"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.cli.diagnostics import Diagnostic, Input, Place
+from hotdesk.cli.diagnostics import Diagnostic, FilePosition, Input
 from hotdesk.cli.expectations import expectations, unmet
 
 
@@ -15,7 +15,7 @@ def _errors(text: str, *found: Diagnostic, before: int = 0, strict: bool = True)
 
 
 def _error(line: int, message: str, severity: str = "error", *notes: Diagnostic) -> Diagnostic:
-    return Diagnostic(severity, Place("in.mlir", line, 1), message, notes)
+    return Diagnostic(severity, FilePosition("in.mlir", line, 1), message, notes)
 
 
 @pytest.mark.parametrize(

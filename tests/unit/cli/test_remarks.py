@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 
-from hotdesk.cli.diagnostics import Diagnostic, Input, Place
+from hotdesk.cli.diagnostics import Diagnostic, FilePosition, Input
 from hotdesk.cli.remarks import Functions, Remarks, in_words_of
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.explain.remarks import RemarkFilter
@@ -18,10 +18,10 @@ DECISION = Decision("x", Outcome.IN_PLACE, Reason.DIES_HERE, (Source("return", "
 
 def test_functions_by_place() -> None:
     functions = Functions.of(parse(TEXT).operation, SOURCE)
-    assert [functions.at(Place("in.mlir", line)) for line in (1, 2, 5, 0)] == ["one", "one", "two", ""]
-    assert functions.at(Place("model.py", 3)) == ""
+    assert [functions.at(FilePosition("in.mlir", line)) for line in (1, 2, 5, 0)] == ["one", "one", "two", ""]
+    assert functions.at(FilePosition("model.py", 3)) == ""
     single = Functions.of(parse("func.func @one() { return }").operation, SOURCE)
-    assert single.at(Place("model.py", 3)) == "one"
+    assert single.at(FilePosition("model.py", 3)) == "one"
 
 
 def test_sources_name_the_file() -> None:

@@ -9,7 +9,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.retyping import Fit
 from hotdesk.analysis.allocations.uses import Allocation
-from hotdesk.analysis.copying.copies import Copy, Memory
+from hotdesk.analysis.copying.copies import Copy, MemoryClasses
 from hotdesk.analysis.copying.effects import CopyEffects
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.analysis.memrefs.buffer_program import Kind
@@ -49,7 +49,7 @@ class CopyContext:
     """What is around the copies of one function; the IR must not change meanwhile."""
 
     def __init__(self, function: ir.Operation, arguments_overlap: bool = True, given: GivenFreed | None = None) -> None:
-        self.memory = Memory(function, given)
+        self.memory = MemoryClasses(function, given)
         self.program = self.memory.program
         self.dominance = self.memory.allocations.dominance
         self.aliases = Aliases(function, arguments_overlap, self.memory.allocations)

@@ -39,7 +39,7 @@ class Copy:
     target: int
 
 
-class Memory:
+class MemoryClasses:
     """The memory of one function by classes; the IR must not change meanwhile."""
 
     def __init__(self, function: ir.Operation, given: GivenFreed | None = None) -> None:

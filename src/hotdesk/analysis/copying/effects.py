@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import Allocation
-from hotdesk.analysis.copying.copies import Copy, Memory
+from hotdesk.analysis.copying.copies import Copy, MemoryClasses
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.memory_effects import Effects, effects_of, payload_effects, read_as_written
@@ -17,7 +17,7 @@ _OVERWRITING = ("memref.copy", "linalg.copy", "linalg.fill")
 class CopyEffects:
     """Answers for the copies of one function; the IR must not change meanwhile."""
 
-    def __init__(self, memory: Memory, aliases: Aliases) -> None:
+    def __init__(self, memory: MemoryClasses, aliases: Aliases) -> None:
         self.memory = memory
         self._program = memory.program
         self._aliases = aliases

@@ -20,7 +20,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SplitPart:
     """What one part makes: for each result its elements along its axis."""
 
     made: Mapping[ir.Value, Span]
@@ -39,7 +39,7 @@ class Part:
         return (first * axis.unit, end * axis.unit) if reach is None else reach.elements(first, end)
 
 
-def parts_of(split: Split, count: int) -> tuple[Part, ...] | None:
+def parts_of(split: Split, count: int) -> tuple[SplitPart, ...] | None:
     """At most so many parts; None if one of them would read nothing but padding."""
     count = min(count, split.units)
     parts = tuple(_part(split, number, count) for number in range(count))
@@ -47,7 +47,7 @@ def parts_of(split: Split, count: int) -> tuple[Part, ...] | None:
     return parts if all(first < end for first, end in reads) else None
 
 
-def bytes_again(split: Split, parts: tuple[Part, ...]) -> int:
+def bytes_again(split: Split, parts: tuple[SplitPart, ...]) -> int:
     """The bytes of results that the parts compute beyond those of the whole."""
     axes = dict(_axes(split))
     made = sum(_bytes(value, axes[value], span) for part in parts for value, span in part.made.items())
@@ -61,20 +61,20 @@ def bytes_again(split: Split, parts: tuple[Part, ...]) -> int:
     return made - needed
 
 
-def largest_part(split: Split, parts: tuple[Part, ...], value: ir.Value) -> int:
+def largest_part(split: Split, parts: tuple[SplitPart, ...], value: ir.Value) -> int:
     """The bytes of the largest part of a result."""
     axis = dict(_axes(split))[value]
     return max(_bytes(value, axis, part.made[value]) for part in parts)
 
 
-def _part(split: Split, number: int, count: int) -> Part:
+def _part(split: Split, number: int, count: int) -> SplitPart:
     axes = dict(_axes(split))
     made: dict[ir.Value, Span] = {}
     for value in split.outputs:
         units = (shape_of(value.type)[axes[value].dim] or 0) // axes[value].unit
         unit = axes[value].unit
         made[value] = number * units // count * unit, (number + 1) * units // count * unit
-    part = Part(made)
+    part = SplitPart(made)
     for op in reversed(split.ops):
         _complete(op, made, number, count)
         for i, value in enumerate(op.operation.operands):

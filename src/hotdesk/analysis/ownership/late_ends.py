@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 from hotdesk.analysis.memrefs.asynchronous import Started, awaited_by
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
-from hotdesk.analysis.ownership.releases import Moves, Place
+from hotdesk.analysis.ownership.releases import Moves, ReleasePoint
 
 
 class LateEnds:
@@ -23,8 +23,8 @@ class LateEnds:
         self._ends: dict[int, int] = {}
 
     def find(
-        self, owner: int, ops: Collection[Started], moves: Moves, places: tuple[Place, ...]
-    ) -> tuple[Place, ...] | int:
+        self, owner: int, ops: Collection[Started], moves: Moves, places: tuple[ReleasePoint, ...]
+    ) -> tuple[ReleasePoint, ...] | int:
         """Where an owner frees what these ops use, or the number of one that may still run there; `places` are where it is used
         last otherwise."""
         block = self._program.blocks[self._program.buffers[owner].block]
@@ -33,7 +33,7 @@ class LateEnds:
             ends = not moves and not block.branches and awaited_by(self._program, op, block.number)
             if not (handed or ends):
                 return op.op
-        return places if moves else (Place(after=self._end(block.number)),)
+        return places if moves else (ReleasePoint(after=self._end(block.number)),)
 
     def _end(self, block: int) -> int:
         """The last op of a block but its terminator."""

@@ -27,8 +27,8 @@ from typing import NamedTuple
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.handovers import Key, Slot
-from hotdesk.analysis.ownership.problem import Problem
-from hotdesk.analysis.ownership.releases import Place
+from hotdesk.analysis.ownership.problem import OwnershipProblem
+from hotdesk.analysis.ownership.releases import ReleasePoint
 from hotdesk.analysis.ownership.unreleased import not_released
 from hotdesk.analysis.ownership.uses import uses_of_owners
 
@@ -63,7 +63,7 @@ class Ownership:
         unfinished: asynchronous ops that may still use memory which is freed or handed over, by number.
     """
 
-    def __init__(self, problem: Problem, owning: Iterable[int] = ()) -> None:
+    def __init__(self, problem: OwnershipProblem, owning: Iterable[int] = ()) -> None:
         self._program, self.slots, self._releases = problem.program, problem.slots, problem.releases
         self.lent, self._scopes, self._problem = problem.lent, problem.scopes, problem
         self._found, self._allocators = problem.candidates, problem.allocators
@@ -189,7 +189,7 @@ class Ownership:
                 edges = self.slots.edges(handover.key)
                 here = moves.setdefault(c, {})
                 here[handover.key[0]] = here.get(handover.key[0], frozenset()) | edges
-        self.places: dict[int, tuple[Place, ...]] = {}
+        self.places: dict[int, tuple[ReleasePoint, ...]] = {}
         self._moves = moves
         self.last_uses: dict[int, int] = {}
         refused: set[tuple[Key, int]] = set()

@@ -18,7 +18,7 @@ _QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"}
 _NOTHING: frozenset[int] = frozenset()
 
 
-class Problem:
+class OwnershipProblem:
     """A function, and what of it does not change while its ownership is solved; `lent` are results that come with a flag."""
 
     def __init__(self, program: BufferProgram, slots: Handovers, lent: frozenset[int] = frozenset()) -> None:

@@ -29,7 +29,7 @@ Moves = Mapping[int, frozenset[int]]
 """By op, the edges on which it hands a buffer over: successors of a branch, else numbers of the edges of the op with regions."""
 
 
-class Place(NamedTuple):
+class ReleasePoint(NamedTuple):
     """Right after op `after`; else at the start of `block`, or on its way to its successor number `successor`."""
 
     after: int = -1
@@ -56,7 +56,7 @@ class Releases:
         made = (b.producer for b in program.buffers if b.kind in (Kind.ALLOCATION, Kind.UNKNOWN) and b.producer >= 0)
         self._allocating = sorted(made)
 
-    def find(self, owner: int, uses: Sequence[int], moves: Moves) -> tuple[Place, ...] | range:
+    def find(self, owner: int, uses: Sequence[int], moves: Moves) -> tuple[ReleasePoint, ...] | range:
         """Where an owner frees its buffer, which ops use and which hand it over; or the ops where that is refused."""
         buffer = self._program.buffers[owner]
         self._home, self._defined = buffer.block, buffer.producer
@@ -68,17 +68,17 @@ class Releases:
         except _RefusedError as refused:
             return range(refused.first, refused.end)
 
-    def _at_home(self, home: BufferBlock, uses: Sequence[int], moves: Moves) -> tuple[Place, ...] | None:
+    def _at_home(self, home: BufferBlock, uses: Sequence[int], moves: Moves) -> tuple[ReleasePoint, ...] | None:
         """Places of a buffer that only the block uses in which it is defined; None where rule 1 alone does not tell."""
         ops = self._program.ops
         if not uses or any(ops[op].block != home.number for op in uses):
             return None
         if not moves and uses[-1] != home.last and ops[uses[-1]].end == uses[-1] + 1:
-            return (Place(after=uses[-1]),)
+            return (ReleasePoint(after=uses[-1]),)
         everywhere = len(moves) == 1 and home.last in moves and len(moves[home.last]) >= len(home.branches)
         return () if everywhere else None
 
-    def _in_region(self, entry: int, ops: Sequence[int], moves: Moves, stays: bool, home: bool) -> list[Place]:
+    def _in_region(self, entry: int, ops: Sequence[int], moves: Moves, stays: bool, home: bool) -> list[ReleasePoint]:
         """Places in the blocks of the region of `entry`, into which the buffer comes.
 
         `ops` use it or hand it over. `stays` is whether it is still there when control leaves the region.
@@ -123,7 +123,7 @@ class Releases:
                 leads_on = any(i in edges or (s in live and s != start) for i, (s, _) in enumerate(block.branches))
             if leads_on or (block.branches and contains(ops, block.last)):
                 wanted.add(b)
-        places: list[Place] = []
+        places: list[ReleasePoint] = []
         for b in sorted(live):
             places += self._in_block(b, last.get(b, -1), ops, moves, b in wanted)
         for s in dict.fromkeys(s for b in sorted(wanted) for s, _ in program.blocks[b].branches):
@@ -131,9 +131,9 @@ class Releases:
                 continue
             ending = [(b, i) for b, i in ways[s] if b in wanted and i not in handed.get(b, _NOWHERE)]
             if ending and len(ending) == len(ways[s]):
-                places.append(Place(block=s))
+                places.append(ReleasePoint(block=s))
             else:
-                places += (Place(block=b, successor=i) for b, i in ending)
+                places += (ReleasePoint(block=b, successor=i) for b, i in ending)
         return places
 
     def _ways_into(self, parent: int, region: int) -> dict[int, list[tuple[int, int]]]:
@@ -146,7 +146,7 @@ class Releases:
             self._ways[parent, region] = ways
         return self._ways[parent, region]
 
-    def _in_block(self, block: int, last: int, ops: Sequence[int], moves: Moves, stays: bool) -> list[Place]:
+    def _in_block(self, block: int, last: int, ops: Sequence[int], moves: Moves, stays: bool) -> list[ReleasePoint]:
         """Places in a block, at whose end the buffer is still there if it `stays`."""
         end = self._program.blocks[block].last
         for op in moves:
@@ -156,7 +156,11 @@ class Releases:
         if stays:
             return []
         if last < 0:
-            return [Place(after=self._defined) if block == self._home and self._defined >= 0 else Place(block=block)]
+            return [
+                ReleasePoint(after=self._defined)
+                if block == self._home and self._defined >= 0
+                else ReleasePoint(block=block)
+            ]
         top = self._program.ops[last]
         inside = between(ops, last + 1, top.end)
         if any(op in moves for op in (last, *inside)):
@@ -168,9 +172,9 @@ class Releases:
                 return self._in_op(top, ops, moves)
             except _RefusedError:
                 pass
-        return [Place(after=last)]
+        return [ReleasePoint(after=last)]
 
-    def _in_op(self, op: BufferOp, ops: Sequence[int], moves: Moves) -> list[Place]:
+    def _in_op(self, op: BufferOp, ops: Sequence[int], moves: Moves) -> list[ReleasePoint]:
         """Places in the regions of an op, after which the buffer is no longer there."""
         program = self._program
         spans = {n: span(program, op, n) for n in range(len(op.regions)) if op.regions[n]}
@@ -186,12 +190,12 @@ class Releases:
             raise refused
         wanted = {e.start for i, e in enumerate(op.edges) if i in handed or e.end in live} | {ENTRY}
         arriving = [e for i, e in enumerate(op.edges) if e.start in wanted and i not in handed and e.end not in live]
-        places: list[Place] = []
+        places: list[ReleasePoint] = []
         arrived, ends = [edge.end for edge in arriving], [edge.end for edge in op.edges]
         for end in dict.fromkeys(arrived):
             if arrived.count(end) < ends.count(end):
                 raise refused
-            places.append(Place(after=op.number) if end == EXIT else Place(block=op.regions[end][0]))
+            places.append(ReleasePoint(after=op.number) if end == EXIT else ReleasePoint(block=op.regions[end][0]))
         for n in sorted(live - {EXIT}):
             within = {t: edges for t, edges in moves.items() if t in spans[n]}
             try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram
 from hotdesk.analysis.ownership.handovers import Handovers
 from hotdesk.analysis.ownership.owners import Ownership
-from hotdesk.analysis.ownership.problem import Problem
+from hotdesk.analysis.ownership.problem import OwnershipProblem
 
 _ATTEMPTS = 4
 
@@ -19,7 +19,7 @@ def solve(program: BufferProgram, slots: Handovers, lent: frozenset[int] = froze
     Raises:
         BufferizationError: memory is passed on by an op of which nothing is known, or passed on as memory of another allocator.
     """
-    problem = Problem(program, slots, lent)
+    problem = OwnershipProblem(program, slots, lent)
     best = Ownership(problem)
     for _ in range(_ATTEMPTS):
         behind = _borrowed_behind(problem, best) if best.asked else set[int]()
@@ -32,7 +32,7 @@ def solve(program: BufferProgram, slots: Handovers, lent: frozenset[int] = froze
     return best
 
 
-def _borrowed_behind(problem: Problem, solution: Ownership) -> set[int]:
+def _borrowed_behind(problem: OwnershipProblem, solution: Ownership) -> set[int]:
     """The borrowing slots through which an operand came whose owner is not certain."""
     found: set[int] = set()
     seen: set[int] = set()

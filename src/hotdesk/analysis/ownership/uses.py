@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from hotdesk.analysis.memrefs.asynchronous import Started, using
 from hotdesk.analysis.ownership.candidates import EXTERNAL, ONLY_EXTERNAL
-from hotdesk.analysis.ownership.problem import Problem
+from hotdesk.analysis.ownership.problem import OwnershipProblem
 
 Uses = dict[int, list[int]]
 """By owner, the ops that use its buffer, in order."""
@@ -18,7 +18,7 @@ Late = dict[int, set[Started]]
 """By owner, the ops that may use its buffer on and on."""
 
 
-def uses_of_owners(problem: Problem, owners: Sequence[frozenset[int]]) -> tuple[Uses, Late]:
+def uses_of_owners(problem: OwnershipProblem, owners: Sequence[frozenset[int]]) -> tuple[Uses, Late]:
     """The uses; `owners` has for each memref those that its memory may belong to."""
     program = problem.program
     found: dict[int, set[int]] = {}

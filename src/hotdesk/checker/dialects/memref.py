@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from hotdesk.checker.arenas import settle
-from hotdesk.checker.buffers import Buffer, MemRef, row_major
+from hotdesk.checker.buffers import CheckedBuffer, MemRef, row_major
 from hotdesk.checker.interpreter import Frame, Implementation, Interpreter, OpReader, Step, Terminator, leave
 from hotdesk.checker.overlaps import overlapping
 from hotdesk.checker.parameters import ARENA
-from hotdesk.checker.races import Access
+from hotdesk.checker.races import Touch
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import dtype_of, xp
 from hotdesk.explain import Source
@@ -207,7 +207,7 @@ def _distinct(reader: OpReader) -> Step:
     operands, results, interpreter, at = reader.operands, reader.results, reader.interpreter, reader.at
 
     def step(frame: Frame) -> None:
-        seen: dict[int, Buffer] = {}
+        seen: dict[int, CheckedBuffer] = {}
         for source, result in zip(operands, results, strict=True):
             buffer = frame[source].buffer
             if buffer.number in seen:
@@ -240,10 +240,10 @@ def _atomic(reader: OpReader) -> Step:
 
     def step(frame: Frame) -> None:
         place = [interpreter.defined(frame[i], at) for i in indices]
-        old = memory.load(frame[target], place, at, Access.ATOMIC)
+        old = memory.load(frame[target], place, at, Touch.ATOMIC)
         given = interpreter.defined(frame[value], at)
         frame[result] = old
-        memory.store(frame[target], place, combine(interpreter.defined(old, at), given), at, Access.ATOMIC)
+        memory.store(frame[target], place, combine(interpreter.defined(old, at), given), at, Touch.ATOMIC)
 
     return step
 
@@ -280,8 +280,8 @@ def _generic_atomic(reader: OpReader) -> Step:
 
     def step(frame: Frame) -> None:
         place = [interpreter.defined(frame[i], at) for i in indices]
-        (value,) = region.run(frame, [memory.load(frame[target], place, at, Access.ATOMIC)])
-        memory.store(frame[target], place, value, at, Access.ATOMIC)
+        (value,) = region.run(frame, [memory.load(frame[target], place, at, Touch.ATOMIC)])
+        memory.store(frame[target], place, value, at, Touch.ATOMIC)
         frame[result] = value
 
     return step

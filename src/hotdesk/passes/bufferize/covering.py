@@ -8,7 +8,7 @@ from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
 from hotdesk.ir.joins import sources_of
 from hotdesk.ir.walking import defining_op, entry_block
-from hotdesk.passes.bufferize.memory import Memory
+from hotdesk.passes.bufferize.memory import PlaceMemory
 from hotdesk.passes.bufferize.viewing import SAME_BUFFER
 
 _MAKING = ("memref.alloc", "func.call")
@@ -22,7 +22,7 @@ _NO_ALLOCATION = {
 class Covering:
     """Answers what is behind a tensor that a function returns, by its number."""
 
-    def __init__(self, function: ir.Operation, record: FunctionRecord, places: Places, memory: Memory) -> None:
+    def __init__(self, function: ir.Operation, record: FunctionRecord, places: Places, memory: PlaceMemory) -> None:
         self._function = function
         self._record = record
         self._places = places

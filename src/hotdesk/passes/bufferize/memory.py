@@ -32,7 +32,7 @@ class _Known:
     order: int
 
 
-class Memory:
+class PlaceMemory:
     """The memrefs of places."""
 
     def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis, early: EarlySizes) -> None:

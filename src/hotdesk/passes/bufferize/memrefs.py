@@ -18,7 +18,7 @@ from hotdesk.ir.laid_out import alloc_laid_out, can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
-from hotdesk.passes.bufferize.memory import Memory
+from hotdesk.passes.bufferize.memory import PlaceMemory
 from hotdesk.passes.bufferize.passed_layouts import keep_layouts
 
 
@@ -32,7 +32,7 @@ class Memrefs:
 
     def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
         self._buffers: dict[ir.Value, ir.Value] = {}
-        self.memory = Memory(record, analysis, EarlySizes(record, self._buffers.__getitem__))
+        self.memory = PlaceMemory(record, analysis, EarlySizes(record, self._buffers.__getitem__))
         self.current: OpRecord = record.ops[0]
         self._record = record
         self._analysis = analysis

@@ -19,14 +19,14 @@ from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.ownership.handovers import Handovers
 from hotdesk.analysis.ownership.owners import Handover, Ownership
-from hotdesk.analysis.ownership.problem import Problem
+from hotdesk.analysis.ownership.problem import OwnershipProblem
 from hotdesk.passes.buffers.new_copies import copy_of
 
 
 def copy_critical_aliases(function: ir.Operation) -> None:
     """Copies what becomes a critical alias, in front of the op that passes it on."""
     program = read_buffers(function)
-    for handover in Ownership(Problem(program, Handovers(program))).handovers.values():
+    for handover in Ownership(OwnershipProblem(program, Handovers(program))).handovers.values():
         if handover.slot.returned < 0:
             op, operand = handover.key
             passing = program.ops[op].operation

@@ -24,7 +24,7 @@ from hotdesk.analysis.allocations.uses import bytes_of
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.ownership.owners import Ownership
-from hotdesk.analysis.ownership.releases import Place
+from hotdesk.analysis.ownership.releases import ReleasePoint
 from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.errors import BufferizationError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
@@ -167,7 +167,7 @@ class _Deallocation:
     ) -> list[Decision]:
         """Puts in what frees. `unused` allocations go instead, once it stands: what shows them may tell a place."""
         decisions: list[Decision] = []
-        placed: list[tuple[Place, int]] = []
+        placed: list[tuple[ReleasePoint, int]] = []
         for owner, places in ownership.places.items():
             if owner in unused:
                 continue
@@ -218,7 +218,7 @@ class _Points:
         self._branches: dict[int, ir.Operation] = {}
         self._between: dict[tuple[int, int], ir.Operation] = {}
 
-    def of(self, place: Place) -> tuple[ir.InsertionPoint, ir.Location]:
+    def of(self, place: ReleasePoint) -> tuple[ir.InsertionPoint, ir.Location]:
         if place.successor >= 0:
             forward = self._way(place.block, place.successor)
             return ir.InsertionPoint.at_block_begin(forward.block), forward.location

@@ -38,7 +38,7 @@ from hotdesk.passes.buffers.returned_copies import ReturnedCopy, reason_of
 from hotdesk.passes.buffers.unused_values import drop_unused
 
 
-class Options(Protocol):
+class DeallocationOptions(Protocol):
     """The options of deallocation that count here."""
 
     @property
@@ -59,7 +59,9 @@ class Settled:
     opened: tuple[ir.Operation, ...]
 
 
-def settle(function: ir.Operation, options: Options, flagged: Mapping[str, tuple[int, ...]], lends: bool) -> Settled:
+def settle(
+    function: ir.Operation, options: DeallocationOptions, flagged: Mapping[str, tuple[int, ...]], lends: bool
+) -> Settled:
     """Settles who owns what. `flagged` are results of callees that come with a flag; one that lends returns flags itself.
 
     Raises:
@@ -70,7 +72,7 @@ def settle(function: ir.Operation, options: Options, flagged: Mapping[str, tuple
 
 class _Settling:
     def __init__(
-        self, function: ir.Operation, options: Options, flagged: Mapping[str, tuple[int, ...]], lends: bool
+        self, function: ir.Operation, options: DeallocationOptions, flagged: Mapping[str, tuple[int, ...]], lends: bool
     ) -> None:
         self._function, self._options, self._flagged, self._lends = function, options, flagged, lends
         self._copied: list[ReturnedCopy] = []

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Axis, read_loops
-from hotdesk.analysis.order.spans import Part, Span
+from hotdesk.analysis.order.spans import Span, SplitPart
 from hotdesk.analysis.order.splitting import Split, SplitOp
 from hotdesk.ir.building import create, dynamic_dims, integers
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
@@ -17,7 +17,7 @@ from hotdesk.ir.walking import defining_op, int_array
 _PADDINGS = {"tensor.pad": ("static_low", "static_high")}
 
 
-def do_in_parts(split: Split, parts: Sequence[Part]) -> None:
+def do_in_parts(split: Split, parts: Sequence[SplitPart]) -> None:
     """Does each part in front of the last of the operations, and erases them."""
     last = split.ops[-1].operation
     whole: dict[ir.Value, ir.Value] = {
@@ -52,7 +52,7 @@ def _known_dims(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
 class _Making:
     """One part being made, in front of `before`."""
 
-    part: Part
+    part: SplitPart
     before: ir.Operation
     made: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
     _slices: dict[tuple[ir.Value, int, Span], ir.Value] = field(

@@ -24,7 +24,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS, cut_dims
-from hotdesk.analysis.order.spans import Part, bytes_again, largest_part, parts_of
+from hotdesk.analysis.order.spans import SplitPart, bytes_again, largest_part, parts_of
 from hotdesk.analysis.order.splitting import Split, find_split
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError
@@ -89,7 +89,7 @@ class SplitRows(Pass):
                 op.erase()
         return decisions
 
-    def _find(self, line: StraightLine, value: ir.Value, size: int) -> tuple[Split, tuple[Part, ...]] | None:
+    def _find(self, line: StraightLine, value: ir.Value, size: int) -> tuple[Split, tuple[SplitPart, ...]] | None:
         dims = cut_dims(value) if self.dim < 0 else [self.dim] if self.dim < len(shape_of(value.type)) else []
         large = size // 4 if self.large < 0 else self.large
         for dim in dims:
@@ -100,7 +100,7 @@ class SplitRows(Pass):
         return None
 
 
-def _decision(op: ir.Operation, size: int, split: Split, parts: tuple[Part, ...]) -> Decision:
+def _decision(op: ir.Operation, size: int, split: Split, parts: tuple[SplitPart, ...]) -> Decision:
     ops = [each.operation for each in split.ops if not each.operation.name.startswith("tensor.")]
     sources = tuple(Source(each.name, python_line(each.location)) for each in ops)
     again = bytes_again(split, parts)

@@ -23,7 +23,7 @@ from hotdesk.planning.placement.instance import Instance, Layout, assemble
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Component:
     """Buffers `members` of an instance as an instance of their own, to be placed from byte `ground` on."""
 
     instance: Instance
@@ -36,7 +36,7 @@ class Decomposition:
     """Offsets that are settled, by buffer, and the parts that are open."""
 
     settled: dict[int, int]
-    parts: tuple[Part, ...]
+    parts: tuple[Component, ...]
 
 
 def decompose(instance: Instance) -> Decomposition:
@@ -45,7 +45,7 @@ def decompose(instance: Instance) -> Decomposition:
     strictest = max(instance.alignment, default=1)
     plain = not any(size % strictest for size in instance.size)
     settled: dict[int, int] = {}
-    parts: list[Part] = []
+    parts: list[Component] = []
     waiting = [(group, 0) for group in reversed(_cut(instance, everything))]
     while waiting:
         group, ground = waiting.pop()
@@ -60,7 +60,7 @@ def decompose(instance: Instance) -> Decomposition:
             waiting += [(part, ground) for part in reversed(_cut(instance, rest))]
         elif rest:
             members = tuple(sorted(rest))
-            parts.append(Part(_restrict(instance, members), members, ground))
+            parts.append(Component(_restrict(instance, members), members, ground))
     return Decomposition(settled, tuple(parts))
 
 
@@ -95,7 +95,7 @@ def solve_parts(instance: Instance, solve: Callable[[Instance], Layout]) -> Layo
     return Layout(tuple(offsets), arena, strategy, proof.proven, proof.prover, proof.witness)
 
 
-def _covers(instance: Instance, i: int, part: Part) -> bool:
+def _covers(instance: Instance, i: int, part: Component) -> bool:
     return instance.lower[i] <= instance.lower[part.members[0]] < instance.upper[i]
 
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from hotdesk.planning.scheduling.problem import ScheduleProblem
-from hotdesk.planning.scheduling.state_space import NOBODY, Part, Walk
+from hotdesk.planning.scheduling.state_space import NOBODY, Segment, Walk
 
 _MOST_PAIRS = 250_000
 
@@ -22,7 +22,7 @@ def local_bound(problem: ScheduleProblem) -> int:
     return most
 
 
-def least_peak(part: Part) -> int:
+def least_peak(part: Segment) -> int:
     """Rule 2 for the largest task of a part; `part.start` for a part with too many pairs of tasks and values."""
     if part.count * len(part.released) > _MOST_PAIRS:
         return part.start

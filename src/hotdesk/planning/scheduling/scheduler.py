@@ -24,7 +24,7 @@ from hotdesk.planning.scheduling.exact import Found, search
 from hotdesk.planning.scheduling.heuristics import RULES, beam, greedy, ordered_as_a_whole
 from hotdesk.planning.scheduling.problem import Schedule, ScheduleProblem
 from hotdesk.planning.scheduling.reduction import find_parts, reduce_problem
-from hotdesk.planning.scheduling.state_space import Part, Relations, peak_along, relate
+from hotdesk.planning.scheduling.state_space import Relations, Segment, peak_along, relate
 
 DEFAULT_STATES = 200_000
 LARGEST_PART = 2048
@@ -80,23 +80,23 @@ def schedule(problem: ScheduleProblem, budget: int = DEFAULT_STATES) -> Schedule
     return Schedule(tuple(order), peak, given, min(bound, peak), strategy, nodes, time.perf_counter() - started)
 
 
-def _parts(problem: ScheduleProblem, relations: Relations) -> tuple[list[Part], list[bool]]:
+def _parts(problem: ScheduleProblem, relations: Relations) -> tuple[list[Segment], list[bool]]:
     """The parts of a problem in order, and which of them lie between cuts; the others are windows."""
     made = {v for task in problem.tasks for v in task.results}
     there = (v for v in range(len(problem.sizes)) if v not in made and (relations.readers[v] or v in problem.kept))
     live = sum(problem.sizes[v] for v in there)
-    parts: list[Part] = []
+    parts: list[Segment] = []
     are_whole: list[bool] = []
     for first, end in find_parts(relations):
         for start in range(first, end, LARGEST_PART):
-            part = Part(problem, relations, start, min(end, start + LARGEST_PART), live)
+            part = Segment(problem, relations, start, min(end, start + LARGEST_PART), live)
             live = part.end
             parts.append(part)
             are_whole.append(end - first <= LARGEST_PART)
     return parts, are_whole
 
 
-def _solve(parts: Sequence[Part], are_whole: Sequence[bool], bound: int, budget: int) -> tuple[list[_Solved], int]:
+def _solve(parts: Sequence[Segment], are_whole: Sequence[bool], bound: int, budget: int) -> tuple[list[_Solved], int]:
     """An order for each part, and the bound that they prove: the highest part first, until what is left lies lower."""
     solved = [_as_given(part) for part in parts]
     known: dict[object, _Solved] = {}
@@ -118,12 +118,12 @@ def _solve(parts: Sequence[Part], are_whole: Sequence[bool], bound: int, budget:
     return solved, bound
 
 
-def _as_given(part: Part) -> _Solved:
+def _as_given(part: Segment) -> _Solved:
     order = tuple(range(part.count))
     return _Solved(order, part.peak(order), part.start, _GIVEN)
 
 
-def _improve(part: Part, given: _Solved, target: int, budget: int) -> _Solved:
+def _improve(part: Segment, given: _Solved, target: int, budget: int) -> _Solved:
     """The best order found for a part. One with a peak of `target` bytes is good enough; nothing is proven below that."""
     improving = _Improving(part, given, target, budget)
     improving.by_rules()
@@ -138,7 +138,7 @@ def _improve(part: Part, given: _Solved, target: int, budget: int) -> _Solved:
 class _Improving:
     """The best order of a part so far, bytes that no order goes below (or `target`), and the states that may be looked at yet."""
 
-    def __init__(self, part: Part, given: _Solved, target: int, budget: int) -> None:
+    def __init__(self, part: Segment, given: _Solved, target: int, budget: int) -> None:
         self.best = given
         self.bound = target
         self.budget = budget

@@ -72,7 +72,7 @@ class Walk:
         return tuple(reversed(walked)) if self.is_backward else tuple(walked)
 
 
-class Part:
+class Segment:
     """Tasks `first` to `end` of a problem: they run after all before them and before all behind them.
 
     Within a part, tasks are numbered from 0.

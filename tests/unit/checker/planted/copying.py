@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hotdesk.analysis.copying.context import CopyContext
-from hotdesk.analysis.copying.copies import Memory
+from hotdesk.analysis.copying.copies import MemoryClasses
 from hotdesk.analysis.copying.effects import CopyEffects
 from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
 from hotdesk.checker import FaultKind
@@ -34,7 +34,7 @@ COPIES = {
         ),
     ),
     "a use of the source after the copy is lost": Case(
-        always(Memory, "next_touching", None),
+        always(MemoryClasses, "next_touching", None),
         WRONG_RESULTS,
         program(
             f"%s {ALLOC}", unary("exp", "%x", "%s"), f"%t {ALLOC}", COPY.format("%s", "%t"),
@@ -42,7 +42,7 @@ COPIES = {
         ),
     ),
     "the source is freed while it serves": Case(
-        both(always(Memory, "freeing", []), always(CopyContext, "freed_here", None)),
+        both(always(MemoryClasses, "freeing", []), always(CopyContext, "freed_here", None)),
         FaultKind.USE_AFTER_FREE,
         program(
             f"%s {ALLOC}", unary("exp", "%x", "%s"), f"%t {ALLOC}", COPY.format("%s", "%t"),
