@@ -16,7 +16,7 @@ import sympy
 from torch_mlir import ir
 
 from hotdesk.ir.context import entered, make_context, run_mlir_passes
-from hotdesk.passes.bufferize.one_shot import RESULT
+from hotdesk.ir.signature import RESULT
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps

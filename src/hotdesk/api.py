@@ -14,10 +14,9 @@ from hotdesk.budget import WithinBudget
 from hotdesk.donating import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.ir.context import bytecode, entered, of_bytecode
+from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function
-from hotdesk.models.callee import DONATED
 from hotdesk.ordering import LowerPeak
-from hotdesk.passes.tensor.prepare import KIND
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.executable import CompiledProgram, aligned
@@ -156,17 +155,17 @@ def _annotate(main: ir.Operation, captured: Captured) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
     from hotdesk.frontends.capture import Weight
 
-    attributes: list[ir.Attribute] = []
-    for argument in captured.arguments:
-        is_weight = isinstance(argument, Weight)
+    def stating(number: int, formal: Formal) -> Formal:
+        argument = captured.arguments[number]
         spec = argument.spec if isinstance(argument, Weight) else argument
-        entry: dict[str, ir.Attribute] = {KIND: ir.StringAttr.get("weight" if is_weight else "input")}
-        if spec.donated:
-            entry[DONATED] = ir.UnitAttr.get()
-        if any(not isinstance(dim, int) for dim in spec.shape):
-            entry["hotdesk.shape"] = ir.ArrayAttr.get([ir.StringAttr.get(str(dim)) for dim in spec.shape])
-        attributes.append(ir.DictAttr.get(entry))
-    main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        is_open = any(not isinstance(dim, int) for dim in spec.shape)
+        return formal.stating(
+            kind="weight" if isinstance(argument, Weight) else "input",
+            donated=spec.donated,
+            shape=[str(dim) for dim in spec.shape] if is_open else None,
+        )
+
+    set_signature(main, signature(main).stating(stating))
 
 
 def _program(

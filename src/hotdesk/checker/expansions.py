@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import PassManager, ir
 from hotdesk.errors import PassError
+from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.walking import captured_operands, entry_block, nested_ops
 
 _AS_THEY_ARE = frozenset({"linalg.generic", "linalg.index", "linalg.yield", "tm_tensor.yield"})
@@ -69,14 +70,8 @@ def _alone(op: ir.Operation, module: ir.Module, number: int) -> tuple[ir.Operati
     """A function that holds a copy of an op, and the values that its arguments stand for: each operand has its own."""
     captured = captured_operands(op)
     values = [*op.operands, *(value for _, _, value in captured)]
-    kind = ir.FunctionType.get([value.type for value in values], [])
-    attributes: dict[str, ir.Attribute] = {
-        "sym_name": ir.StringAttr.get(f"op{number}"),
-        "function_type": ir.TypeAttr.get(kind),
-    }
-    with ir.InsertionPoint(module.body):
-        function = ir.Operation.create("func.func", attributes=attributes, regions=1).operation
-    block = function.regions[0].blocks.append(*kind.inputs, arg_locs=[op.location] * len(values))
+    takes = FunctionSignature(formals(value.type for value in values), ())
+    function, block = new_function(f"op{number}", takes, ir.InsertionPoint(module.body), op.location)
     copy = cast(Any, op).clone(ir.InsertionPoint(block))
     with ir.InsertionPoint(block):
         ir.Operation.create("func.return")

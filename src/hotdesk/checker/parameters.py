@@ -10,16 +10,10 @@ from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import Formal, signature
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import entry_block, int_array, symbol_name
-from hotdesk.models.callee import HOLDS
-from hotdesk.passes.bufferize.one_shot import RESULT
-from hotdesk.passes.tensor.prepare import KIND
-
-_DONATED = "hotdesk.donated"
-ARENA = "hotdesk.arena"
-_ARENA_BYTES = "hotdesk.arena_bytes"
+from hotdesk.ir.walking import symbol_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +62,22 @@ def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
     Raises:
         InvalidIRError: sizes that an argument states are none.
     """
-    arguments = list(entry_block(function).arguments)
-    given: list[Any] = [{}] * len(arguments)
-    if "arg_attrs" in function.attributes:
-        given = list(cast(Any, function.attributes["arg_attrs"]))
+    given = signature(function).arguments
     stated = argument_shapes(function)
-    ours = read_only or any(RESULT in entry or KIND in entry for entry in given)
+    ours = read_only or any(each.result is not None or each.kind is not None for each in given)
     return [
         Parameter(
             number,
-            argument.type,
-            int(entry[RESULT].value) if RESULT in entry else None,
-            RESULT in entry or _DONATED in entry or ARENA in entry or not (ours or _only_read(entry)),
-            ARENA in entry,
-            str(entry[_ARENA_BYTES].value) if _ARENA_BYTES in entry else "",
-            int_array(entry[HOLDS]) if HOLDS in entry else (),
-            int(entry[ARENA].value) if ARENA in entry and isinstance(entry[ARENA], ir.IntegerAttr) else 0,
+            each.type,
+            each.result,
+            each.result is not None or each.donated or each.arena is not None or not (ours or _only_read(each)),
+            each.arena is not None,
+            each.sized_by,
+            each.holds,
+            each.arena or 0,
             stated.get(number, ()),
         )
-        for number, (argument, entry) in enumerate(zip(arguments, given, strict=True))
+        for number, each in enumerate(given)
     ]
 
 
@@ -104,9 +95,12 @@ def refuse_unknown(function: ir.Operation, found: Sequence[Parameter]) -> None:
         )
 
 
-def _only_read(entry: Any) -> bool:
-    if "llvm.readonly" in entry or "llvm.readnone" in entry:
+def _only_read(argument: Formal) -> bool:
+    if "llvm.readonly" in argument.attributes or "llvm.readnone" in argument.attributes:
         return True
-    if "bufferization.access" in entry:
-        return str(entry["bufferization.access"].value) in ("read", "none")
-    return "bufferization.writable" in entry and not entry["bufferization.writable"].value
+    if argument.declared_access is not None:
+        return argument.declared_access in ("read", "none")
+    return (
+        "bufferization.writable" in argument.attributes
+        and not cast(Any, argument.attributes["bufferization.writable"]).value
+    )

@@ -16,10 +16,10 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import SHAPE, signature
 from hotdesk.ir.sizes import OPAQUE, Size, parsed
 from hotdesk.ir.types import shape_of
 
-SHAPE = "hotdesk.shape"
 _DIM = re.compile(r"dim (\d+) of %arg(\d+)")
 
 
@@ -30,15 +30,13 @@ def argument_shapes(function: ir.Operation) -> dict[int, tuple[Size, ...]]:
         InvalidIRError: the attribute is no list of sizes, or not those of the argument's type.
     """
     shapes: dict[int, tuple[Size, ...]] = {}
-    if "arg_attrs" not in function.attributes:
-        return shapes
-    types = cast(Any, function.attributes["function_type"]).value.inputs
-    for number, attributes in enumerate(cast(Any, function.attributes["arg_attrs"])):
-        if SHAPE in attributes:
-            shapes[number] = _stated(function, attributes[SHAPE], types[number])
+    arguments = signature(function).arguments
+    for number, argument in enumerate(arguments):
+        if SHAPE in argument.attributes:
+            shapes[number] = _stated(function, argument.attributes[SHAPE], argument.type)
     for number in _followed(shapes) - shapes.keys():
-        if number < len(types) and isinstance(types[number], (ir.RankedTensorType, ir.MemRefType)):
-            static = enumerate(shape_of(types[number]))
+        if number < len(arguments) and isinstance(arguments[number].type, (ir.RankedTensorType, ir.MemRefType)):
+            static = enumerate(shape_of(arguments[number].type))
             shapes[number] = tuple(sympy.Symbol(dim_name(number, i)) if size is None else size for i, size in static)
     return shapes
 

@@ -80,33 +80,6 @@ def single_exit(function: ir.Operation) -> None:
         old.erase()
 
 
-def signature(function: ir.Operation) -> tuple[tuple[ir.Type, ...], tuple[ir.Type, ...]]:
-    """The types of arguments and results."""
-    function_type = cast(Any, function.attributes["function_type"]).value
-    return tuple(function_type.inputs), tuple(function_type.results)
-
-
-def set_signature(
-    function: ir.Operation, added: Sequence[tuple[ir.Type, Mapping[str, ir.Attribute]]], kept: Sequence[int]
-) -> None:
-    """Appends arguments, with their attributes, to a function's type, and keeps of its results those with these numbers.
-
-    The entry block and the returns are the caller's business.
-    """
-    inputs, results = signature(function)
-    types = ir.FunctionType.get([*inputs, *(each for each, _ in added)], [results[i] for i in kept])
-    function.attributes["function_type"] = ir.TypeAttr.get(types)
-    if "res_attrs" in function.attributes:
-        entries = list(cast(Any, function.attributes["res_attrs"]))
-        function.attributes["res_attrs"] = ir.ArrayAttr.get([entries[i] for i in kept])
-    if "arg_attrs" not in function.attributes and not any(attributes for _, attributes in added):
-        return
-    known = "arg_attrs" in function.attributes
-    old = list(cast(Any, function.attributes["arg_attrs"])) if known else [ir.DictAttr.get({})] * len(inputs)
-    new = [ir.DictAttr.get(dict(attributes)) for _, attributes in added]
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get([*old, *new])
-
-
 def rebuild_call(call: ir.Operation, operands: Sequence[ir.Value], kept: Sequence[int]) -> ir.Operation:
     """A call with other operands, and of its results those with these numbers, in place of an old one.
 

@@ -23,16 +23,10 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.functions import callee_name, signature
+from hotdesk.ir.functions import callee_name
+from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_memref, is_tensor, shape_of
 from hotdesk.ir.walking import is_declaration
-
-ACCESS = "hotdesk.access"
-HOLDS = "hotdesk.holds"
-RESULT = "bufferize.result"
-SIZES = "hotdesk.sizes"
-DONATED = "hotdesk.donated"
-_DECLARED = "bufferization.access"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,35 +78,23 @@ def callee_of(call: ir.Operation) -> Callee | None:
 
 def read_callee(function: ir.Operation) -> Callee:
     """What is known of a function, as far as it is rewritten."""
-    inputs, results = signature(function)
-    entries = _entries(function, len(inputs))
+    known = signature(function)
     if is_declaration(function):
-        access = [str(entry[_DECLARED].value) if _DECLARED in entry else "read-write" for entry in entries]
+        access = [each.declared_access or "read-write" for each in known.arguments]
         return Callee(_numbered(access, "read"), _numbered(access, "write"))
-    if any(is_tensor(each) for each in (*inputs, *results)):
-        donated = frozenset(i for i, entry in enumerate(entries) if DONATED in entry)
-        static = {i: () for i, each in enumerate(results) if is_tensor(each) and None not in shape_of(each)}
-        return Callee(frozenset(range(len(inputs))), donated, {}, static)
-    own = [entry for entry in entries if RESULT not in entry]
-    access = [str(entry[ACCESS].value) if ACCESS in entry else "read" for entry in own]
-    held = {int(result): i for i, entry in enumerate(own) if HOLDS in entry for result in entry[HOLDS]}
-    arguments = {int(entry[RESULT].value): _sizes(entry) for entry in entries if RESULT in entry}
+    if any(map(is_tensor, known.types)):
+        donated = frozenset(i for i, each in enumerate(known.arguments) if each.donated)
+        static = {i: () for i, each in enumerate(known.outputs) if is_tensor(each) and None not in shape_of(each)}
+        return Callee(frozenset(range(len(known.arguments))), donated, {}, static)
+    own = [each for each in known.arguments if each.result is None]
+    access = [each.access or "read" for each in own]
+    held = {result: i for i, each in enumerate(own) for result in each.holds}
+    arguments = {each.result: each.sizes for each in known.arguments if each.result is not None}
     return Callee(_numbered(access, "read"), _numbered(access, "write"), held, arguments)
-
-
-def _entries(function: ir.Operation, count: int) -> list[Any]:
-    if "arg_attrs" not in function.attributes:
-        return [{}] * count
-    return list(cast(Any, function.attributes["arg_attrs"]))
 
 
 def _numbered(access: list[str], word: str) -> frozenset[int]:
     return frozenset(i for i, each in enumerate(access) if word in each)
-
-
-def _sizes(entry: Any) -> tuple[tuple[int, int], ...]:
-    flat = [int(each) for each in entry[SIZES]] if SIZES in entry else []
-    return tuple(zip(flat[::2], flat[1::2], strict=True))
 
 
 def returned(call: ir.Operation, callee: Callee) -> list[int]:
@@ -126,6 +108,4 @@ def returned(call: ir.Operation, callee: Callee) -> list[int]:
 
 def retype_declaration(function: ir.Operation, memref_of: Callable[[ir.Type], ir.Type]) -> None:
     """Makes a declaration on tensors one on memrefs, of the types that tensors become; results are new memory."""
-    inputs, results = signature(function)
-    takes, gives = ([memref_of(each) if is_tensor(each) else each for each in types] for types in (inputs, results))
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(takes, gives))
+    set_signature(function, signature(function).retyped(lambda kind: memref_of(kind) if is_tensor(kind) else kind))

@@ -8,12 +8,10 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.context import entered
+from hotdesk.ir.signature import SHAPE, Formal, signature
 from hotdesk.ir.types import element_of, shape_of
-from hotdesk.ir.walking import defined_functions, entry_block, symbol_name
-from hotdesk.passes.bufferize.results import RESULT
-from hotdesk.passes.tensor.prepare import KIND
+from hotdesk.ir.walking import defined_functions, symbol_name
 
-_SHAPE = "hotdesk.shape"
 _sympify: Any = sympy.sympify
 
 
@@ -24,25 +22,19 @@ def prepared_types(module: ir.Module) -> list[tuple[tuple[int, ...], str]]:
         functions = {symbol_name(function): function for function in defined_functions(module)}
         if "prepare" not in functions:
             return []
-        main = functions["main"]
-        pairs = zip(entry_block(main).arguments, _entries(main), strict=False)
-        found = [(a.type, entry) for a, entry in pairs if KIND in entry and entry[KIND].value == "prepared"]
+        found = [each for each in signature(functions["main"]).arguments if each.kind == "prepared"]
         made = found[len(found) - _result_count(functions["prepare"]) :]
-        return [(_shape(kind, entry), element_of(kind)) for kind, entry in made]
-
-
-def _entries(function: ir.Operation) -> list[Any]:
-    return list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
+        return [(_shape(each), element_of(each.type)) for each in made]
 
 
 def _result_count(function: ir.Operation) -> int:
     """How many results a function has, in memory of the caller's or returned."""
-    returned: Any = cast(Any, function.attributes["function_type"]).value.results
-    return sum(RESULT in entry for entry in _entries(function)) + len(returned)
+    known = signature(function)
+    return sum(each.result is not None for each in known.arguments) + len(known.results)
 
 
-def _shape(kind: ir.Type, entry: Any) -> tuple[int, ...]:
-    sizes = shape_of(kind)
+def _shape(argument: Formal) -> tuple[int, ...]:
+    sizes = shape_of(argument.type)
     if None not in sizes:
         return cast("tuple[int, ...]", sizes)
-    return tuple(int(_sympify(each.value)) for each in entry[_SHAPE])
+    return tuple(int(_sympify(each.value)) for each in cast(Any, argument.attributes[SHAPE]))

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Protocol
 
 from hotdesk._bindings import ir
+from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import entry_block
-from hotdesk.models.callee import DONATED, HOLDS, RESULT
 
 Windows = tuple[tuple[int, int], ...]
 
@@ -44,15 +44,13 @@ class CallersMemory:
 def callers_memory(function: ir.Operation) -> CallersMemory:
     """What the attributes of a function on memrefs say of its arguments."""
     arguments = list(entry_block(function).arguments)
-    given: list[Any] = list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
     results: dict[int, ir.Value] = {}
     donated: list[ir.Value] = []
-    for argument, entry in zip(arguments, given, strict=False):
-        if RESULT in entry:
-            results[int(entry[RESULT].value)] = argument
-        if HOLDS in entry:
-            results.update((int(number), argument) for number in entry[HOLDS])
-        if DONATED in entry and is_memref(argument.type):
+    for argument, told in zip(arguments, signature(function).arguments, strict=True):
+        if told.result is not None:
+            results[told.result] = argument
+        results.update((number, argument) for number in told.holds)
+        if told.donated and is_memref(argument.type):
             donated.append(argument)
     return CallersMemory(tuple(results[number] for number in sorted(results)), tuple(donated))
 

@@ -44,6 +44,7 @@ from hotdesk.analysis.memrefs.memref_views import View, Views
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.types import DYNAMIC, element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, int_array
@@ -234,7 +235,4 @@ def _has_own_addresses(view: View) -> bool:
 
 
 def _is_noalias(function: ir.Operation, argument: ir.Value) -> bool:
-    if "arg_attrs" not in function.attributes:
-        return False
-    entries = list(cast(Any, function.attributes["arg_attrs"]))
-    return "llvm.noalias" in entries[cast(Any, argument).arg_number]
+    return signature(function).arguments[int(cast(Any, argument).arg_number)].no_alias

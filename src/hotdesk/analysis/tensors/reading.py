@@ -11,6 +11,7 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, FlowEdge
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_buffer, is_tensor, shape_of
@@ -78,7 +79,7 @@ class _Reader:
         ops = tuple(cast("list[OpRecord]", self._ops))
         blocks = tuple(cast("list[BlockRecord]", self._blocks))
         arguments = blocks[0].arguments
-        kinds, donated = _argument_attributes(self._function, len(arguments))
+        kinds, donated = _argument_attributes(self._function)
         writable = range(len(arguments)) if self._owned else donated
         return FunctionRecord(
             ops,
@@ -234,9 +235,7 @@ def _facts(operation: ir.Operation, model: OpModel | None, has_tensors: bool) ->
     )
 
 
-def _argument_attributes(function: ir.Operation, count: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    if "arg_attrs" not in function.attributes:
-        return ("input",) * count, ()
-    attributes: list[Any] = list(cast(Any, function.attributes["arg_attrs"]))
-    kinds = tuple(a["hotdesk.kind"].value if "hotdesk.kind" in a else "input" for a in attributes)
-    return kinds, tuple(i for i, a in enumerate(attributes) if "hotdesk.donated" in a)
+def _argument_attributes(function: ir.Operation) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    arguments = signature(function).arguments
+    kinds = tuple(each.kind or "input" for each in arguments)
+    return kinds, tuple(number for number, each in enumerate(arguments) if each.donated)

@@ -16,11 +16,11 @@ from hotdesk.checker.arenas import settle
 from hotdesk.checker.buffers import CheckedBuffer, MemRef, row_major
 from hotdesk.checker.interpreter import Frame, Implementation, Interpreter, OpReader, Step, Terminator, leave
 from hotdesk.checker.overlaps import overlapping
-from hotdesk.checker.parameters import ARENA
 from hotdesk.checker.races import Touch
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import dtype_of, xp
 from hotdesk.explain import Source
+from hotdesk.ir.signature import ARENA
 from hotdesk.ir.types import DYNAMIC
 
 _HEAP_ALIGNMENT = 16  # bytes, what malloc promises

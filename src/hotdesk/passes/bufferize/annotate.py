@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.access import Access, argument_access
@@ -21,11 +21,11 @@ from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
+from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import all_functions
 from hotdesk.passes.base import Pass
 
 ATTRIBUTE = "__inplace_operands_attr__"
-ACCESS = "bufferization.access"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +51,9 @@ def _entries(op: OpRecord, analysis: InPlaceAnalysis) -> ir.Attribute:
 
 
 def annotate_arguments(function: ir.Operation, accesses: tuple[Access | None, ...]) -> None:
-    if not any(accesses):
-        return
-    attributes = function.attributes
-    given = cast(Any, attributes["arg_attrs"]) if "arg_attrs" in attributes else [ir.DictAttr.get({})] * len(accesses)
-    annotated = [_with_access(entry, access) for entry, access in zip(given, accesses, strict=True)]
-    attributes["arg_attrs"] = ir.ArrayAttr.get(annotated)
+    if any(accesses):
+        set_signature(function, signature(function).stating(lambda number, each: _with_access(each, accesses[number])))
 
 
-def _with_access(attributes: Any, access: Access | None) -> ir.Attribute:
-    entry: dict[str, ir.Attribute] = {named.name: named.attr for named in attributes}
-    if access is not None:
-        entry[ACCESS] = ir.StringAttr.get(access.value)
-    return ir.DictAttr.get(entry)
+def _with_access(argument: Formal, access: Access | None) -> Formal:
+    return argument if access is None else argument.stating(declared_access=access.value)

@@ -21,15 +21,16 @@ buffers, kept as results by `hotdesk-func-bufferize` or appended to the argument
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import named_functions, signature
+from hotdesk.ir.functions import named_functions
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import FunctionSignature, set_signature, signature
 from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
@@ -48,7 +49,7 @@ class DecomposeTypes(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         parts = _Parts(decompositions())
         functions = named_functions(module)
-        changing = {name for name, f in functions.items() if any(map(parts.of_type, sum(signature(f), ())))}
+        changing = {name for name, f in functions.items() if any(map(parts.of_type, signature(f).types))}
         require_calls_alone(module, changing)
         for function in functions.values():
             for block in function.regions[0].blocks:
@@ -213,11 +214,9 @@ def _segments(op: ir.Operation, groups: Sequence[Sequence[ir.Value]]) -> dict[st
 
 
 def _retype(function: ir.Operation, parts: _Parts) -> None:
-    inputs, results = signature(function)
-    flat = [[kind for each in types for kind in parts.flat_types(each)] for types in (inputs, results)]
-    for name, types in (("arg_attrs", inputs), ("res_attrs", results)):
-        if name in function.attributes:
-            entries = zip(cast(Any, function.attributes[name]), types, strict=True)
-            spread = [entry for entry, kind in entries for _ in parts.flat_types(kind)]
-            function.attributes[name] = ir.ArrayAttr.get(spread)
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(flat[0], flat[1]))
+    known = signature(function)
+    arguments, results = (
+        tuple(replace(each, type=kind) for each in formals for kind in parts.flat_types(each.type))
+        for formals in (known.arguments, known.results)
+    )
+    set_signature(function, FunctionSignature(arguments, results))

@@ -28,10 +28,9 @@ from hotdesk.ir.functions import (
     named_functions,
     rebuild_call,
     returns_of,
-    set_signature,
-    signature,
 )
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, entry_block, modules
 from hotdesk.passes.base import Pass
@@ -83,7 +82,7 @@ def _equivalent(function: ir.Operation) -> dict[int, int]:
     """Results that every return gives the same argument, with the argument's number."""
     returns = returns_of(function)
     found: dict[int, int] = {}
-    for number, result in enumerate(signature(function)[1]):
+    for number, result in enumerate(signature(function).outputs):
         arguments = {_argument(op.operands[number], function) for op in returns} if is_memref(result) else {None}
         argument = arguments.pop() if len(arguments) == 1 else None
         if argument is not None:
@@ -103,7 +102,7 @@ def _argument(value: ir.Value, function: ir.Operation) -> int | None:
 
 
 def _drop(function: ir.Operation, calls: tuple[ir.Operation, ...], dropped: dict[int, int]) -> None:
-    kept = [i for i in range(len(signature(function)[1])) if i not in dropped]
+    kept = [i for i in range(len(signature(function).outputs)) if i not in dropped]
     for call in calls:
         new = rebuild_call(call, list(call.operands), kept)
         for number, argument in dropped.items():
@@ -115,4 +114,4 @@ def _drop(function: ir.Operation, calls: tuple[ir.Operation, ...], dropped: dict
     for op in returns_of(function):
         create("func.return", [op.operands[i] for i in kept], [], before=op)
         op.erase()
-    set_signature(function, [], kept)
+    set_signature(function, signature(function).keeping(kept))

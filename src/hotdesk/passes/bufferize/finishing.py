@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import callee_name, named_functions, signature
+from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import placed
+from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import dynamic_layout, is_memref
 from hotdesk.ir.walking import is_declaration, nested_ops
 from hotdesk.models.callee import retype_declaration
@@ -33,14 +36,14 @@ def retype_declarations(module: ir.Module, conventions: Conventions) -> None:
 
 def _loosen(function: ir.Operation) -> None:
     """Lets a declaration take memrefs of any layout."""
-    inputs, results = signature(function)
-    takes = [dynamic_layout(each) if is_memref(each) else each for each in inputs]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(takes, list(results)))
+    known = signature(function)
+    loose = known.retyped(lambda kind: dynamic_layout(kind) if is_memref(kind) else kind)
+    set_signature(function, replace(loose, results=known.results))
 
 
 def _fit_calls(module: ir.Module) -> None:
     """Casts what calls pass to the layouts that functions take."""
-    types = {name: signature(function)[0] for name, function in named_functions(module).items()}
+    types = {name: signature(function).inputs for name, function in named_functions(module).items()}
     for op in list(nested_ops(module.operation)):
         if op.name != "func.call":
             continue

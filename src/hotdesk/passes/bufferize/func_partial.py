@@ -19,8 +19,9 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import callee_name, named_functions, signature
+from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import placed
+from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import modules, nested_ops
 from hotdesk.passes.base import Pass
@@ -56,8 +57,7 @@ def _bufferize(function: ir.Operation, changing: dict[str, ir.Operation]) -> Non
 
 
 def _has_tensors(function: ir.Operation) -> bool:
-    arguments, results = signature(function)
-    return any(is_tensor(each) for each in (*arguments, *results))
+    return any(map(is_tensor, signature(function).types))
 
 
 def _rewrite(op: ir.Operation, changing: dict[str, ir.Operation]) -> None:
@@ -91,7 +91,4 @@ def _rewrite_call(op: ir.Operation) -> None:
 
 
 def _retype(function: ir.Operation) -> None:
-    arguments, results = (
-        [memref_of(each) if is_tensor(each) else each for each in types] for types in signature(function)
-    )
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(arguments, results))
+    set_signature(function, signature(function).retyped(lambda kind: memref_of(kind) if is_tensor(kind) else kind))

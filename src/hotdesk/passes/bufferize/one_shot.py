@@ -51,14 +51,12 @@ from hotdesk.passes.bufferize.between_spaces import copy_between_spaces
 from hotdesk.passes.bufferize.conventions import Conventions
 from hotdesk.passes.bufferize.expanding import expand_ops
 from hotdesk.passes.bufferize.finishing import align, retype_declarations
-from hotdesk.passes.bufferize.results import RESULT, place_results
+from hotdesk.passes.bufferize.results import place_results
 from hotdesk.passes.bufferize.returning_once import return_once
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.passes.bufferize.staying import refuse_elsewhere
 from hotdesk.passes.bufferize.unranked import buffers_of_unranked
 from hotdesk.passes.collecting import collection_put_off
-
-__all__ = ["RESULT", "OneShotBufferize"]
 
 RETURNED = "returned"
 IDENTITY, DYNAMIC, INFERRED = "identity-layout-map", "fully-dynamic-layout-map", "infer-layout-map"

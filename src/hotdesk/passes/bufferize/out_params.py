@@ -21,7 +21,7 @@ argument. It has to be made in the entry block, be what every return gives in th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -36,17 +36,15 @@ from hotdesk.ir.functions import (
     named_functions,
     rebuild_call,
     returns_of,
-    set_signature,
-    signature,
 )
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.recompute import are_known, computed
+from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, modules, segment_sizes
 from hotdesk.passes.base import Pass
-from hotdesk.passes.bufferize.one_shot import RESULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +102,7 @@ class BufferResultsToOutParams(Pass):
         results: list[_Result] = []
         decisions: list[Decision] = []
         known = SymbolicSizes(function) if returns_of(function) else None
-        for number, result in enumerate(signature(function)[1]):
+        for number, result in enumerate(signature(function).outputs):
             if not is_memref(result):
                 continue
             subject, because = f"result {number} of @{name}", _sources(function, number)
@@ -149,7 +147,7 @@ class BufferResultsToOutParams(Pass):
     def _change_function(self, function: ir.Operation, results: Sequence[_Result]) -> None:
         returns = returns_of(function)
         moved = {result.number for result in results}
-        kept = [i for i in range(len(signature(function)[1])) if i not in moved]
+        kept = [i for i in range(len(signature(function).outputs)) if i not in moved]
         arguments: list[ir.Value] = []
         if returns:
             block = entry_block(function)
@@ -164,11 +162,10 @@ class BufferResultsToOutParams(Pass):
                     elementwise_copy([op.operands[result.number]], argument, None, len(shape_of(result.type)), op)
             create("func.return", [op.operands[i] for i in kept], [], before=op)
             op.erase()
-        set_signature(function, [(result.type, self._attributes(result)) for result in results], kept)
+        set_signature(function, signature(function).keeping(kept).with_arguments(map(self._argument, results)))
 
-    def _attributes(self, result: _Result) -> Mapping[str, ir.Attribute]:
-        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), result.number)
-        return {RESULT: number} if self.add_result_attr else {}
+    def _argument(self, result: _Result) -> Formal:
+        return Formal(result.type).stating(result=result.number if self.add_result_attr else None)
 
 
 def _sources(function: ir.Operation, number: int) -> tuple[Source, ...]:
@@ -217,7 +214,7 @@ def _is_any_layout(memref: ir.Type) -> bool:
 
 def _change_calls(function: ir.Operation, calls: Sequence[ir.Operation], results: Sequence[_Result]) -> None:
     moved = {result.number for result in results}
-    kept = [i for i in range(len(signature(function)[1])) if i not in moved]
+    kept = [i for i in range(len(signature(function).outputs)) if i not in moved]
     for call in calls:
         places = [_place(result, function, call) for result in results]
         rebuild_call(call, [*call.operands, *places], kept)

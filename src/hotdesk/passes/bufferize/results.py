@@ -13,8 +13,8 @@ Callers find it in the signature (`models.callee`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.access import argument_access
@@ -24,16 +24,15 @@ from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
+from hotdesk.ir.signature import Formal, FunctionSignature, formals, set_signature, signature
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.ir.written_sizes import stated
-from hotdesk.models.callee import ACCESS, HOLDS, RESULT, SIZES, assumed
+from hotdesk.models.callee import assumed
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.passes.bufferize.viewing import viewed
-
-__all__ = ["RESULT", "place_results"]
 
 Sizes = tuple[tuple[int, int], ...]
 
@@ -242,40 +241,27 @@ class _Placing:
 def _set_type(node: Callable, boundary: _Boundary, kept: list[ir.Type]) -> None:
     function = node.function
     block = entry_block(function)
-    function_type = ir.FunctionType.get([a.type for a in block.arguments], kept)
-    function.attributes["function_type"] = ir.TypeAttr.get(function_type)
-    attributes = _entries(function, len(block.arguments) - len(boundary.added))
-    i64 = ir.IntegerType.get_signless(64)
-    for number, sizes in boundary.added.items():
-        shape = [ir.StringAttr.get(stated(size)) for size in boundary.shapes[number]]
-        entry: dict[str, ir.Attribute] = {
-            RESULT: ir.IntegerAttr.get(i64, number),
-            "hotdesk.shape": ir.ArrayAttr.get(shape),
-        }
-        if sizes and node.called:
-            entry[SIZES] = integers([each for pair in sizes for each in pair])
-        attributes.append(entry)
+    known = signature(function)
+    own = zip(known.arguments, block.arguments, strict=False)  # what is added has no place in the old signature
+    arguments = [replace(each, type=argument.type) for each, argument in own]
+    for argument, (number, sizes) in zip(list(block.arguments)[len(arguments) :], boundary.added.items(), strict=True):
+        shape = [stated(size) for size in boundary.shapes[number]]
+        told = sizes if sizes and node.called else None
+        arguments.append(Formal(argument.type).stating(result=number, shape=shape, sizes=told))
     for argument in boundary.held.values():
-        attributes[argument][HOLDS] = integers([number for number, each in boundary.held.items() if each == argument])
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in attributes])
-    if "res_attrs" in function.attributes:
-        del function.attributes["res_attrs"]
+        held = [number for number, each in boundary.held.items() if each == argument]
+        arguments[argument] = arguments[argument].stating(holds=held)
+    set_signature(function, FunctionSignature(tuple(arguments), formals(kept)))
 
 
 def _tell_callers(function: ir.Operation, record: FunctionRecord, rewriting: Rewriting) -> None:
-    entries = _entries(function, len(entry_block(function).arguments))
-    for number, access in enumerate(argument_access(record, rewriting.analysis)):
-        if access is None:
-            continue
-        entries[number][ACCESS] = ir.StringAttr.get(access.value)
-    function.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])
+    accesses = argument_access(record, rewriting.analysis)
 
+    def stating(number: int, argument: Formal) -> Formal:
+        access = accesses[number] if number < len(accesses) else None
+        return argument if access is None else argument.stating(access=access.value)
 
-def _entries(function: ir.Operation, count: int) -> list[dict[str, ir.Attribute]]:
-    if "arg_attrs" not in function.attributes:
-        return [{} for _ in range(count)]
-    given = cast(Any, function.attributes["arg_attrs"])
-    return [{named.name: named.attr for named in entry} for entry in given]
+    set_signature(function, signature(function).stating(stating))
 
 
 def _seen_as(argument: ir.Value, allocation: ir.Value, op: ir.Operation) -> ir.Value:

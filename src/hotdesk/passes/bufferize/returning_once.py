@@ -11,12 +11,11 @@ Callers free each result, so a buffer must not be returned twice, and a copy of 
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import callee_name
+from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
 
@@ -69,13 +68,8 @@ def _shorten(function: ir.Operation, repeated: dict[int, int]) -> None:
         kept = [value for number, value in enumerate(op.operands) if number not in repeated]
         create("func.return", kept, [], before=op)
         op.erase()
-    signature = cast(Any, function.attributes["function_type"]).value
-    types = [kind for number, kind in enumerate(signature.results) if number not in repeated]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(list(signature.inputs), types))
-    if "res_attrs" in function.attributes:
-        entries: list[ir.Attribute] = list(cast(Any, function.attributes["res_attrs"]))
-        left = [entry for number, entry in enumerate(entries) if number not in repeated]
-        function.attributes["res_attrs"] = ir.ArrayAttr.get(left)
+    known = signature(function)
+    set_signature(function, known.keeping(number for number in range(len(known.results)) if number not in repeated))
 
 
 def _shortened(call: ir.Operation, repeated: dict[int, int]) -> ir.Operation:

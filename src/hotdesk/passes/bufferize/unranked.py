@@ -25,14 +25,14 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import alloc, create, index_constant
-from hotdesk.ir.functions import callee_name, named_functions, signature
+from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import DYNAMIC, is_tensor, memref_of, shape_of, unranked_memref_of
 from hotdesk.ir.walking import defining_op, is_declaration, nested_ops
 from hotdesk.models.registry import model_of
 
 _PASSED_ON = frozenset(("func.call", "func.return", "arith.select"))
-_ACCESS = "bufferization.access"
 _HINT = "Casts, calls, control flow, `arith.select`, `tensor.dim`, `tensor.rank` and default memory take it; else cast it first."
 
 
@@ -56,11 +56,10 @@ def _is_unranked(value: ir.Value) -> bool:
 
 
 def _retype(function: ir.Operation) -> None:
-    inputs, results = signature(function)
-    if any(isinstance(kind, ir.UnrankedTensorType) for kind in (*inputs, *results)):
+    known = signature(function)
+    if any(isinstance(kind, ir.UnrankedTensorType) for kind in known.types):
         with placed(function.location):
-            takes, gives = [_buffer_type(kind) for kind in inputs], [_buffer_type(kind) for kind in results]
-        function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(takes, gives))
+            set_signature(function, known.retyped(_buffer_type))
 
 
 def _buffer_type(kind: ir.Type) -> ir.Type:
@@ -198,11 +197,9 @@ def _pass(call: ir.Operation, operands: Sequence[int], callee: ir.Operation | No
     """Gives a function without a body, which may write what it is passed, copies."""
     if callee is not None and not is_declaration(callee):
         return
-    known = callee is not None and "arg_attrs" in callee.attributes
-    entries: list[Any] = list(cast(Any, callee.attributes["arg_attrs"])) if callee is not None and known else []
+    told = () if callee is None else signature(callee).arguments
     for number in operands:
-        only_read = known and _ACCESS in entries[number] and entries[number][_ACCESS].value in ("read", "none")
-        if not only_read:
+        if not told or told[number].declared_access not in ("read", "none"):
             call.operands[number] = copied_by_rank(call.operands[number], call)
 
 

@@ -9,10 +9,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes, Measure
 from hotdesk.analysis.allocations.merging import Arena
 from hotdesk.ir.building import create, index_constant
-from hotdesk.ir.functions import signature
+from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
 from hotdesk.planning.sizes.symbolic_offsets import Extent
-
-ARENA_BYTES = "hotdesk.arena_bytes"
 
 
 class ArenaCode:
@@ -75,13 +73,9 @@ class ArenaCode:
 
 def make_size_function(name: str, function: ir.Operation, total: ir.Value, sizes: ArenaSizes) -> None:
     """Makes a function of that name, which takes the arguments of another one and returns the bytes of its arena."""
-    types, index = signature(function)[0], ir.IndexType.get()
-    attributes = {
-        "sym_name": ir.StringAttr.get(name),
-        "function_type": ir.TypeAttr.get(ir.FunctionType.get(list(types), [index])),
-    }
-    made = create("func.func", [], [], attributes, regions=1, before=function)
-    block = made.regions[0].blocks.append(*types, arg_locs=[function.location] * len(types))
+    index = ir.IndexType.get()
+    takes = FunctionSignature(formals(signature(function).inputs), formals([index]))
+    _, block = new_function(name, takes, ir.InsertionPoint(function), function.location)
     with ir.InsertionPoint(block), function.location:
         zero = ir.Operation.create(
             "arith.constant", results=[index], attributes={"value": ir.IntegerAttr.get(index, 0)}

@@ -45,19 +45,17 @@ from hotdesk.ir.functions import (
     named_functions,
     rebuild_call,
     returns_of,
-    set_signature,
-    signature,
 )
+from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.types import DYNAMIC
 from hotdesk.ir.walking import entry_block, modules, symbol_name
 from hotdesk.passes.base import Pass
-from hotdesk.passes.buffers.arena_code import ARENA_BYTES, ArenaCode, make_size_function
+from hotdesk.passes.buffers.arena_code import ArenaCode, make_size_function
 from hotdesk.passes.buffers.share import byte_view, new_bytes
 from hotdesk.planning import NO_REUSE, STRATEGIES
 from hotdesk.planning.placement import cpsat
 from hotdesk.planning.sizes.symbolic_offsets import Extent
 
-ARENA = "hotdesk.arena"
 _MODES = ("argument", "allocate")
 
 
@@ -165,7 +163,7 @@ def _as_argument(
     function: ir.Operation, arena: Arena, sizes: ArenaSizes, code: ArenaCode, callers: _Callers
 ) -> ir.Value:
     memref = ir.MemRefType.get([_count(arena)], ir.IntegerType.get_signless(8))
-    attributes: dict[str, ir.Attribute] = {ARENA: ir.IntegerAttr.get(ir.IntegerType.get_signless(64), arena.alignment)}
+    argument = Formal(memref).stating(arena=arena.alignment)
     total = [] if code.bytes is None else [code.bytes]
     if total and not is_private(function):
         name = f"{symbol_name(function)}_arena_bytes"
@@ -173,7 +171,7 @@ def _as_argument(
             name += "_"
         callers.names.add(name)
         make_size_function(name, function, total[0], sizes)
-        attributes[ARENA_BYTES] = ir.FlatSymbolRefAttr.get(name)
+        argument = argument.stating(sized_by=name)
     for call in callers.calls:
         bytes_there = sizes.recomputation.compute(total, call, list(call.operands))
         given = new_bytes(_count(arena), bytes_there, arena.alignment, call)
@@ -181,5 +179,5 @@ def _as_argument(
         create("memref.dealloc", [given], [], before=new).move_after(new)
         call.erase()
     memory = entry_block(function).add_argument(memref, function.location)
-    set_signature(function, [(memref, attributes)], range(len(signature(function)[1])))
+    set_signature(function, signature(function).with_arguments([argument]))
     return memory

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
+from hotdesk.ir.signature import formals, set_signature, signature
 
 
 def remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.Type]) -> ir.Operation:
@@ -23,12 +25,8 @@ def remade(old: ir.Operation, operands: Sequence[ir.Value], types: Sequence[ir.T
 
 def widen_signature(function: ir.Operation, flags: int) -> None:
     """Gives the type of a function so many more results of type `i1`."""
-    kind = cast(Any, function.attributes["function_type"]).value
-    types = [*kind.results, *([bit_type()] * flags)]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(list(kind.inputs), types))
-    if "res_attrs" in function.attributes:
-        told = [*cast(Any, function.attributes["res_attrs"]), *([ir.DictAttr.get({})] * flags)]
-        function.attributes["res_attrs"] = ir.ArrayAttr.get(told)
+    known = signature(function)
+    set_signature(function, replace(known, results=(*known.results, *formals([bit_type()] * flags))))
 
 
 def bit_type() -> ir.Type:

@@ -22,8 +22,7 @@ calls any more is left to `symbol-dce`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
@@ -32,7 +31,8 @@ from hotdesk.analysis.allocations.argument_reuse import ArgumentReuse, Handover
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
-from hotdesk.ir.functions import callee_name, named_functions, set_signature, signature
+from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.signature import Formal, formals, set_signature, signature
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, entry_block, modules
 from hotdesk.passes.base import Pass
@@ -178,7 +178,7 @@ def _make(function: ir.Operation, name: str, argument: int, result: int, form: s
         out.replace_all_uses_with(old)
     _drop(clone, argument, result, given)
     block.erase_argument(result)
-    set_signature(clone, [(kind, {}) for kind in added], range(len(signature(clone)[1])))
+    set_signature(clone, signature(clone).with_arguments(formals(added)))
 
 
 def _dynamic(memref: ir.Type) -> int:
@@ -187,11 +187,6 @@ def _dynamic(memref: ir.Type) -> int:
 
 def _drop(function: ir.Operation, argument: int, result: int, given: ir.Type) -> None:
     """Takes an argument out of a signature, and says nothing of another one but its type: what was said held for one of them."""
-    inputs, results = signature(function)
-    types: Sequence[ir.Type] = [given if n == argument else kind for n, kind in enumerate(inputs) if n != result]
-    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(list(types), list(results)))
-    if "arg_attrs" in function.attributes:
-        entries = list(cast(Any, function.attributes["arg_attrs"]))
-        entries[argument] = ir.DictAttr.get({})
-        del entries[result]
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get(entries)
+    known = signature(function)
+    arguments = [Formal(given) if n == argument else each for n, each in enumerate(known.arguments) if n != result]
+    set_signature(function, replace(known, arguments=tuple(arguments)))

@@ -20,6 +20,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
 from hotdesk.ir.building import integers
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
@@ -154,24 +155,11 @@ def _function(
     alone = disjoint(resolved, [value in written for value in memrefs])
     pointers: list[ir.Type] = [ir.MemRefType.get([], cast(Any, value.type).element_type) for value in memrefs]
     indices = sum(len(place.unknowns()) for place in resolved) + extra_indices
-    types = [*pointers, *([ir.IndexType.get()] * indices)]
-    attributes = [ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()} if a else {}) for a in alone]
-    attributes += [ir.DictAttr.get({})] * indices
+    takes = [Formal(kind).stating(no_alias=each) for kind, each in zip(pointers, alone, strict=True)]
+    takes += formals([ir.IndexType.get()] * indices)
     if has_checks:
-        types.append(ir.MemRefType.get([], ir.IntegerType.get_signless(32)))
-        attributes.append(ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()}))
-    with ir.InsertionPoint(module.body), op.location:
-        function = ir.Operation.create(
-            "func.func",
-            attributes={
-                "sym_name": ir.StringAttr.get("KERNEL"),
-                "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
-                "arg_attrs": ir.ArrayAttr.get(attributes),
-            },
-            regions=1,
-        ).operation
-    block = function.regions[0].blocks.append(*types, arg_locs=[op.location] * len(types))
-    return function, block
+        takes.append(Formal(ir.MemRefType.get([], ir.IntegerType.get_signless(32))).stating(no_alias=True))
+    return new_function("KERNEL", FunctionSignature(tuple(takes), ()), ir.InsertionPoint(module.body), op.location)
 
 
 def _seen(pointer: ir.Value, view: View, rest: Any, point: ir.InsertionPoint) -> ir.Value:

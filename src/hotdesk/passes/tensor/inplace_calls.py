@@ -32,11 +32,11 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import run_mlir_passes
-from hotdesk.ir.functions import callee_name, signature
+from hotdesk.ir.functions import callee_name
+from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 
-DONATED = "hotdesk.donated"
 LIVE, ALIASES, EXACT, LARGE = (
     f"hotdesk.{name}" for name in ("live_ranges", "alias_sets", "exact_candidates", "large_enough_candidates")
 )
@@ -149,15 +149,8 @@ def _call_instead(call: ir.Operation, callee: str) -> None:
     replace(call, create(CALL, list(call.operands), [r.type for r in call.results], attributes, before=call))
 
 
-def _entries(function: ir.Operation) -> list[dict[str, ir.Attribute]]:
-    """The attributes of each argument."""
-    count = len(signature(function)[0])
-    given = list(cast(Any, function.attributes["arg_attrs"])) if "arg_attrs" in function.attributes else []
-    return [{named.name: named.attr for named in entry} for entry in given] or [{} for _ in range(count)]
-
-
 def _donated(function: ir.Operation) -> Given:
-    return frozenset(number for number, entry in enumerate(_entries(function)) if DONATED in entry)
+    return frozenset(number for number, each in enumerate(signature(function).arguments) if each.donated)
 
 
 def _clone(function: ir.Operation, name: str, given: Given) -> ir.Operation:
@@ -165,10 +158,7 @@ def _clone(function: ir.Operation, name: str, given: Given) -> ir.Operation:
     clone = function.clone(ir.InsertionPoint.after(function)).operation
     clone.attributes["sym_name"] = ir.StringAttr.get(name)
     clone.attributes["sym_visibility"] = ir.StringAttr.get("private")
-    entries = _entries(function)
-    for number in given:
-        entries[number][DONATED] = ir.UnitAttr.get()
-    clone.attributes["arg_attrs"] = ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])
+    set_signature(clone, signature(clone).stating(lambda number, each: each.stating(donated=number in given)))
     return clone
 
 

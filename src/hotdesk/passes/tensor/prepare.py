@@ -22,8 +22,8 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function, set_signature, signature
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import (
@@ -37,7 +37,6 @@ from hotdesk.ir.walking import (
 from hotdesk.ir.written_sizes import stated
 from hotdesk.passes.base import Pass
 
-KIND, SHAPE = "hotdesk.kind", "hotdesk.shape"
 _RESHAPES = frozenset({"tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tensor.extract_slice"})
 _MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "tm_tensor"})
 
@@ -91,13 +90,7 @@ def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
 
 def argument_kinds(function: ir.Operation) -> list[str]:
     """`weight`, `input` or `prepared` for each argument; `input` where nothing is said."""
-    count = len(entry_block(function).arguments)
-    if "arg_attrs" not in function.attributes:
-        return ["input"] * count
-    return [
-        attributes[KIND].value if KIND in attributes else "input"
-        for attributes in cast(Any, function.attributes["arg_attrs"])
-    ]
+    return [each.kind or "input" for each in signature(function).arguments]
 
 
 def _bytes(value_type: ir.Type) -> int | None:
@@ -154,22 +147,11 @@ def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
     arguments = list(entry_block(main).arguments)
     kinds = argument_kinds(main)
     weights = [a for a, kind in zip(arguments, kinds, strict=True) if kind == "weight"]
-    attributes = _argument_attributes(main)
+    known = signature(main).arguments
     slice_ops = _backward_slice(frontier)
-    function_type = ir.FunctionType.get([w.type for w in weights], [v.type for v in frontier])
-    prepare = create(
-        "func.func",
-        [],
-        [],
-        {
-            "sym_name": ir.StringAttr.get("prepare"),
-            "function_type": ir.TypeAttr.get(function_type),
-            "arg_attrs": ir.ArrayAttr.get([attributes[cast(int, cast(Any, w).arg_number)] for w in weights]),
-        },
-        regions=1,
-        before=main,
-    )
-    block = prepare.regions[0].blocks.append(*[w.type for w in weights], arg_locs=[main.location] * len(weights))
+    takes = tuple(known[cast(int, cast(Any, weight).arg_number)] for weight in weights)
+    given = FunctionSignature(takes, formals(value.type for value in frontier))
+    _, block = new_function("prepare", given, ir.InsertionPoint(main), main.location)
     mapping: dict[ir.Value, ir.Value] = dict(zip(weights, block.arguments, strict=True))
     point = ir.InsertionPoint(block)
     for op in top_level_ops(main):
@@ -177,12 +159,6 @@ def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
             clone_with(op, mapping, point)
     with point, main.location:
         ir.Operation.create("func.return", operands=[mapping[v] for v in frontier])
-
-
-def _argument_attributes(function: ir.Operation) -> list[ir.Attribute]:
-    if "arg_attrs" in function.attributes:
-        return list(cast("list[ir.Attribute]", function.attributes["arg_attrs"]))
-    return [ir.DictAttr.get({})] * len(entry_block(function).arguments)
 
 
 def _backward_slice(values: list[ir.Value]) -> set[ir.Operation]:
@@ -212,17 +188,13 @@ def clone_with(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.In
 
 def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:
     block = entry_block(main)
-    old = ir.FunctionType(cast(Any, main.attributes["function_type"]).value)
-    attributes = _argument_attributes(main)
+    added: list[Formal] = []
     sizes = SymbolicSizes(main)
     shapes = [sizes.shape(value) if is_tensor(value.type) else () for value in frontier]
     for value, shape in zip(frontier, shapes, strict=True):
         argument = block.add_argument(value.type, value.location)
         value.replace_all_uses_with(argument)
-        entry: dict[str, ir.Attribute] = {KIND: ir.StringAttr.get("prepared")}
-        if is_tensor(value.type) and None in shape_of(value.type):
-            entry[SHAPE] = ir.ArrayAttr.get([ir.StringAttr.get(stated(size)) for size in shape])
-        attributes.append(ir.DictAttr.get(entry))
-    inputs = [*old.inputs, *(v.type for v in frontier)]
-    main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, old.results))
-    main.attributes["arg_attrs"] = ir.ArrayAttr.get(attributes)
+        is_open = is_tensor(value.type) and None in shape_of(value.type)
+        said = [stated(size) for size in shape] if is_open else None
+        added.append(Formal(value.type).stating(kind="prepared", shape=said))
+    set_signature(main, signature(main).with_arguments(added))
