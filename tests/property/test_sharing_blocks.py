@@ -12,10 +12,10 @@ from torch_mlir import ir
 from hotdesk.analysis.allocations import ranges
 from hotdesk.analysis.allocations.ranges import LiveRange
 from hotdesk.analysis.allocations.uses import Allocations
-from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.checker import Settings, check_module
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
+from hotdesk.program.dominance import Dominance
 from tests.running.peaks import peak_of
 from tests.structured.blocks import FLAGS, program_of_blocks
 

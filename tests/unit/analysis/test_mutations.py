@@ -142,7 +142,7 @@ def _last_use_lost(program: BufferProgram) -> BufferProgram:
 
 
 def _views_apart(program: BufferProgram) -> BufferProgram:
-    return replace(program, buffers=tuple(buffer._replace(sources=()) for buffer in program.buffers))
+    return replace(program, values=tuple(replace(buffer, sources=()) for buffer in program.values))
 
 
 def _one_op_early(function: Any) -> tuple[BufferUse, ...]:

@@ -16,13 +16,13 @@ from examples import own_op
 from hotdesk.analysis.in_place.inplace import analyse_in_place
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memory_effects import effects_of
-from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import PassError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import defined_functions, nested_ops
 from hotdesk.models import RESULTS, Facts, Flow, MemoryEffects, OpModel, model_of, register, registry
+from hotdesk.program.records import ENTRY, EXIT
 from tests.running import Executable
 
 T = "tensor<8xf32>"

@@ -83,6 +83,6 @@ class ArgumentOrder:
                 return _Touched(aliases, refusal=(Reason.ALIGNMENT_ASSUMED, op.operation))
             if is_touching(allocations, op):
                 touching.append(user)
-        tops = [allocations.dominance.within(user, program.blocks[0].number) for user in touching]
+        tops = [allocations.program.within(user, program.blocks[0].number) for user in touching]
         known = [top for top in tops if top is not None]
         return _Touched(aliases, min(known, default=-1), max(known, default=-1))

@@ -175,7 +175,7 @@ class Hoisting:
         known, kept = new_memory(op.operation), why_not_moved(op.operation)
         if known is None or kept is not None:
             return self._refused(allocation, kept or Reason.NOT_KNOWN_TO_MOVE, self.allocations.source(op.number))
-        around = self._dominance.within(op.number, place)
+        around = self._program.within(op.number, place)
         before = self._program.ops[self._program.blocks[place].last if around is None else around].operation
         frees = tuple(self._program.ops[free].operation for free in allocation.frees)
         unsure = tuple(i for i in known.sizes if not is_not_negative(op.operation.operands[i]))

@@ -66,7 +66,7 @@ def live_range(allocations: Allocations, allocation: Allocation) -> LiveRange | 
     if any(not _is_inside(allocations, place, found) for place in places):
         return _whole_region(allocations, home, found)
     touching = [user for user in allocation.users if is_touching(allocations, program.ops[user])]
-    lifted = [dominance.within(user, found) for user in touching]
+    lifted = [program.within(user, found) for user in touching]
     tops = sorted(top for top in lifted if top is not None)
     if not tops:
         return LiveRange(found, allocation.op, allocation.op)

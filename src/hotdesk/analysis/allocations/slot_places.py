@@ -70,8 +70,8 @@ class SlotPlaces:
         return found if self._is_sized(slot, found.block, found.first) else Reason.SIZE_DEFINED_BELOW
 
     def _within(self, slot: Slot, alone: Slot, block: int) -> SlotPlace | Reason:
-        firsts = [self._dominance.within(op, block) for op in (slot.first, alone.first)]
-        lasts = [self._dominance.within(free, block) for each in (slot, alone) for free in _frees(each)]
+        firsts = [self._program.within(op, block) for op in (slot.first, alone.first)]
+        lasts = [self._program.within(free, block) for each in (slot, alone) for free in _frees(each)]
         known = [first for first in firsts if first is not None]
         ends = [last for last in lasts if last is not None]
         if len(known) < len(firsts) or len(ends) < len(lasts):
@@ -89,7 +89,7 @@ class SlotPlaces:
         common = self._dominance.common(blocks)
         if any(block != common and self._dominance.cycle(block) >= 0 for block in blocks):
             return Reason.DIFFERENT_BLOCK
-        firsts = [self._dominance.within(op, common) for op in (slot.first, alone.first)]
+        firsts = [self._program.within(op, common) for op in (slot.first, alone.first)]
         first = min(self._program.blocks[common].last if op is None else op for op in firsts)
         return SlotPlace(common, first, -1) if slot.last < 0 else self._freed(slot, alone, common, first)
 
@@ -101,7 +101,7 @@ class SlotPlaces:
             for free in _frees(each):
                 block = self._program.ops[free].block
                 top = self._top(block)
-                end = None if isinstance(top, Reason) else self._dominance.within(free, top)
+                end = None if isinstance(top, Reason) else self._program.within(free, top)
                 if isinstance(top, Reason) or end is None:
                     return Reason.FREED_ELSEWHERE
                 ends[top] = max(end, ends.get(top, -1))

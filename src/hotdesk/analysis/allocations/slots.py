@@ -130,8 +130,8 @@ def may_be_held(allocations: Allocations, allocation: Allocation) -> tuple[int, 
     """The ops during which an allocation may be held of which no more is known, half open."""
     everything = (0, len(allocations.program.ops))
     entry = allocations.program.ops[-1].block if allocations.program.ops else 0
-    top = allocations.dominance.within(allocation.op, entry)
-    ends = [allocations.dominance.within(user, entry) for user in allocation.users]
+    top = allocations.program.within(allocation.op, entry)
+    ends = [allocations.program.within(user, entry) for user in allocation.users]
     if top is None or None in ends or allocation.keepers or not allocation.frees:
         return everything
     return top, max(allocations.program.ops[end].end for end in (top, *ends) if end is not None)

@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memref_views import Views
@@ -22,6 +21,7 @@ from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.new_memory import dynamic_sizes, freed, is_free_of
+from hotdesk.program.dominance import Dominance
 
 _FREEING = ("memref.realloc", "bufferization.dealloc")
 

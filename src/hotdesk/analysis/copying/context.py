@@ -66,7 +66,7 @@ class CopyContext:
         """Whether an allocation of a block around the copy's is used in the copy's block only, and freed behind it."""
         block = self.program.ops[copy.op].block
         used = set(owner.users) - set(owner.frees)
-        inside = all(self.dominance.within(user, block) is not None for user in used)
+        inside = all(self.program.within(user, block) is not None for user in used)
         return inside and all(free > copy.op for free in owner.frees)
 
     def are_here(self, ops: Iterable[int], copy: Copy) -> bool:
@@ -116,7 +116,7 @@ class CopyContext:
 
     def top(self, op: int, copy: Copy) -> int:
         """The number behind the op of the copy's block that is, or has inside, another one."""
-        top = self.dominance.within(op, self.program.ops[copy.op].block)
+        top = self.program.within(op, self.program.ops[copy.op].block)
         return len(self.program.ops) if top is None else self.program.ops[top].end
 
     def block_end(self, copy: Copy) -> int:

@@ -105,7 +105,7 @@ class MemoryClasses:
         home = self.program.ops[allocation.op].block
         last = self.program.blocks[home].last
         return last in allocation.users or any(
-            self.allocations.dominance.within(user, home) is None for user in allocation.users
+            self.allocations.program.within(user, home) is None for user in allocation.users
         )
 
     def _hands_on(self, op: BufferOp) -> bool:

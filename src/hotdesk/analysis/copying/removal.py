@@ -172,7 +172,7 @@ class CopyRemovals:
     ) -> Removal:
         ops = self._program.ops
         source = self._source(copy.op)
-        front = self._context.dominance.within(reuse.first, ops[copy.op].block)
+        front = self._context.program.within(reuse.first, ops[copy.op].block)
         owner = None if old < 0 else ops[self._program.buffers[old].producer].operation
         return Removal(
             ops[copy.op].operation,

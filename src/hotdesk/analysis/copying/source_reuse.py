@@ -87,7 +87,7 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     frees = memory.freeing(memory.classes(copy.source), copy.op + 1, end)
     if frees and (owner is None or not context.are_here(frees, copy) or not owner.is_freed_simply):
         return Refusal(4, Reason.FREED_ELSEWHERE, frees[0])
-    last = context.dominance.within(after[-1], program.ops[copy.op].block) if after else None
+    last = context.program.within(after[-1], program.ops[copy.op].block) if after else None
     moved = tuple((free, last) for free in frees if last is not None)
     return Reuse(target.frees, end, min(target.users), fit, moved)
 
@@ -110,7 +110,7 @@ def _freed_as_target(
     if target.frees or not stays:
         return Reuse((freed,), ends, min(target.users), fit)
     after = context.memory.touching({target.buffer}, freed + 1, ends)
-    last = context.dominance.within(after[-1], program.ops[copy.op].block) if after else None
+    last = context.program.within(after[-1], program.ops[copy.op].block) if after else None
     return Reuse((), ends, min(target.users), fit, () if last is None else ((freed, last),))
 
 

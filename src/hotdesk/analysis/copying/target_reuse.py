@@ -31,7 +31,7 @@ def target_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     if not memory.is_viewed_only(source) or memory.leaves(source):
         return Refusal(1, Reason.LEAVES_SCOPE, max(source.users))
     block = program.ops[copy.op].block
-    first = context.dominance.within(source.users[0], block)
+    first = context.program.within(source.users[0], block)
     if first is None or not memory.touching({source.buffer}, 0, copy.op):
         return Refusal(2, Reason.DESTINATION_LATER, copy.op)
     moved: tuple[tuple[int, int], ...] = ()
@@ -41,7 +41,7 @@ def target_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
             return Refusal(2, Reason.DESTINATION_LATER, maker.producer)
         moved = ((maker.producer, first),)
     start = memory.touching({source.buffer}, 0, copy.op)[0]
-    top = context.dominance.within(start, block)
+    top = context.program.within(start, block)
     window = start if top is None else top
     classes = memory.classes(copy.target)
     for op in memory.touching(classes, window, copy.op):

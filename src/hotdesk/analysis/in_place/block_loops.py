@@ -19,9 +19,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from hotdesk.analysis.in_place.entering import givers, lend, traded
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.control import Control
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
+from hotdesk.program.dominance import Dominance
+from hotdesk.program.records import FlowEdge
 
 
 class BlockLoop:
@@ -32,10 +33,12 @@ class BlockLoop:
         handed: branches that pass on memory as it is, from one place to another.
     """
 
-    def __init__(self, function: FunctionRecord, places: Places, control: Control, edges: Sequence[FlowEdge]) -> None:
+    def __init__(
+        self, function: FunctionRecord, places: Places, dominance: Dominance, edges: Sequence[FlowEdge]
+    ) -> None:
         self._function = function
         self._places = places
-        self._control = control
+        self._dominance = dominance
         self._head = function.blocks[function.values[edges[0].target].block]
         self._back = [edge for edge in edges if function.ops[edge.op].block >= self._head.number]
         self._entering = [edge for edge in edges if function.ops[edge.op].block < self._head.number]
@@ -91,7 +94,7 @@ class BlockLoop:
         """Whether all that lies in a place is made in the loop."""
         begin = 2 * self._head.first
         return all(
-            self._control.dominates(self._head.number, begin, occupant.block, occupant.order)
+            self._dominance.is_defined(self._head.number, begin, occupant.block, occupant.order)
             for occupant in self._places.occupants(place)
         )
 

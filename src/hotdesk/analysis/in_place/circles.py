@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FlowEdge
+from hotdesk.program.records import FlowEdge
 
 
 def broken(

@@ -42,9 +42,9 @@ class Aliases:
     def is_read_only_origin(self, value: int) -> bool:
         """Whether a value is an argument of the function or a constant: memory that was there before."""
         found = self._function.values[value]
-        if found.producer is None:
+        if found.producer < 0:
             return found.block == 0
-        return found.result in self._function.ops[found.producer].facts.constants
+        return found.position in self._function.ops[found.producer].facts.constants
 
     def _back(self, value: int, came: dict[int, int]) -> tuple[int, ...]:
         found = [value]
@@ -136,6 +136,6 @@ def _needs(function: FunctionRecord, op: OpRecord, writer: OpRecord) -> bool:
                 return True
             seen.add(value)
             producer = function.values[value].producer
-            if producer is not None and producer > writer.number:
+            if producer > writer.number:
                 waiting.extend(range(producer, function.ops[producer].end))
     return False

@@ -76,7 +76,7 @@ def _written_over(function: FunctionRecord, analysis: InPlaceAnalysis) -> Iterat
         op = function.ops[decision.op]
         value = op.operands[decision.operand]
         producer = function.values[value].producer
-        if decision.in_place or decision.fresh or op.facts.part is None or producer is None or value not in sliced:
+        if decision.in_place or decision.fresh or op.facts.part is None or producer < 0 or value not in sliced:
             continue
         if _takes(function.ops[producer]) and function.ops[producer].block == op.block:
             yield producer
@@ -84,7 +84,7 @@ def _written_over(function: FunctionRecord, analysis: InPlaceAnalysis) -> Iterat
 
 def _slice_of(function: FunctionRecord, value: int) -> int | None:
     """The op that takes a slice of which a value is a view, or None."""
-    while (producer := function.values[value].producer) is not None:
+    while (producer := function.values[value].producer) >= 0:
         op = function.ops[producer]
         seen = next((operand for operand, result in op.facts.views if op.results[result] == value), None)
         if seen is None:

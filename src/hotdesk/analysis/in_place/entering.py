@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
+from hotdesk.program.records import FlowEdge
 
 
 def givers(places: Places, entering: Iterable[FlowEdge]) -> frozenset[int]:

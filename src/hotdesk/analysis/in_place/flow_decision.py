@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from hotdesk.analysis.in_place.interference import Clash, Conflict
-from hotdesk.analysis.tensors.program import FlowEdge
 from hotdesk.explain import Reason
+from hotdesk.program.records import FlowEdge
 
 
 @dataclass(frozen=True, slots=True)

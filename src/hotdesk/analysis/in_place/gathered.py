@@ -21,10 +21,11 @@ from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, a
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.ways import has_ways
+from hotdesk.program.records import FlowEdge
 
 _ATTEMPTS = 4
 
@@ -122,8 +123,8 @@ class _Behind:
     def __init__(self, function: FunctionRecord, analysis: InPlaceAnalysis) -> None:
         self._function = function
         self._analysis = analysis
-        self._control = analysis.readers.control
-        self._edges = PassedEdges(function, self._control)
+        self._dominance = analysis.readers.dominance
+        self._edges = PassedEdges(function)
         self._sizes = KnownSizes(function)
         self._passed: dict[int, list[FlowEdge]] = {}
         for edges in (*self._edges.around.values(), *self._edges.heads.values()):
@@ -173,10 +174,10 @@ class _Behind:
     def _overwritten(self, value: int) -> list[tuple[int, int]]:
         """The operand that a result is written over, and the op."""
         made = self._function.values[value]
-        if made.producer is None:
+        if made.producer < 0:
             return []
         op = self._function.ops[made.producer]
-        return [(op.operands[operand], op.number) for operand, result in op.facts.ties if result == made.result]
+        return [(op.operands[operand], op.number) for operand, result in op.facts.ties if result == made.position]
 
     def _may_be_gathered(self, target: int) -> bool:
         """Whether a value is of one size that is known everywhere, and what becomes it can be copied on its way alone."""
@@ -191,7 +192,7 @@ class _Behind:
         blocks, ops = self._function.blocks, self._function.ops
         home = self._function.values[target].block
         while home != block:
-            if self._control.repeats(home):
+            if self._dominance.cycle(home) >= 0:
                 return False
             parent = blocks[home].parent
             if parent < 0:

@@ -19,9 +19,10 @@ from typing import NamedTuple
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 from hotdesk.explain import Reason
 from hotdesk.ir.ways import CHOOSING, way_of
+from hotdesk.program.records import FlowEdge
 
 
 class Apart(NamedTuple):

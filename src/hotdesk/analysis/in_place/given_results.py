@@ -26,8 +26,9 @@ from collections.abc import Callable, Iterator, Mapping
 from hotdesk.analysis.in_place.copied_bytes import copied_results, copied_with_results
 from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
+from hotdesk.program.records import FlowEdge
 
 _ATTEMPTS = 2
 
@@ -77,7 +78,7 @@ def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[Copied,
     sources.update((edge, edge.source) for edge, flow in analysis.flows.items() if flow.copied)
     if not sources:
         return {}
-    edges = PassedEdges(function, analysis.readers.control)
+    edges = PassedEdges(function)
     ties = {copied: list(_first_ties(function, analysis, edges, value)) for copied, value in sources.items()}
     causes = {copied: [tied for tied, needed in found if not needed] for copied, found in ties.items()}
     beside = Counter(copied.op for copied in ties if isinstance(copied, FlowEdge))
@@ -115,10 +116,10 @@ def _first_ties(
 def _written_over(function: FunctionRecord, analysis: InPlaceAnalysis, value: int) -> Tied | None:
     """The op that makes a value in the memory of an operand, and that operand; None if none does."""
     made = function.values[value]
-    if made.producer is None:
+    if made.producer < 0:
         return None
     op = function.ops[made.producer]
-    operand = next((operand for operand, result in op.facts.ties if result == made.result), None)
+    operand = next((operand for operand, result in op.facts.ties if result == made.position), None)
     if operand is None or not analysis.by_operand[op.number, operand].in_place:
         return None
     return op.number, operand

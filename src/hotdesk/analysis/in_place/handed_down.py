@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.program.records import FlowEdge
 
 
 def handed_down(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FlowEdge
+from hotdesk.program.records import FlowEdge
 
 
 def handed_together(

@@ -31,9 +31,10 @@ from hotdesk.analysis.in_place.passing import Passing
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.reuse import Reuse
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
+from hotdesk.program.records import FlowEdge
 
 NOTHING_SPARED: Mapping[tuple[int, int], Reason] = {}
 

@@ -21,13 +21,13 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.passing import Passing
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.takeovers import Takeover, take_over
-from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Reason
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.walking import symbol_name
+from hotdesk.program.calls import bottom_up
 
 CALL = "func.call"
 DEEPEST = 50

@@ -56,6 +56,7 @@ class Interference:
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
         self._function = function
         self._readers = readers
+        self._structured = function.is_structured
         self._threads = _threads(function)
         self.has_parallel_loops = any(self._threads)
         self._idle = frozenset(group for group in readers.undefined if not self._is_read_in_parallel(group))
@@ -71,7 +72,8 @@ class Interference:
                     return Conflict(Reason.READ_BY_SAME_OP, found.read, found)
                 if found.lost == self._readers.root[value] or op is None:
                     return Conflict(Reason.READ_LATER, found.read, found)
-                return Conflict(Reason.ALREADY_OVERWRITTEN, self._function.values[found.lost].producer, found)
+                producer = self._function.values[found.lost].producer
+                return Conflict(Reason.ALREADY_OVERWRITTEN, producer if producer >= 0 else None, found)
         return None
 
     def against(self, occupant: Occupant, many: Sequence[Occupant]) -> Clash | None:
@@ -84,7 +86,7 @@ class Interference:
                 read = self._lost(other, occupant)
                 if read is not None:
                     return Clash(other.group, read.op, read.operand, occupant.writer)
-                if other.sealed and not self._readers.control.branches:
+                if other.sealed and self._structured:
                     break
         for i in range(bisect_left(many, occupant.order, key=order_of), len(many)):
             other = many[i]
@@ -107,13 +109,13 @@ class Interference:
             read = self._readers.live(other.group, op.block, op.number + 1)
             if read is not None:
                 return Clash(other.group, read.op, read.operand, op.number)
-            runs_before = self._readers.control.dominates(other.block, other.order, op.block, 2 * op.number)
-            if other.sealed and runs_before and not self._readers.control.branches:
+            runs_before = self._readers.dominance.is_defined(other.block, other.order, op.block, 2 * op.number)
+            if other.sealed and runs_before and self._structured:
                 break
         return None
 
     def _before(self, x: Occupant, z: Occupant) -> bool:
-        return self._readers.control.dominates(x.block, x.order, z.block, z.order)
+        return self._readers.dominance.is_defined(x.block, x.order, z.block, z.order)
 
     def _dead(self, x: Occupant, z: Occupant) -> bool:
         """Whether nobody reads anything of `x` once `z` is defined."""
@@ -183,7 +185,7 @@ class Interference:
     def insert(self, many: list[Occupant], occupant: Occupant) -> None:
         """Puts an occupant where it belongs in the order of the text, and keeps what is sealed."""
         position = bisect_right(many, occupant.order, key=order_of)
-        occupant.sealed = not self._readers.control.branches
+        occupant.sealed = self._structured
         for i in range(position - 1, -1, -1):
             if not self._before(many[i], occupant):
                 continue

@@ -20,9 +20,10 @@ from hotdesk.analysis.in_place.separation import Separation
 from hotdesk.analysis.in_place.sources import Sources
 from hotdesk.analysis.in_place.trades import Trades
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
+from hotdesk.program.records import FlowEdge
 
 
 class Occupancy:
@@ -89,7 +90,7 @@ class Occupancy:
                 if occupant.group != group:
                     continue
                 occupant.copied = not in_place and needs_contents(
-                    self._readers, op, self._function.values[group].result
+                    self._readers, op, self._function.values[group].position
                 )
                 if part is None or part.source is None:
                     continue
@@ -151,7 +152,7 @@ class Occupancy:
         for i in range(first, end):
             group = occupants[i].group
             value = None if group == NOT_A_TENSOR else self._function.values[group]
-            if value is not None and value.producer is None and value.block == block:
+            if value is not None and value.producer < 0 and value.block == block:
                 yield group
 
     def first_in(self, place: int) -> int:

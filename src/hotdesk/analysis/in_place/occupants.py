@@ -48,7 +48,7 @@ def first_occupant(function: FunctionRecord, readers: Readers, group: int, write
     if writer is None:
         return Occupant(group, value.order, value.block, first)
     occupant = Occupant(group, value.order, value.block, first, WHOLE, WHOLE, writer=writer.number)
-    occupant.copied = needs_contents(readers, writer, value.result)
+    occupant.copied = needs_contents(readers, writer, value.position)
     return occupant
 
 

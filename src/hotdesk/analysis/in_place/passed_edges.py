@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.tensors.control import Control
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.models.flow import RESULTS
+from hotdesk.program.records import FlowEdge
 
 
 class PassedEdges:
@@ -17,9 +17,9 @@ class PassedEdges:
         choices: those of ops that choose one of their operands' memory, by the result.
     """
 
-    def __init__(self, function: FunctionRecord, control: Control) -> None:
+    def __init__(self, function: FunctionRecord) -> None:
         self._function = function
-        self._control = control
+        heads = function.heads()
         self._by_op: dict[int, frozenset[tuple[int, int]]] = {}
         self.around: dict[int, list[FlowEdge]] = {}
         self.heads: dict[int, list[FlowEdge]] = {}
@@ -29,7 +29,7 @@ class PassedEdges:
             loop, head = self._loop(edge), function.values[edge.target].block
             if loop is not None:
                 self.around.setdefault(loop, []).append(edge)
-            elif self.is_argument(edge.target) and control.heads(head):
+            elif self.is_argument(edge.target) and head in heads:
                 self.heads.setdefault(head, []).append(edge)
             else:
                 self.forward.setdefault(edge.target, []).append(edge)
@@ -40,7 +40,7 @@ class PassedEdges:
 
     def is_argument(self, value: int) -> bool:
         """Whether a value is an argument of a block."""
-        return self._function.values[value].producer is None
+        return self._function.values[value].producer < 0
 
     def to(self, target: int) -> list[FlowEdge]:
         """The edges to a value that is one of several, for a condition."""
@@ -49,12 +49,12 @@ class PassedEdges:
     def _loop(self, edge: FlowEdge) -> int | None:
         """The loop whose argument an edge leads to, or whose result the argument becomes."""
         target = self._function.values[edge.target]
-        if target.producer is not None:
-            return target.producer if (RESULTS, target.result) in self._carried(target.producer) else None
+        if target.producer >= 0:
+            return target.producer if (RESULTS, target.position) in self._carried(target.producer) else None
         block = self._function.blocks[target.block]
-        if block.parent < 0 or not self._control.is_entry(block.number):
+        if block.parent < 0 or self._function.region_of(block.number)[0] != block.number:
             return None
-        return block.parent if (block.region, target.result) in self._carried(block.parent) else None
+        return block.parent if (block.region, target.position) in self._carried(block.parent) else None
 
     def _carried(self, number: int) -> frozenset[tuple[int, int]]:
         """What an op brings round: arguments of its regions that repeat, by region and number, and results that these become."""

@@ -14,9 +14,10 @@ from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED, Apart, Gatheri
 from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.region_loops import RegionLoop
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord
+from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
+from hotdesk.program.records import FlowEdge
 
 
 class Passing:
@@ -40,9 +41,9 @@ class Passing:
         self._anew = anew
         self._places = places
         self._needed = readers.needed
-        self._control = readers.control
+        self._dominance = readers.dominance
         self.decisions: dict[FlowEdge, FlowDecision] = {}
-        self._edges = PassedEdges(function, readers.control)
+        self._edges = PassedEdges(function)
         self._gathered = gathered
         self.gathering = Gathering(function, places, self._edges, gathered)
         for loop, edges in self._edges.around.items():
@@ -72,10 +73,14 @@ class Passing:
     def pass_around(self) -> None:
         """From the inside out; in one region, loops of blocks from the last."""
         loops = [(self._function.ops[loop].end, 0, loop, self._close) for loop in self._edges.around]
-        loops.extend((self._control.end_of_region(head), -head, head, self._close_blocks) for head in self._edges.heads)
+        loops.extend((self._ends(head), -head, head, self._close_blocks) for head in self._edges.heads)
         loops.extend((self.gathering.ready(target), 0, target, self._gather) for target in sorted(self._gathered))
         for _, _, number, decide in sorted(loops, key=lambda each: each[:2]):
             decide(number)
+
+    def _ends(self, block: int) -> int:
+        """The number after the last op of the region that a block is in."""
+        return self._function.blocks[self._function.region_of(block)[-1]].end
 
     def _close(self, number: int) -> None:
         self._places.settle(2 * number + 1)
@@ -94,7 +99,7 @@ class Passing:
 
     def _decide_branches(self, edges: list[FlowEdge]) -> None:
         """Branches into a loop of blocks, and those back to its first one."""
-        loop = BlockLoop(self._function, self._places, self._control, edges)
+        loop = BlockLoop(self._function, self._places, self._dominance, edges)
         loop.decide()
         for edge in edges:
             decision = FlowDecision.of(edge, loop.copied.get(edge))

@@ -82,9 +82,9 @@ class Places(Occupancy):
         merged = self._merged.get(group, [])
         while merged:
             made = self._function.values[merged.pop()]
-            assert made.producer is not None
+            assert made.producer >= 0
             op = self._function.ops[made.producer]
-            operand = next((operand for operand, result in op.facts.ties if result == made.result), None)
+            operand = next((operand for operand, result in op.facts.ties if result == made.position), None)
             mine = self._joined.resolved(made.number, WHOLE)
             if operand is not None and len(mine) == 1 and mine == self.locations(op.operands[operand]):
                 self._take_as(op, made.number, in_place=True)
@@ -140,7 +140,7 @@ class Places(Occupancy):
             return
         occupants = (*self._occupants[first], *self._occupants[second])
         groups = [occupant.group for occupant in occupants if occupant.group != NOT_A_TENSOR]
-        if any(group in self.undecided or self._function.values[group].producer is None for group in groups):
+        if any(group in self.undecided or self._function.values[group].producer < 0 for group in groups):
             return
         if self.may_meet(a, b):
             self._unite(first, second)

@@ -16,12 +16,13 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.takeovers import take_over
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
+from hotdesk.program.records import Block
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def live_ranges(function: ir.Operation | ir.Module) -> dict[str, tuple[int, int]
 
 def _start(record: FunctionRecord, number: int) -> int:
     value = record.values[number]
-    return value.producer if value.producer is not None else record.blocks[value.block].first
+    return value.producer if value.producer >= 0 else record.blocks[value.block].first
 
 
 def _last(record: FunctionRecord, home: int, op: OpRecord) -> int:
@@ -119,7 +120,7 @@ def _repeats(follows: frozenset[tuple[int, int]], region: int) -> bool:
     return region in reached
 
 
-def _from(record: FunctionRecord, block: BlockRecord, avoided: int) -> list[BlockRecord]:
+def _from(record: FunctionRecord, block: Block, avoided: int) -> list[Block]:
     """Blocks that are reached from the end of a block without entering `avoided`."""
     found, waiting = dict[int, None](), list(block.successors)
     while waiting:

@@ -19,8 +19,9 @@ from hotdesk.analysis.in_place.handed_together import handed_together, stays
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.explain import Reason
+from hotdesk.program.records import FlowEdge
 
 
 class RegionLoop:
@@ -49,11 +50,11 @@ class RegionLoop:
         self._needed = needed
         self._loop = loop
         self._anew = anew
-        to_arguments = [edge for edge in edges if function.values[edge.target].producer is None]
+        to_arguments = [edge for edge in edges if function.values[edge.target].producer < 0]
         self._blocks = tuple(function.blocks_in(loop))
         self._entering = [edge for edge in to_arguments if edge.op == loop.number]
         self._yielded = [edge for edge in to_arguments if edge.op != loop.number]
-        self._ends = [edge for edge in edges if function.values[edge.target].producer is not None]
+        self._ends = [edge for edge in edges if function.values[edge.target].producer >= 0]
         self._skips = {edge.operand: edge.target for edge in self._ends if edge.op == loop.number}
         self._given: set[int] = set()  # places of what is yielded and not copied
         self.decisions: dict[FlowEdge, FlowDecision] = {}

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from hotdesk.analysis.tensors.control import Control
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.program.dominance import Dominance
 
 
 class _Where(NamedTuple):
@@ -46,7 +46,7 @@ class Sources:
     """The sources of places, which are numbered like the values that begin in them."""
 
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
-        self._control: Control = readers.control
+        self._dominance: Dominance = readers.dominance
         self._found: dict[int, _Source] = {}
         passed = {readers.root[edge.source] for edge in function.flows}
         # What has no contents has memory only where somebody asks for it.
@@ -102,10 +102,12 @@ class Sources:
         )
         apart = any(a.brought and (b.brought or b.known or b.made) for a, b in ((found, more), (more, found)))
         twice = found.known is not None and more.known is not None
-        late = both.known is not None and both.made is not None and not self._control.dominates(*both.known, *both.made)
+        late = (
+            both.known is not None and both.made is not None and not self._dominance.is_defined(*both.known, *both.made)
+        )
         self._found[place] = replace(both, several=found.several or more.several or apart or twice or late)
 
     def _before(self, a: _Where | None, b: _Where | None) -> _Where | None:
         if a is None or b is None:
             return a or b
-        return _Where(self._control.common(a.block, b.block), min(a.order, b.order))
+        return _Where(self._dominance.common((a.block, b.block)), min(a.order, b.order))

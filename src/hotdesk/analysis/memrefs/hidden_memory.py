@@ -15,9 +15,9 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
-from hotdesk.analysis.memrefs.terminators import branched
 from hotdesk.ir.types import is_any_tensor, is_buffer, is_token
 from hotdesk.models.registry import model_of
+from hotdesk.program.branches import branched
 
 _POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
 _NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})

@@ -45,7 +45,7 @@ def _origins(program: BufferProgram) -> list[frozenset[int]]:
         for source in buffer.sources:
             if source != NOT_A_BUFFER:
                 targets.setdefault(source, []).append(buffer.number)
-    for passing in program.passings():
+    for passing in program.flows:
         targets.setdefault(passing.source, []).append(passing.target)
     waiting = sorted(targets)
     is_waiting = set(waiting)

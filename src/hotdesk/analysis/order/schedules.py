@@ -21,11 +21,12 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.stretches import Stretch
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import captured_operands, nested_ops
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
+from hotdesk.program.records import Block
 
 PURE_DIALECTS = frozenset(
     ("affine", "arith", "complex", "hotdesk", "index", "linalg", "math", "scf", "tensor", "tm_tensor")
@@ -59,7 +60,7 @@ def used_in_other_blocks(function: FunctionRecord) -> frozenset[int]:
 
 def read_stretch(
     function: FunctionRecord,
-    block: BlockRecord,
+    block: Block,
     inner: Mapping[int, int],
     elsewhere: frozenset[int],
     assumed: int,
@@ -90,7 +91,7 @@ class _Open:
 
 
 class _Reading:
-    def __init__(self, function: FunctionRecord, block: BlockRecord, inner: Mapping[int, int]) -> None:
+    def __init__(self, function: FunctionRecord, block: Block, inner: Mapping[int, int]) -> None:
         ops = [op for op in function.ops[block.first : block.end] if op.block == block.number]
         self.body, self._last = ops[:-1], ops[-1]
         self._function = function

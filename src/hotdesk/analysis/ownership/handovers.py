@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, Passing
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram
+from hotdesk.program.records import FlowEdge
 
 Key = tuple[int, int]
 """An op and the number of an operand that it passes on."""
@@ -29,7 +30,7 @@ class Handovers:
     """The slots of a function, by target and by key; for each key its source, its passings, and the edges it goes along."""
 
     def __init__(self, program: BufferProgram) -> None:
-        self.passings: dict[Key, list[Passing]] = {}
+        self.passings: dict[Key, list[FlowEdge]] = {}
         self.source: dict[Key, int] = {}
         parent: dict[int, int] = {}
 
@@ -39,7 +40,7 @@ class Handovers:
                 target = parent[target]
             return target
 
-        for passing in program.passings():
+        for passing in sorted(program.flows, key=lambda each: each.edge):
             key = passing.op, passing.operand
             parent.setdefault(passing.target, passing.target)
             if key in self.passings:

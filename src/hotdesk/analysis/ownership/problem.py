@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hotdesk.analysis.memrefs.asynchronous import started
-from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.ownership.allocators import Allocators
@@ -13,6 +12,7 @@ from hotdesk.analysis.ownership.late_ends import LateEnds
 from hotdesk.analysis.ownership.releases import Releases
 from hotdesk.analysis.ownership.scopes import OwnerScopes
 from hotdesk.models.new_memory import freed, never_frees
+from hotdesk.program.dominance import Dominance
 
 _QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"})
 _NOTHING: frozenset[int] = frozenset()

@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from hotdesk.analysis.memrefs.buffer_dominance import Dominance
-from hotdesk.analysis.memrefs.buffer_program import BufferBlock, BufferOp, BufferProgram, Kind
-from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
+from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.op_ranges import between, contains, span
+from hotdesk.program.dominance import Dominance
+from hotdesk.program.records import ENTRY, EXIT, Block
 
 _NOWHERE: frozenset[int] = frozenset()
 Moves = Mapping[int, frozenset[int]]
@@ -68,7 +68,7 @@ class Releases:
         except _RefusedError as refused:
             return range(refused.first, refused.end)
 
-    def _at_home(self, home: BufferBlock, uses: Sequence[int], moves: Moves) -> tuple[ReleasePoint, ...] | None:
+    def _at_home(self, home: Block, uses: Sequence[int], moves: Moves) -> tuple[ReleasePoint, ...] | None:
         """Places of a buffer that only the block uses in which it is defined; None where rule 1 alone does not tell."""
         ops = self._program.ops
         if not uses or any(ops[op].block != home.number for op in uses):

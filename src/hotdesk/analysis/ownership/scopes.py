@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.analysis.ownership.candidates import EXTERNAL, Candidates
 from hotdesk.analysis.ownership.handovers import Handovers, Slot
+from hotdesk.program.dominance import Dominance
 
 
 class OwnerScopes:
@@ -34,7 +34,7 @@ class OwnerScopes:
         if not self._dominance.dominates(above.block, below.block):
             return False
         inner = below.producer if below.producer >= 0 else program.blocks[below.block].parent
-        within = None if inner < 0 else self._dominance.within(inner, above.block)
+        within = None if inner < 0 else self._program.within(inner, above.block)
         return within is None or above.producer < within
 
     def leaves(self, owners: Collection[int], source: int, slot: Slot) -> bool:

@@ -33,7 +33,7 @@ def shifted(program: BufferProgram, ownership: Ownership) -> frozenset[int]:
             first.append(buffer.number)
         for source in buffer.sources:
             targets.setdefault(source, []).append(buffer.number)
-    for passing in program.passings():
+    for passing in program.flows:
         targets.setdefault(passing.source, []).append(passing.target)
     found = set(first) - owners
     waiting = list(found)

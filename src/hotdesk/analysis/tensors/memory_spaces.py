@@ -160,10 +160,10 @@ def _not_inferred(function: FunctionRecord, value: int) -> BufferizationError:
 
 def _name(function: FunctionRecord, value: int) -> str:
     found = function.values[value]
-    if found.producer is not None:
+    if found.producer >= 0:
         return f"the result of `{function.ops[found.producer].name}`"
     parent = function.blocks[found.block].parent
-    return f"argument {found.result}" + ("" if parent < 0 else f" of `{function.ops[parent].name}`")
+    return f"argument {found.position}" + ("" if parent < 0 else f" of `{function.ops[parent].name}`")
 
 
 def _spelled(space: Space) -> str:

@@ -1,8 +1,4 @@
-"""The records of a function: tensor values by number, operations with their facts, and where control flow passes values.
-
-Operations are numbered in the order of the text, blocks in reverse postorder, parents before what is in their regions; `end` is
-the number after the last operation inside, so that "inside" and "later" are comparisons of numbers.
-"""
+"""A function on tensors: the record of its program, with the size of each tensor and the facts of each op."""
 
 from __future__ import annotations
 
@@ -15,78 +11,41 @@ from hotdesk.explain import Source
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.models.facts import Facts
-from hotdesk.models.flow import Flow
+from hotdesk.program.records import UNTRACKED, FlowEdge, Op, Program, Value
 
-NOT_A_TENSOR = -1
+NOT_A_TENSOR = UNTRACKED
 
 
 @dataclass(frozen=True, slots=True)
-class TensorValue:
-    """A tensor: its number, where it comes from, and its size.
+class TensorValue(Value):
+    """A tensor and its size.
 
-    `producer` is an op number, or None for a block argument; `result` the number of the result or argument. `block` is where it
-    is defined, and `order` when: what op `n` makes has order `2n + 1`, and `2n` is in front of it. An argument is in front of the
-    first op of its block, so that whatever was there before op `n` has an order of `2n` at most, not of less.
+    `order` is when it is defined: what op `n` makes has order `2n + 1`, and `2n` is in front of it. An argument is in front of
+    the first op of its block, so that whatever was there before op `n` has an order of `2n` at most, not of less.
     """
 
-    number: int
-    value: ir.Value
-    producer: int | None
-    result: int
     shape: tuple[Size, ...]
     element: str
     bytes: Size
-    block: int = 0
-    order: int = 0
+    order: int
 
 
 @dataclass(frozen=True, slots=True)
-class OpRecord:
-    """An operation: its facts, and its tensor operands and results by number (`NOT_A_TENSOR` for others).
+class OpRecord(Op):
+    """An op and its facts. It is a block's terminator, or has a flow, or its regions are its payload.
 
     `captured` are tensors that it reads otherwise than as operands: in its payload, or for a scalar it uses, if its kernel
-    computes that from the tensor when it runs. Operations inside its regions, if it has a flow, have numbers below `end`.
+    computes that from the tensor when it runs.
     """
 
-    number: int
-    operation: ir.Operation
-    name: str
     facts: Facts
-    operands: tuple[int, ...]
     captured: tuple[int, ...]
-    results: tuple[int, ...]
     source: Source
-    end: int = -1
-    block: int = 0
-    flow: Flow | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class BlockRecord:
-    """A block: the op whose region `region` it is in (-1 for the function), its ops `first` to `end`, and where it branches."""
-
-    number: int
-    parent: int
-    region: int
-    first: int
-    end: int
-    arguments: tuple[int, ...]
-    successors: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FlowEdge:
-    """At op `op`, the value `source`, its operand number `operand`, is passed to the block argument or result `target`."""
-
-    op: int
-    operand: int
-    source: int
-    target: int
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionRecord:
-    """The ops of a function in order, its tensor values, and the arguments that may be overwritten.
+class FunctionRecord(Program[OpRecord, TensorValue]):
+    """A function on tensors, and which of its arguments may be overwritten.
 
     `scalars` tells which op defines an index or other scalar value, by its number; `shown` which operand each argument of a
     region shows; `insertions` which result of a parallel loop an insertion writes a part of, by the insertion's number; `spaces`
@@ -94,13 +53,9 @@ class FunctionRecord:
     results are memory that the function made; else they are in the caller's.
     """
 
-    ops: tuple[OpRecord, ...]
-    values: tuple[TensorValue, ...]
     arguments: tuple[int, ...]
     writable_arguments: frozenset[int]
     argument_kinds: tuple[str, ...]
-    blocks: tuple[BlockRecord, ...]
-    flows: tuple[FlowEdge, ...]
     sizes: SymbolicSizes
     scalars: dict[ir.Value, int]
     shown: tuple[FlowEdge, ...] = ()

@@ -13,10 +13,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
-from hotdesk.analysis.tensors.control import Control, Loop
 from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, moves, same, steady, within
 from hotdesk.analysis.tensors.frames import frames_of
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FlowEdge, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.program.dominance import Dominance
+from hotdesk.program.liveness import Liveness, Loop
+from hotdesk.program.records import FlowEdge
 
 CAPTURED = -1
 
@@ -44,7 +46,7 @@ class Readers:
 
     def __init__(self, function: FunctionRecord) -> None:
         self._function = function
-        self.control = Control(function)
+        self.dominance, self.liveness = Dominance(function), Liveness(function)
         self.frame = frames_of(function)
         self._read_all(frozenset())
         seen = self._seen_as_before()
@@ -125,7 +127,7 @@ class Readers:
         """
         found: Read | None = None
         home = self._function.values[group].block
-        for first, end, loop in self.control.reachable(block, after, home):
+        for first, end, loop in self.liveness.after(block, after, home):
             read = self._in(group, first, end, written, loop)
             if read is not None and (found is None or read.op > found.op):
                 found = read

@@ -1,13 +1,12 @@
-"""Reads a function once into the records of `analysis/tensors/program.py`. An op without a model is an error that names it."""
+"""Reads a function on tensors into the records of `analysis.tensors.program`. An op without a model is an error that names it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules, memory_spaces
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, BlockRecord, FlowEdge, FunctionRecord, OpRecord, TensorValue
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord, TensorValue
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import placed, python_line
@@ -15,11 +14,13 @@ from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_buffer, is_tensor, shape_of
-from hotdesk.ir.walking import captured_operands, in_order, users
+from hotdesk.ir.walking import captured_operands, users
 from hotdesk.models.facts import Facts
-from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.flow import Flow
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of
+from hotdesk.program.reading import Head, Reader
+from hotdesk.program.records import FlowEdge
 
 _SEEN_LATER = frozenset(("bufferization.to_buffer",))
 _LOADED_AGAIN = _SEEN_LATER | {"tensor.extract"}
@@ -58,51 +59,53 @@ def _read_type(tensor: ir.Type) -> _TensorType:
     return element, item, static, product([*static, item])
 
 
-class _Reader:
+class _Reader(Reader[OpRecord, TensorValue]):
     def __init__(self, function: ir.Operation, owned: bool, seen_later: frozenset[str]) -> None:
-        self._function = function
+        super().__init__(function)
         self._seen_later = seen_later
         self._owned = owned
         self._sizes = SymbolicSizes(function)
         self._types: dict[ir.Type, _TensorType] = {}
-        self._values: list[TensorValue] = []
-        self._numbers: dict[ir.Value, int] = {}
         self._scalars: dict[ir.Value, int] = {}
-        self._ops: list[OpRecord | None] = []
-        self._blocks: list[BlockRecord | None] = []
-        self._flows: list[FlowEdge] = []
         self._shown: list[FlowEdge] = []
         self._behind: dict[ir.Value, tuple[int, ...]] = {}  # the tensors that a scalar is computed from
 
     def run(self) -> FunctionRecord:
-        self._region(self._function.regions[0], -1, 0)
-        ops = tuple(cast("list[OpRecord]", self._ops))
-        blocks = tuple(cast("list[BlockRecord]", self._blocks))
-        arguments = blocks[0].arguments
-        kinds, donated = _argument_attributes(self._function)
+        self.read()
+        ops, arguments = tuple(self.ops), self.blocks[0].arguments
+        kinds, donated = _argument_attributes(self.function)
         writable = range(len(arguments)) if self._owned else donated
         return FunctionRecord(
+            self.function,
             ops,
-            tuple(self._values),
+            tuple(self.blocks),
+            tuple(self.values),
+            tuple(self.flows),
+            self.numbers,
+            self.body,
             arguments,
             frozenset(arguments[i] for i in writable if arguments[i] != NOT_A_TENSOR),
             kinds,
-            blocks,
-            tuple(edge for edge in self._flows if NOT_A_TENSOR not in (edge.source, edge.target)),
             self._sizes,
             self._scalars,
             tuple(self._shown),
             _insertions(ops, self._shown),
         )
 
-    def _add(self, value: ir.Value, producer: int | None, result: int, block: int, order: int) -> int:
+    def argument(self, value: ir.Value, block: int, position: int, parent: int, known: bool) -> TensorValue | None:
+        return self._tensor(value, -1, position, block, 2 * len(self.ops))
+
+    def result(self, value: ir.Value, position: int, op: Head) -> TensorValue | None:
+        return self._tensor(value, op.number, position, op.block, 2 * op.end - 1)
+
+    def _tensor(self, value: ir.Value, producer: int, position: int, block: int, order: int) -> TensorValue | None:
         kind = value.type
-        if isinstance(kind, ir.UnrankedTensorType) and not (producer is None and _is_only_returned(value)):
+        if isinstance(kind, ir.UnrankedTensorType) and not (producer < 0 and _is_only_returned(value)):
             where = python_line(value.location) or None
             raise BufferizationError("a tensor without a rank", expected="ranked tensors", got=str(kind), where=where)
         if not is_tensor(kind):
             self._scalars[value] = order // 2
-            return NOT_A_TENSOR
+            return None
         if kind not in self._types:
             with placed(value.location):
                 self._types[kind] = _read_type(kind)
@@ -110,102 +113,38 @@ class _Reader:
         if shape is None or size is None:
             shape = self._sizes.shape(value)
             size = product([*shape, item])
-        number = len(self._values)
-        self._values.append(TensorValue(number, value, producer, result, shape, element, size, block, order))
-        self._numbers[value] = number
-        return number
+        return TensorValue(len(self.values), value, producer, position, block, shape, element, size, order)
 
-    def _region(self, region: ir.Region, parent: int, number: int) -> list[BlockRecord]:
-        """Reads the blocks of a region; edges between them are added at the end."""
-        places: dict[Any, int] = {}
-        branches: list[OpRecord] = []
-        for block in in_order(region):
-            places[block] = len(self._blocks)
-            self._blocks.append(None)
-            order = 2 * len(self._ops)
-            arguments = tuple(self._add(a, None, i, places[block], order) for i, a in enumerate(block.arguments))
-            first = len(self._ops)
-            for operation in block.operations:
-                self._operation(operation.operation, places[block])
-            if len(self._ops) > first:
-                last = self._last_in(places[block], len(self._ops))
-                if len(last.operation.successors):
-                    branches.append(last)
-            self._blocks[places[block]] = BlockRecord(
-                places[block], parent, number, first, len(self._ops), arguments, ()
-            )
-        for op in branches:
-            targets = [places[successor] for successor in op.operation.successors]
-            model = model_of(op.name)
-            self._blocks[op.block] = replace(cast(BlockRecord, self._blocks[op.block]), successors=tuple(targets))
-            if model is not None and model.branches is not None:
-                for operand, successor, argument in model.branches(op.operation):
-                    target = cast(BlockRecord, self._blocks[targets[successor]]).arguments[argument]
-                    self._flows.append(FlowEdge(op.number, operand, op.operands[operand], target))
-        return [cast(BlockRecord, self._blocks[i]) for i in places.values()]
+    def flow(self, operation: ir.Operation) -> Flow | None:
+        model = model_of(operation.name)
+        return model.flow(operation) if model is not None and model.flow is not None else None
 
-    def _operation(self, operation: ir.Operation, block: int) -> None:
-        number, name = len(self._ops), operation.name
-        given, made = list(operation.operands), list(operation.results)
+    def enters(self, operation: ir.Operation, operands: tuple[int, ...], flow: Flow | None) -> bool:
+        return flow is not None
+
+    def op(self, head: Head, results: tuple[int, ...], before: int) -> OpRecord:
+        operation, name, operands = head.operation, head.name, head.operands
         model = model_of(name)
-        flow = model.flow(operation) if model is not None and model.flow is not None else None
-        operands = tuple([self._numbers.get(v, NOT_A_TENSOR) for v in given])
-        within = [v for _, _, v in captured_operands(operation)] if flow is None else []
+        within = [v for _, _, v in captured_operands(operation)] if head.flow is None else []
         computes = model is None or not model.takes_scalars
-        asked = flow is None and self._behind
-        used = [v for v in (*given, *within) if computes or is_buffer(v.type)] if asked else []
+        asked = head.flow is None and self._behind
+        used = [v for v in (*operation.operands, *within) if computes or is_buffer(v.type)] if asked else []
         scalars = [n for v in used for n in self._behind.get(v, ())]
-        captured = tuple(dict.fromkeys([*(self._numbers[v] for v in within if v in self._numbers), *scalars]))
+        captured = tuple(dict.fromkeys([*(self.numbers[v] for v in within if v in self.numbers), *scalars]))
         loaded = [n for n in operands if n != NOT_A_TENSOR] if name in self._seen_later else []
         if captured or loaded:
-            self._behind.update((v, (*captured, *loaded)) for v in made if not is_tensor(v.type))
-        self._ops.append(None)
-        regions = [self._region(r, number, i) for i, r in enumerate(operation.regions)] if flow is not None else []
-        end = len(self._ops)
-        order = 2 * (end - 1) + 1
-        results = tuple([self._add(v, number, i, block, order) for i, v in enumerate(made)])
-        involved = (*operands, *results)
-        has_tensors = any(n != NOT_A_TENSOR for n in involved) or any(v in self._numbers for v in within)
-        record = OpRecord(
-            number,
-            operation,
-            name,
-            _facts(operation, model, has_tensors),
-            operands,
-            captured,
-            results,
-            Source(name, python_line(operation.location)),
-            end,
-            block,
-            flow,
-        )
-        self._ops[number] = record
-        if flow is not None:
-            self._pass_on(record, flow, regions)
-
-    def _pass_on(self, op: OpRecord, flow: Flow, regions: list[list[BlockRecord]]) -> None:
-        """The edges between an op, its regions and its results."""
-        for operand, region, argument in flow.entries:
-            target = regions[region][0].arguments[argument]
-            self._flows.append(FlowEdge(op.number, operand, op.operands[operand], target))
-        for operand, region, argument in flow.shows:
-            target = regions[region][0].arguments[argument]
-            self._shown.append(FlowEdge(op.number, operand, op.operands[operand], target))
-        for operand, result in flow.skips:
-            self._flows.append(FlowEdge(op.number, operand, op.operands[operand], op.results[result]))
-        for region, operand, target_region, argument in flow.exits:
-            targets = op.results if target_region == RESULTS else regions[target_region][0].arguments
-            for block in regions[region]:
-                if not block.successors:
-                    last = self._last_in(block.number, block.end)
-                    self._flows.append(FlowEdge(last.number, operand, last.operands[operand], targets[argument]))
-
-    def _last_in(self, block: int, end: int) -> OpRecord:
-        """The last op that is directly in a block, whose ops end before number `end`."""
-        number = end - 1
-        while (op := cast(OpRecord, self._ops[number])).block != block:
-            number -= 1
-        return op
+            self._behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
+        has_tensors = any(n != NOT_A_TENSOR for n in (*operands, *results)) or any(v in self.numbers for v in within)
+        facts = _facts(operation, model, has_tensors)
+        source = Source(name, python_line(operation.location))
+        for operand, region, argument in head.flow.shows if head.flow is not None else ():
+            target = self.blocks[head.regions[region][0]].arguments[argument]
+            self._shown.append(FlowEdge(head.number, operand, operands[operand], target))
+        return OpRecord(
+            *(head.number, operation, name, head.block, head.end),
+            *(operands, results, head.regions, head.edges, head.flow),
+            facts, captured, source,
+        )  # fmt: skip
 
 
 def _insertions(ops: tuple[OpRecord, ...], shown: list[FlowEdge]) -> dict[int, int]:

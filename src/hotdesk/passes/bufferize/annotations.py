@@ -90,12 +90,12 @@ class _Conflicts:
 
     def _define(self, start: str, value: int) -> None:
         found = self._record.values[value]
-        if found.producer is not None:
-            _mark(self._record.ops[found.producer].operation, f"{start}: result {found.result}]")
+        if found.producer >= 0:
+            _mark(self._record.ops[found.producer].operation, f"{start}: result {found.position}]")
             return
         parent = self._record.blocks[found.block].parent
         operation = self._function if parent < 0 else self._record.ops[parent].operation
-        _mark(operation, f"{start}: bbArg {found.result}]")
+        _mark(operation, f"{start}: bbArg {found.position}]")
 
 
 def _annotate_aliases(function: ir.Operation, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:

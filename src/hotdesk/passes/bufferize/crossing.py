@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.tensors.program import FlowEdge, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.ir.building import alloc, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import is_tensor, memref_with, shape_of
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
 from hotdesk.passes.bufferize.ways import on_way
+from hotdesk.program.records import FlowEdge
 
 
 @dataclass(slots=True)
@@ -53,9 +54,7 @@ class Crossing:
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:
         """The memref that an op hands to its regions for an operand."""
         current = self._memrefs.current
-        (flow,) = (
-            f for f in self._edges[current.number, operand] if self._record.values[f.edge.target].producer is None
-        )
+        (flow,) = (f for f in self._edges[current.number, operand] if self._record.values[f.edge.target].producer < 0)
         target = self._record.values[flow.edge.target]
         value = op.operands[operand]
         place = self._places.place_of(target.number)

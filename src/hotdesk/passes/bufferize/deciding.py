@@ -33,7 +33,7 @@ class Deciding:
         self._analysis = analysis
         self._aliases = Aliases(record, analysis)
         # The function's arguments are gone when the last decisions are written down.
-        self._lines = {v.number: python_line(v.value.location) for v in record.values if v.producer is None}
+        self._lines = {v.number: python_line(v.value.location) for v in record.values if v.producer < 0}
         self.decisions: list[Decision] = []
         self.allocations: dict[ir.Value, Decision] = {}
 
@@ -112,10 +112,10 @@ class Deciding:
     def _begins_empty(self, value: int) -> bool:
         """Whether a value is written into memory that an op chooses freely."""
         found = self._record.values[value]
-        if found.producer is None:
+        if found.producer < 0:
             return False
         op = self._record.ops[found.producer]
-        tied = [operand for operand, result in op.facts.ties if result == found.result]
+        tied = [operand for operand, result in op.facts.ties if result == found.position]
         return any(self._analysis.by_operand[op.number, operand].fresh for operand in tied)
 
     def of_flow(self, op: OpRecord, flow: FlowDecision) -> Decision:
@@ -142,10 +142,10 @@ class Deciding:
     def source_of(self, value: int) -> Source:
         """The op that makes a value, or the argument that it is."""
         found = self._record.values[value]
-        if found.producer is not None:
+        if found.producer >= 0:
             return self._record.ops[found.producer].source
         parent = self._record.blocks[found.block].parent
-        name = f"argument {found.result}"
+        name = f"argument {found.position}"
         if parent >= 0:
             op = self._record.ops[parent].source
             return Source(f"{name} of {op.op}", op.location)
@@ -193,7 +193,7 @@ class Deciding:
         )
         moves = reads_to_move(self._record, self._analysis, origin, op) if read is not None else []
         situation = Situation(
-            argument=self._record.values[origin].result if self._record.values[origin].producer is None else None,
+            argument=self._record.values[origin].position if self._record.values[origin].producer < 0 else None,
             moves=tuple(each.source for each in moves),
             cheap=self._is_cheap(origin),
             reads_on=read is not None,
@@ -205,7 +205,7 @@ class Deciding:
     def _is_carried(self, value: int) -> bool:
         """Whether a value is an argument of a block inside an op."""
         found = self._record.values[value]
-        return found.producer is None and self._record.blocks[found.block].parent >= 0
+        return found.producer < 0 and self._record.blocks[found.block].parent >= 0
 
     def _is_returned(self, value: int) -> bool:
         """Whether a value lies where a result of the function does."""
@@ -217,7 +217,7 @@ class Deciding:
     def _is_cheap(self, value: int) -> bool:
         """Whether a value costs nothing but a write to make again: filled with one element, which needs no tensor."""
         producer = self._record.values[value].producer
-        if producer is None:
+        if producer < 0:
             return False
         op = self._record.ops[producer]
         if op.facts.constants:

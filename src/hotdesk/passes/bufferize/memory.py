@@ -39,7 +39,7 @@ class PlaceMemory:
         self._record = record
         self._early = early
         self._places = analysis.places
-        self._control = analysis.readers.control
+        self._dominance = analysis.readers.dominance
         self._known: dict[int, _Known] = {}
         self._apart: set[int] = set()
         self._parted: set[int] = set()
@@ -66,7 +66,7 @@ class PlaceMemory:
         if allocated and self._allocated.setdefault(place, memref) != memref:
             self._apart.add(place)
         known = self._known.get(place)
-        if allocated or known is None or not self._control.dominates(known.block, known.order, block, order):
+        if allocated or known is None or not self._dominance.is_defined(known.block, known.order, block, order):
             self._known[place] = _Known(memref, self._record.values[value].shape, block, order)
 
     def holds(self, place: int | None, memref: ir.Value) -> None:
@@ -114,7 +114,7 @@ class PlaceMemory:
 
     def _known_at(self, place: int | None, op: OpRecord) -> _Known | None:
         known = None if place is None or self._places.is_moving(place) else self._known.get(place)
-        if known is None or not self._control.dominates(known.block, known.order, op.block, 2 * op.number):
+        if known is None or not self._dominance.is_defined(known.block, known.order, op.block, 2 * op.number):
             return None
         return known
 
@@ -147,7 +147,7 @@ class PlaceMemory:
         """The op in front of which a place is allocated that `op` writes with a value."""
         block = op.block
         for other in {o.block for o in self._places.occupants(place) if self._wants(o, value)}:
-            block = self._control.common(block, other)
+            block = self._dominance.common((block, other))
         target = self._record.blocks[block]
         here = op
         while (found := self._record.blocks[here.block]) != target:

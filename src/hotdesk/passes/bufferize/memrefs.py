@@ -7,7 +7,6 @@ seen in a dynamic layout, wherever control flow hands it to.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
@@ -88,11 +87,11 @@ class Memrefs:
     def _is_made(self, number: int) -> bool:
         """Whether a tensor is made by an op neither of operands nor from them: in memory of its place, or of the op's own."""
         made = self._record.values[number]
-        if made.producer is None:
+        if made.producer < 0:
             return False
         op = self._record.ops[made.producer]
         led = {result for _, result in (*op.facts.ties, *op.facts.views, *op.facts.choices)}
-        return op.flow is None and made.result not in led
+        return op.flow is None and made.position not in led
 
     def of(self, value: ir.Value) -> ir.Value:
         """The memref that holds a tensor; memory for one without contents is made where it is first asked for."""
@@ -101,7 +100,7 @@ class Memrefs:
             sizes = self.sizes(value)
             if self.memory.has(self._places.place_of(number), self.current):
                 return self.written(number, sizes, self.current)
-            made = self._record.ops[cast(int, self._record.values[number].producer)]
+            made = self._record.ops[self._record.values[number].producer]
             self._buffers[value] = self.written(number, sizes, made)
         return self._buffers[value]
 

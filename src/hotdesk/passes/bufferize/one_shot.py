@@ -31,7 +31,6 @@ from hotdesk.analysis.in_place.given_results import Spared, analyse_with_results
 from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, analyse_in_place
 from hotdesk.analysis.in_place.orders import HEURISTICS, heuristic
 from hotdesk.analysis.in_place.recursion import agree, with_calls
-from hotdesk.analysis.tensors.call_graph import Callable, groups
 from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules
 from hotdesk.analysis.tensors.program import FunctionRecord, in_order
 from hotdesk.analysis.tensors.reading import read_function
@@ -57,6 +56,7 @@ from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.passes.bufferize.staying import refuse_elsewhere
 from hotdesk.passes.bufferize.unranked import buffers_of_unranked
 from hotdesk.passes.collecting import collection_put_off
+from hotdesk.program.calls import Callable, groups
 
 RETURNED = "returned"
 IDENTITY, DYNAMIC, INFERRED = "identity-layout-map", "fully-dynamic-layout-map", "infer-layout-map"

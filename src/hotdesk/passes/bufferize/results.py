@@ -19,7 +19,6 @@ from typing import cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.access import argument_access
 from hotdesk.analysis.in_place.recursion import held_results, results_in_donated
-from hotdesk.analysis.tensors.call_graph import Callable
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Outcome, Reason
@@ -33,6 +32,7 @@ from hotdesk.models.callee import assumed
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.passes.bufferize.viewing import viewed
+from hotdesk.program.calls import Callable
 
 Sizes = tuple[tuple[int, int], ...]
 

@@ -12,12 +12,12 @@ Callers free each result, so a buffer must not be returned twice, and a copy of 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
+from hotdesk.program.calls import bottom_up
 
 
 def return_once(module: ir.Module) -> None:

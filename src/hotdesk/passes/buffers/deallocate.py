@@ -25,7 +25,6 @@ from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.analysis.ownership.releases import ReleasePoint
-from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.errors import BufferizationError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import index_constant
@@ -42,6 +41,7 @@ from hotdesk.passes.buffers.ownership_paths import close_branch
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy
 from hotdesk.passes.buffers.settle_ownership import settle
 from hotdesk.passes.collecting import collection_put_off
+from hotdesk.program.calls import bottom_up
 
 _MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
 

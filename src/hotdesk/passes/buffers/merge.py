@@ -34,7 +34,6 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.merging import Arena, plan_arena
-from hotdesk.analysis.tensors.call_graph import bottom_up
 from hotdesk.errors import MissingExtraError, OptionError
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
@@ -55,6 +54,7 @@ from hotdesk.passes.buffers.share import byte_view, new_bytes
 from hotdesk.planning import NO_REUSE, STRATEGIES
 from hotdesk.planning.placement import cpsat
 from hotdesk.planning.sizes.symbolic_offsets import Extent
+from hotdesk.program.calls import bottom_up
 
 _MODES = ("argument", "allocate")
 

@@ -15,7 +15,6 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
-from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.handovers import Slot
 from hotdesk.analysis.ownership.owners import Handover, Ownership
@@ -28,6 +27,7 @@ from hotdesk.passes.buffers.handed_flags import HandedFlags
 from hotdesk.passes.buffers.remaking import bit, bit_type, remade, widen_signature
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, copy_results
 from hotdesk.passes.buffers.rewritten import Rewritten
+from hotdesk.program.records import ENTRY, EXIT
 
 
 class OwnershipFlags:

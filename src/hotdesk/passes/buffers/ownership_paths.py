@@ -27,11 +27,11 @@ from collections.abc import Iterable, Set
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.memrefs.memory_effects import effects_of
-from hotdesk.analysis.memrefs.region_graph import ENTRY, EXIT
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Handover, Ownership
 from hotdesk.ir.building import create, replace
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
+from hotdesk.program.records import ENTRY, EXIT
 
 _BRANCHES = ("scf.if", "scf.index_switch", "scf.execute_region", "shape.assuming")
 _LASTING = (Kind.ARGUMENT, Kind.GLOBAL)

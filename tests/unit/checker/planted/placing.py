@@ -34,7 +34,7 @@ def _last_use_lost(read: Any, *_: Any) -> Any:
 
 
 def _views_apart(read: Any, *_: Any) -> Any:
-    return replace(read, buffers=tuple(buffer._replace(sources=()) for buffer in read.buffers))
+    return replace(read, values=tuple(replace(buffer, sources=()) for buffer in read.values))
 
 
 def _nobody_elses(found: Any, *_: Any) -> Any:

@@ -66,8 +66,8 @@ def the_chosen_one_is_lost(patch: Patch) -> None:
 
     def partial(*given: Any) -> Any:
         program = read(*given)
-        buffers = tuple(b._replace(sources=b.sources[:1]) if b.kind is Kind.CHOICE else b for b in program.buffers)
-        return replace(program, buffers=buffers)
+        values = tuple(replace(b, sources=b.sources[:1]) if b.kind is Kind.CHOICE else b for b in program.values)
+        return replace(program, values=values)
 
     patch.setattr(settle_ownership, "read_buffers", partial)
 

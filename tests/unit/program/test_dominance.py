@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from hotdesk.analysis.memrefs.buffer_dominance import Dominance
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
+from hotdesk.program.dominance import Dominance
 from tests.unit.parsing import function, parse
 
 

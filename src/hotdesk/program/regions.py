@@ -8,28 +8,16 @@ No way leads past an op of which it says that a region certainly runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_buffer
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.registry import model_of
+from hotdesk.program.records import ENTRY, EXIT, RegionEdge
 
-ENTRY, EXIT = -2, RESULTS
 _ONCE = ("scf.execute_region", "shape.assuming", "memref.alloca_scope")
 _PASSES_NOTHING = ("scf.forall", "scf.parallel")
 _REDUCING = ("scf.parallel", "scf.reduce")
-
-
-class RegionEdge(NamedTuple):
-    """Control goes from region `start` (or `ENTRY`) to region `end` (or `EXIT`).
-
-    `passed` are (operand, argument or result there): of the op itself at `ENTRY`, of the region's terminators otherwise.
-    """
-
-    start: int
-    end: int
-    passed: tuple[tuple[int, int], ...] = ()
 
 
 def flow_of(op: ir.Operation) -> Flow | None:

@@ -8,42 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferBlock, BufferProgram
-from hotdesk.analysis.memrefs.dominators import components, immediate_dominators, spans
+from hotdesk.program.graphs import immediate_dominators, postorder, reached, spans, strong_components
+from hotdesk.program.records import FUNCTION, Block, Op, Program, Value
 
 
 class Dominance:
     """Answers for the blocks of a function, by number."""
 
-    def __init__(self, program: BufferProgram) -> None:
+    def __init__(self, program: Program[Op, Value]) -> None:
         self._program = program
         self._above: list[int] = [-1] * len(program.blocks)
         self._depth: list[int] = [0] * len(program.blocks)
-        self._cycles: list[int] = [-1] * len(program.blocks)
-        self._regions: dict[tuple[int, int], list[int]] = {}
+        self._cycles: dict[int, int] = {}
         self._ends: dict[tuple[int, int], _Ends | None] = {}
         for block in program.blocks:
-            self._regions.setdefault((block.parent, block.region), []).append(block.number)
-        for (parent, _), blocks in self._regions.items():
-            self._region(blocks, -1 if parent == FUNCTION else program.ops[parent].block)
+            region = program.region_of(block.number)
+            if block.number == region[0]:
+                self._region(region, -1 if block.parent == FUNCTION else program.ops[block.parent].block)
         self._first, self._last = spans(self._above)
 
     def cycle(self, block: int) -> int:
         """A number that a block has in common with those of its region that lead to it and come after it; -1 for none."""
-        return self._cycles[block]
+        return self._cycles.get(block, -1)
 
     def returns_without(self, block: int, avoided: int) -> bool:
         """Whether a path leads from a block to itself within its region that does not pass another one."""
-        seen: set[int] = set()
-        waiting = [block]
-        while waiting:
-            for successor, _ in self._program.blocks[waiting.pop()].branches:
-                if successor == block:
-                    return True
-                if successor != avoided and successor not in seen:
-                    seen.add(successor)
-                    waiting.append(successor)
-        return False
+        blocks = self._program.blocks
+        ways = reached([block], lambda each: [to for to in blocks[each].successors if to != avoided])
+        return any(block in blocks[each].successors for each in ways)
 
     def depth(self, block: int) -> int:
         """How many other blocks dominate a block."""
@@ -74,13 +66,17 @@ class Dominance:
                     other = self._above[other]
         return found
 
-    def within(self, op: int, block: int) -> int | None:
-        """The op of a block that is, or has inside, another op; None if the block has none."""
-        while (here := self._program.ops[op].block) != block:
-            op = self._program.blocks[here].parent
-            if op == FUNCTION:
-                return None
-        return op
+    def is_defined(self, block: int, order: int, other: int, later: int) -> bool:
+        """Whether what is defined in a block at a time `order` is there at time `later` in another one.
+
+        Op `n` runs at time `2n`, and what it makes is there at `2n + 1`; what is in its regions runs in between.
+        """
+        if block == other:
+            return order <= later
+        if not self.dominates(block, other):
+            return False
+        around = self._program.within_block(other, block)
+        return around is None or order <= 2 * around
 
     def find_certain(self, block: int, wanted: Iterable[int]) -> int:
         """The last block in which control certainly arrives, once, after it has come to `block`, and that dominates one of these.
@@ -89,12 +85,12 @@ class Dominance:
         """
         below = self._after_all(block)
         found = block
-        if below is None or self._cycles[block] >= 0:
+        if below is None or block in self._cycles:
             return found
         for each in wanted:
             if not self.dominates(block, each):
                 return block
-            while each != block and not (self._cycles[each] < 0 and below.is_certain(block, each)):
+            while each != block and not (each not in self._cycles and below.is_certain(block, each)):
                 each = self._above[each]
             if self._depth[each] > self._depth[found]:
                 found = each
@@ -103,7 +99,7 @@ class Dominance:
     def comes_once(self, block: int, other: int) -> bool:
         """Whether control comes to a block, and after it to another one of its region, once each, and to that by no other way."""
         below = self._after_all(block)
-        once = self._cycles[block] < 0 and self._cycles[other] < 0 and self.dominates(block, other)
+        once = block not in self._cycles and other not in self._cycles and self.dominates(block, other)
         return once and below is not None and below.is_certain(block, other)
 
     def top(self, block: int) -> int:
@@ -116,7 +112,7 @@ class Dominance:
         record = self._program.blocks[block]
         region = record.parent, record.region
         if region not in self._ends:
-            self._ends[region] = _Ends.of([self._program.blocks[b] for b in self._regions[region]])
+            self._ends[region] = _Ends.of([self._program.blocks[b] for b in self._program.region_of(block)])
         return self._ends[region]
 
     def _region(self, blocks: Sequence[int], around: int) -> None:
@@ -126,15 +122,17 @@ class Dominance:
             self._depth[blocks[0]] = 0 if around < 0 else self._depth[around] + 1
             return
         places = {block: i for i, block in enumerate(blocks)}
-        after = [[places[successor] for successor, _ in self._program.blocks[block].branches] for block in blocks]
-        finished, cycles = components(after)
+        after = [[places[successor] for successor in self._program.blocks[block].successors] for block in blocks]
+        finished = postorder(after)
         dominators = immediate_dominators(after, finished)
+        for cycle in strong_components({i: after[i] for i in finished}):
+            if len(cycle) > 1 or cycle[0] in after[cycle[0]]:
+                self._cycles.update((blocks[i], blocks[cycle[0]]) for i in cycle)
         for i in [*reversed(finished), *(i for i in range(len(blocks)) if i not in dominators)]:
             above = dominators.get(i, i)
             self._above[blocks[i]] = around if above == i else blocks[above]
             upper = self._above[blocks[i]]
             self._depth[blocks[i]] = 0 if upper < 0 else self._depth[upper] + 1
-            self._cycles[blocks[i]] = blocks[cycles[i]] if cycles[i] >= 0 else -1
 
 
 class _Ends:
@@ -144,16 +142,16 @@ class _Ends:
         self._first, self._last = first, last
 
     @classmethod
-    def of(cls, blocks: Sequence[BufferBlock]) -> _Ends | None:
+    def of(cls, blocks: Sequence[Block]) -> _Ends | None:
         """None if not every block leads to the end of the region."""
         places = {block.number: i for i, block in enumerate(blocks, 1)}  # 0 is the end
         before: list[list[int]] = [[] for _ in range(len(blocks) + 1)]
         for block in blocks:
-            for successor in {successor for successor, _ in block.branches}:
+            for successor in set(block.successors):
                 before[places[successor]].append(places[block.number])
             if not block.branches:
                 before[0].append(places[block.number])
-        finished, _ = components(before)
+        finished = postorder(before)
         if len(finished) <= len(blocks):
             return None
         above = immediate_dominators(before, finished)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.ir.functions import callee_name, is_private
 from hotdesk.ir.walking import defined_functions, nested_ops, symbol_name
+from hotdesk.program.graphs import strong_components
 
 _NAME_NO_FUNCTION = frozenset(
     (
@@ -45,15 +46,12 @@ def bottom_up(module: ir.Module) -> list[Callable]:
 
 
 def groups(module: ir.Module) -> list[tuple[Callable, ...]]:
-    """The functions of a module that have bodies: those that call each other together, each group after those it calls.
-
-    Source: strongly connected components after Tarjan, "Depth-first search and linear graph algorithms" (SIAM J. Comput. 1972).
-    """
+    """The functions of a module that have bodies: those that call each other together, each group after those it calls."""
     functions = {symbol_name(function): function for function in defined_functions(module)}
     calls, named = _uses(functions)
     called = {callee for callees in calls.values() for callee in callees}
     found: list[tuple[Callable, ...]] = []
-    for component in _components(calls):
+    for component in strong_components(calls):
         recursive = len(component) > 1 or component[0] in calls[component[0]]
         followed = {name: is_private(functions[name]) and name in called and name not in named for name in component}
         found.append(tuple(Callable(functions[name], name in called, recursive, followed[name]) for name in component))
@@ -78,40 +76,3 @@ def _uses(functions: dict[str, ir.Operation]) -> tuple[dict[str, dict[str, None]
 def _symbols(op: ir.Operation) -> list[str]:
     attributes = [op.attributes[name] for name in op.attributes]
     return [a.value for a in attributes if isinstance(a, ir.FlatSymbolRefAttr)]
-
-
-def _components(calls: dict[str, dict[str, None]]) -> list[list[str]]:
-    """Strongly connected components, callees first; iterative, since call chains may be long."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    on_stack: set[str] = set()
-    found: list[list[str]] = []
-    for start in calls:
-        if start in index:
-            continue
-        work = [(start, iter(calls[start]))]
-        index[start] = low[start] = len(index)
-        stack.append(start)
-        on_stack.add(start)
-        while work:
-            name, rest = work[-1]
-            callee = next(rest, None)
-            if callee is None:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[name])
-                if low[name] == index[name]:
-                    component: list[str] = []
-                    while not component or component[-1] != name:
-                        component.append(stack.pop())
-                        on_stack.discard(component[-1])
-                    found.append(component[::-1])
-            elif callee not in index:
-                index[callee] = low[callee] = len(index)
-                stack.append(callee)
-                on_stack.add(callee)
-                work.append((callee, iter(calls[callee])))
-            elif callee in on_stack:
-                low[name] = min(low[name], index[callee])
-    return found
