@@ -37,7 +37,7 @@ from hotdesk.kernels.library import product_module  # noqa: E402
 from hotdesk.kernels.machine import host  # noqa: E402
 from hotdesk.runtime.products import Products  # noqa: E402
 from hotdesk.runtime.roof import measured_roof  # noqa: E402
-from hotdesk.runtime.threads import ThreadPool  # noqa: E402
+from hotdesk.runtime.threads import serve, set_num_threads  # noqa: E402
 
 SQUARES = (64, 128, 256, 512, 1024)
 ROUNDS, SECONDS = 40, 0.25  # of one contender on one shape: whichever ends first, but no fewer than five rounds
@@ -186,6 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for shape in shapes_of(model):
             users.setdefault(shape, []).append(model)
     products = Products(product_module(host(), "f32"), "f32")
+    serve(products.machine)
     lines: list[str] = []
 
     def say(line: str) -> None:
@@ -199,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     for threads in options.threads:
         torch.set_num_threads(threads)
-        ThreadPool(threads).serve(products.machine)
+        set_num_threads(threads)
         say(f"## {threads} thread{'s' if threads > 1 else ''}\n")
         say("| batch × m × n × k | ours | OpenBLAS | PyTorch | share of the roof | × the fastest | of |")
         say("|---|---|---|---|---|---|---|")

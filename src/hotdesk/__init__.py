@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
     from hotdesk.report.records import Memory
     from hotdesk.runtime.program import Program
+    from hotdesk.runtime.threads import get_num_threads, set_num_threads
 
 __all__ = [
     "Buffer",
@@ -29,7 +30,9 @@ __all__ = [
     "Program",
     "Tie",
     "compile",
+    "get_num_threads",
     "plan",
+    "set_num_threads",
 ]
 __version__ = "0.1.0"
 
@@ -39,6 +42,7 @@ _MODULES = {
     **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
     "Memory": "hotdesk.report.records",
     "Program": "hotdesk.runtime.program",
+    **dict.fromkeys(("get_num_threads", "set_num_threads"), "hotdesk.runtime.threads"),
 }
 
 

@@ -6,21 +6,24 @@
 
 A pool is a block of `POOL_BYTES`, zeros but for its lock and conditions, that all programs of a process have in common. The
 caller takes jobs like any worker, so that work is done even when no other thread gets a core. While one program shares out
-work, another runs its own alone. Nothing is allocated, nobody spins.
+work, another runs its own alone. Nothing is allocated. Who waits, for work or for the last job, looks for it for `SPIN`
+nanoseconds before it sleeps: waking a thread takes longer than most kernels that come between two that are shared.
 """
 
 from __future__ import annotations
 
-POOL_BYTES = 256
+import time
+
+SPIN = 50_000
+POOL_BYTES = 320
 LOCK, WORK, DONE = 0, 64, 128
 """Where in a pool the mutex and the two conditions lie; each has 64 bytes, enough for those of any C library."""
 
 USE_POOL, WORKER = "hotdesk_use_pool", "hotdesk_worker"
 
-_FIELDS = ("lock", "work", "done", "busy", "function", "jobs", "stride", "count", "next", "pending")
-_POOL = (
-    "!llvm.struct<(array<8 x i64>, array<8 x i64>, array<8 x i64>, i64, ptr, ptr, i64, i64, i64, i64, array<1 x i64>)>"
-)
+_FIELDS = ("lock", "work", "done", "busy", "function", "jobs", "stride", "count", "next", "pending", "offers", "ends")
+_POOL = "!llvm.struct<(" + "array<8 x i64>, " * 3 + "i64, ptr, ptr, " + "i64, " * 6 + "array<7 x i64>)>"
+_CLOCK = getattr(time, "CLOCK_MONOTONIC", 1)
 
 
 def _field(name: str, kind: str = "") -> str:
@@ -39,6 +42,7 @@ llvm.func @pthread_mutex_unlock(!llvm.ptr) -> i32
 llvm.func @pthread_cond_wait(!llvm.ptr, !llvm.ptr) -> i32
 llvm.func @pthread_cond_signal(!llvm.ptr) -> i32
 llvm.func @pthread_cond_broadcast(!llvm.ptr) -> i32
+llvm.func @clock_gettime(i32, !llvm.ptr) -> i32
 
 llvm.mlir.global internal @hotdesk_pool() : !llvm.ptr {{
   %null = llvm.mlir.zero : !llvm.ptr
@@ -54,11 +58,43 @@ llvm.func @{USE_POOL}(%pool: !llvm.ptr, %threads: i64) {{
   llvm.return
 }}
 
+llvm.func internal @hotdesk_now(%time: !llvm.ptr) -> i64 {{
+  %clock = llvm.mlir.constant({_CLOCK} : i32) : i32
+  %billion = llvm.mlir.constant(1000000000 : i64) : i64
+  %read = llvm.call @clock_gettime(%clock, %time) : (i32, !llvm.ptr) -> i32
+  %seconds = llvm.load %time : !llvm.ptr -> i64
+  %rest = llvm.getelementptr %time[8] : (!llvm.ptr) -> !llvm.ptr, i8
+  %nanoseconds = llvm.load %rest : !llvm.ptr -> i64
+  %scaled = llvm.mul %seconds, %billion : i64
+  %now = llvm.add %scaled, %nanoseconds : i64
+  llvm.return %now : i64
+}}
+
+// Returns when a number is no longer what it was, or has been so for too long.
+llvm.func internal @hotdesk_spin(%number: !llvm.ptr, %before: i64) {{
+  %sixteen = llvm.mlir.constant(16 : i64) : i64
+  %limit = llvm.mlir.constant({SPIN} : i64) : i64
+  %time = llvm.alloca %sixteen x i8 {{alignment = 8 : i64}} : (i64) -> !llvm.ptr
+  %start = llvm.call @hotdesk_now(%time) : (!llvm.ptr) -> i64
+  llvm.br ^look
+^look:
+  %found = llvm.load %number atomic acquire {{alignment = 8 : i64}} : !llvm.ptr -> i64
+  %same = llvm.icmp "eq" %found, %before : i64
+  llvm.cond_br %same, ^time, ^end
+^time:
+  %now = llvm.call @hotdesk_now(%time) : (!llvm.ptr) -> i64
+  %spent = llvm.sub %now, %start : i64
+  %early = llvm.icmp "slt" %spent, %limit : i64
+  llvm.cond_br %early, ^look, ^end
+^end:
+  llvm.return
+}}
+
 // Takes jobs, the lock held, until none is left to take.
 llvm.func internal @hotdesk_take(%pool: !llvm.ptr) {{
   %one = llvm.mlir.constant(1 : i64) : i64
   %zero = llvm.mlir.constant(0 : i64) : i64
-{_fields("lock", "done", "next", "pending")}
+{_fields("lock", "done", "next", "pending", "ends")}
   llvm.br ^look
 ^look:
 {_field("count", "i64")}
@@ -82,6 +118,9 @@ llvm.func internal @hotdesk_take(%pool: !llvm.ptr) {{
   %last = llvm.icmp "eq" %pending, %zero : i64
   llvm.cond_br %last, ^tell, ^look
 ^tell:
+  %ends = llvm.load %a_ends : !llvm.ptr -> i64
+  %end = llvm.add %ends, %one : i64
+  llvm.store %end, %a_ends atomic release {{alignment = 8 : i64}} : i64, !llvm.ptr
   %told = llvm.call @pthread_cond_signal(%a_done) : (!llvm.ptr) -> i32
   llvm.br ^look
 ^end:
@@ -89,11 +128,19 @@ llvm.func internal @hotdesk_take(%pool: !llvm.ptr) {{
 }}
 
 llvm.func @{WORKER}(%pool: !llvm.ptr) {{
-{_fields("lock", "work")}
+{_fields("lock", "work", "offers")}
   %closed = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
   llvm.br ^again
 ^again:
   llvm.call @hotdesk_take(%pool) : (!llvm.ptr) -> ()
+  %before = llvm.load %a_offers : !llvm.ptr -> i64
+  %open = llvm.call @pthread_mutex_unlock(%a_lock) : (!llvm.ptr) -> i32
+  llvm.call @hotdesk_spin(%a_offers, %before) : (!llvm.ptr, i64) -> ()
+  %back = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
+  %after = llvm.load %a_offers : !llvm.ptr -> i64
+  %idle = llvm.icmp "eq" %before, %after : i64
+  llvm.cond_br %idle, ^sleep, ^again
+^sleep:
   %woken = llvm.call @pthread_cond_wait(%a_work, %a_lock) : (!llvm.ptr, !llvm.ptr) -> i32
   llvm.br ^again
 }}
@@ -122,7 +169,7 @@ llvm.func internal @hotdesk_share(%f: !llvm.ptr, %j: !llvm.ptr, %s: i64, %n: i64
   %i1 = llvm.add %i, %one : i64
   llvm.br ^alone(%i1 : i64)
 ^offer:
-{_fields("lock", "work", "done", "function", "jobs", "stride", "count", "next", "pending")}
+{_fields("lock", "work", "done", "function", "jobs", "stride", "count", "next", "pending", "offers", "ends")}
   %closed = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
   llvm.store %f, %a_function : !llvm.ptr, !llvm.ptr
   llvm.store %j, %a_jobs : !llvm.ptr, !llvm.ptr
@@ -130,6 +177,10 @@ llvm.func internal @hotdesk_share(%f: !llvm.ptr, %j: !llvm.ptr, %s: i64, %n: i64
   llvm.store %n, %a_count : i64, !llvm.ptr
   llvm.store %n, %a_pending : i64, !llvm.ptr
   llvm.store %zero, %a_next : i64, !llvm.ptr
+  %ended = llvm.load %a_ends : !llvm.ptr -> i64
+  %offered = llvm.load %a_offers : !llvm.ptr -> i64
+  %offer = llvm.add %offered, %one : i64
+  llvm.store %offer, %a_offers atomic release {{alignment = 8 : i64}} : i64, !llvm.ptr
   %pair = llvm.icmp "eq" %n, %two : i64
   llvm.cond_br %pair, ^wake, ^wake_all
 ^wake:
@@ -140,6 +191,13 @@ llvm.func internal @hotdesk_share(%f: !llvm.ptr, %j: !llvm.ptr, %s: i64, %n: i64
   llvm.br ^take
 ^take:
   llvm.call @hotdesk_take(%pool) : (!llvm.ptr) -> ()
+  %left_over = llvm.load %a_pending : !llvm.ptr -> i64
+  %others = llvm.icmp "sgt" %left_over, %zero : i64
+  llvm.cond_br %others, ^spin, ^wait
+^spin:
+  %unlocked = llvm.call @pthread_mutex_unlock(%a_lock) : (!llvm.ptr) -> i32
+  llvm.call @hotdesk_spin(%a_ends, %ended) : (!llvm.ptr, i64) -> ()
+  %locked = llvm.call @pthread_mutex_lock(%a_lock) : (!llvm.ptr) -> i32
   llvm.br ^wait
 ^wait:
   %pending = llvm.load %a_pending : !llvm.ptr -> i64

@@ -12,7 +12,7 @@ from hotdesk.kernels.library import SHARED, product_module
 from hotdesk.kernels.machine import host
 from hotdesk.kernels.shared import telling_name
 from hotdesk.runtime.jit import Machine
-from hotdesk.runtime.threads import thread_pool
+from hotdesk.runtime.threads import serve
 
 _LEVEL = 2  # of optimisation: the code is as fast as at 3, and made in two thirds of the time
 
@@ -36,6 +36,6 @@ def linked(module: ir.Module, entries: Sequence[str]) -> Machine:
 @cache
 def _products(element: str) -> Products:
     products = Products(product_module(host(), element), element)
-    thread_pool().serve(products.machine)
+    serve(products.machine)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(products))  # programs call its code until the process ends
     return products

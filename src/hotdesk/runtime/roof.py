@@ -16,7 +16,7 @@ from hotdesk.kernels.roof import operations_per_step, roof_elements, roof_module
 from hotdesk.kernels.shared import ELEMENTS
 from hotdesk.report.profile import Roof
 from hotdesk.runtime.jit import Machine
-from hotdesk.runtime.threads import thread_count
+from hotdesk.runtime.threads import get_num_threads
 
 Values: TypeAlias = "npt.NDArray[np.float64]"
 
@@ -25,10 +25,14 @@ _STEPS = 200_000
 _COPIED = 32 << 20  # bytes a thread, more than caches hold
 
 
-@cache
 def measured_roof() -> Roof:
-    """The roof of as many threads as programs use. Takes about half a second."""
-    machine, threads = host(), thread_count()
+    """The roof of as many threads as programs use. Takes about half a second the first time for a number of threads."""
+    return _measured(get_num_threads())
+
+
+@cache
+def _measured(threads: int) -> Roof:
+    machine = host()
     compiled = Machine(roof_module(machine, ELEMENTS), [])
     flops: dict[str, float] = {}
     for element in ELEMENTS:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
-from functools import cache
 
 from hotdesk._bindings import ir
+from hotdesk.errors import OptionError
 from hotdesk.ir.context import make_context
+from hotdesk.kernels.shared import MOST_THREADS
 from hotdesk.kernels.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
 from hotdesk.runtime.jit import Machine
 
@@ -16,20 +17,18 @@ _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class ThreadPool:
-    """The caller's thread and `threads - 1` more, which sleep until a program shares out work.
+    """The caller's thread and as many more as were asked for, which spin for a moment and then sleep until work is shared out.
 
     It lives as long as the process: its threads never return. After a fork the child has none of them, and works alone.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self) -> None:
         self._machine = Machine(ir.Module.parse(SHARING, make_context()), [])
         self._block = ctypes.create_string_buffer(POOL_BYTES + 64)
         self._address = (ctypes.addressof(self._block) + 63) & -64
-        self._threads = threads
+        self._started = 0
+        self._served: list[Machine] = []
         self._initialize()
-        for number in range(1, threads):
-            arguments = (WORKER, self._address)
-            threading.Thread(target=self._machine.call, args=arguments, name=f"hotdesk-{number}", daemon=True).start()
 
     def _initialize(self) -> None:
         library = ctypes.CDLL(None)
@@ -38,33 +37,82 @@ class ThreadPool:
         for condition in (WORK, DONE):
             library.pthread_cond_init(ctypes.c_void_p(self._address + condition), None)
 
-    def serve(self, machine: Machine) -> None:
-        """Lets code that shares out work (`SHARING`) share it with these threads."""
-        machine.call(USE_POOL, self._address, self._threads)
+    def use(self, threads: int) -> None:
+        """Has work shared among so many threads from now on; those that are too many sleep."""
+        for machine in self._served:
+            machine.call(USE_POOL, self._address, threads)
+        while self._started < threads - 1:
+            self._started += 1
+            arguments = (WORKER, self._address)
+            name = f"hotdesk-{self._started}"
+            threading.Thread(target=self._machine.call, args=arguments, name=name, daemon=True).start()
+
+    def serve(self, machine: Machine, threads: int) -> None:
+        """Lets code that shares out work (`SHARING`) share it with these threads, for as long as the process lives."""
+        self._served.append(machine)
+        self.use(threads)
 
     def forked(self) -> None:
         """In the child of a fork, where another thread may have held the lock."""
         self._initialize()
+        self._started = 0
 
 
-def thread_count() -> int:
-    """How many threads products may use: what the environment says, else as many as there are cores for this process."""
+class _Process:
+    """The pool of this process, made when work is first shared, and how many threads it is to have."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.threads: int | None = None
+        self.pool: ThreadPool | None = None
+
+
+_process = _Process()
+
+
+def serve(machine: Machine) -> None:
+    """Lets code that shares out work share it with the threads of this process."""
+    with _process.lock:
+        if _process.pool is None:
+            _process.pool = ThreadPool()
+            # its threads wait inside its code until the process ends
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(_process.pool))
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=_forked)
+        _process.pool.serve(machine, get_num_threads())
+
+
+def _forked() -> None:
+    _process.lock = threading.RLock()
+    if _process.pool is not None:
+        _process.pool.forked()
+
+
+def set_num_threads(threads: int) -> None:
+    """Has kernels use so many threads, the caller's included, in all programs of this process, from their next calls on.
+
+    Without it the environment says how many (`HOTDESK_NUM_THREADS`, else `OMP_NUM_THREADS`), else there are as many as processor
+    cores. For the same number of threads, results are the same. Raises OptionError for a number below 1 or above 64.
+    """
+    if isinstance(threads, bool) or not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise OptionError("threads", expected=f"a number from 1 to {MOST_THREADS}", got=repr(threads))
+    with _process.lock:
+        _process.threads = threads
+        if _process.pool is not None:
+            _process.pool.use(threads)
+
+
+def get_num_threads() -> int:
+    """How many threads kernels may use, the caller's included."""
+    if _process.threads is not None:
+        return _process.threads
     for variable in _VARIABLES:
         text = os.environ.get(variable, "")
         if text.isdigit() and int(text):
-            return int(text)
-    return core_count()
+            return min(int(text), MOST_THREADS)
+    return min(core_count(), MOST_THREADS)
 
 
 def core_count() -> int:
     """How many processor cores there are for this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@cache
-def thread_pool() -> ThreadPool:
-    """The pool of this process."""
-    pool = ThreadPool(thread_count())
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))  # its threads wait inside its code until the process ends
-    os.register_at_fork(after_in_child=pool.forked)
-    return pool

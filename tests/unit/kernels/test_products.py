@@ -42,8 +42,8 @@ def compiled(machine: Machine, element: str) -> Products:
 
 
 @cache
-def pool(threads: int) -> ThreadPool:
-    return ThreadPool(threads)
+def pool() -> ThreadPool:
+    return ThreadPool()
 
 
 def call(products: Products, a: Array, b: Array, c: Array, *, add: bool) -> None:
@@ -126,24 +126,24 @@ def test_blocks_are_several() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 5, MOST_THREADS + 3])
 def test_threads(threads: int) -> None:
     products = compiled(host(), "f32")
-    pool(threads).serve(products.machine)
+    pool().serve(products.machine, threads)
     shapes = [(300, 257, 200), (257, 300, 200), (1, 40000, 300), (40000, 1, 300), (17, 1700, 300), (2, 3, 4)]
     for sizes, layouts in product(shapes, [("rows",) * 3, ("columns",) * 3, ("apart", "rows", "gap")]):
         check(products, sizes, layouts, np.float32, add=True)
     for batch, sizes in product((2, 7, 12), [(60, 70, 300), (1, 300, 3000)]):
         check(products, sizes, ("rows", "columns", "rows"), np.float32, batch=batch)
-    pool(1).serve(products.machine)
+    pool().serve(products.machine, 1)
 
 
 def test_the_same_numbers_each_time() -> None:
     products = compiled(host(), "f32")
-    pool(2).serve(products.machine)
+    pool().serve(products.machine, 2)
     values = np.random.default_rng(1)
     a, b = (values.standard_normal((1, 300, 300)).astype(np.float32) for _ in range(2))
     results = [np.empty((1, 300, 300), np.float32) for _ in range(20)]
     for c in results:
         call(products, a, b, c, add=False)
-    pool(1).serve(products.machine)
+    pool().serve(products.machine, 1)
     for c in results[1:]:
         np.testing.assert_array_equal(c, results[0])
 
