@@ -160,3 +160,45 @@ func.func @caller(%x: tensor<8xf32>) -> tensor<8xf32> {
   %r = func.call @twice(%x) : (tensor<8xf32>) -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+func.func private @made(%x: tensor<8xf32>) -> tensor<8xf32>
+
+// Memory that a call returns is yielded only where a loop may yield new memory; else what is in it is copied back, if it is read.
+// BACK-LABEL: func.func @call_result(
+// BACK:         [[R:%.*]] = scf.for {{.*}} iter_args({{.*}} = [[M:%.*]]) -> (memref<8xf32>)
+// BACK:           [[Y:%.*]] = func.call @made(
+// BACK:           linalg.generic {{.*}} ins([[Y]] : memref<8xf32>) outs([[M]] : memref<8xf32>)
+// BACK:           scf.yield [[M]]
+func.func @call_result(%z: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %f = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8xf32>
+  %x = linalg.fill ins(%f : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %r = scf.for %i = %zero to %n step %one iter_args(%b = %x) -> tensor<8xf32> {
+    %y = func.call @made(%z) : (tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %y : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}
+
+// -----
+
+func.func private @made(%x: tensor<8xf32>) -> tensor<8xf32>
+
+// BACK-LABEL: func.func @call_result_unread(
+// BACK:         scf.for {{.*}} iter_args([[A:%.*]] = {{.*}}, %{{.*}} = [[M:%[^)]*]])
+// BACK:           func.call @made(
+// BACK-NOT:       linalg.generic
+// BACK:           scf.yield [[A]], [[M]]
+func.func @call_result_unread(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r:2 = scf.for %i = %zero to %n step %one iter_args(%b = %x, %c = %x) -> (tensor<8xf32>, tensor<8xf32>) {
+    %y = func.call @made(%b) : (tensor<8xf32>) -> tensor<8xf32>
+    scf.yield %b, %y : tensor<8xf32>, tensor<8xf32>
+  }
+  return %r#0 : tensor<8xf32>
+}

@@ -117,6 +117,10 @@ class Occupancy:
         """Whether all that lies in a place is in one buffer, from beginning to end."""
         return not self.is_moving(place) and self._sources.are_one(self.find(place))
 
+    def is_brought(self, place: int) -> bool:
+        """Whether an op, such as a call that returns new memory, brings along memory for what lies in a place."""
+        return self._sources.is_brought(self.find(place))
+
     def is_moving(self, place: int) -> bool:
         """Whether a place stands for one buffer now and another one later."""
         return self.find(place) in self._moving

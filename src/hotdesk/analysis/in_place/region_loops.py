@@ -133,12 +133,17 @@ class RegionLoop:
             places.move((target,))
             self._lead_on(edge, taken)
             return
-        conflict = taken or places.may_join(edge.source, target)
+        conflict = taken or self._brought(edge) or places.may_join(edge.source, target)
         if conflict is not None and taken is None and self._anew:
             places.move((target,))
             self._lead_on(edge, None)
             return
         self._settle(edge, conflict)
+
+    def _brought(self, edge: FlowEdge) -> Conflict | None:
+        """Whether what is yielded is in memory that an op of the iteration brings along, which only `anew` loops may yield."""
+        brought = any(self._places.is_brought(place) for place, _ in self._places.locations(edge.source))
+        return Conflict(Reason.LIES_ELSEWHERE, edge.op) if brought and not self._anew else None
 
     def _changes_size(self, edge: FlowEdge) -> bool:
         return self._function.values[edge.source].shape != self._function.values[edge.target].shape

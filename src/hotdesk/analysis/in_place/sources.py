@@ -70,6 +70,10 @@ class Sources:
         """Whether all that lies in a place is in one buffer."""
         return place not in self._found or not self._found[place].several
 
+    def is_brought(self, place: int) -> bool:
+        """Whether an op brings memory along for what lies in a place."""
+        return place in self._found and self._found[place].brought
+
     def make(self, place: int, block: int, order: int) -> None:
         """Says that something is made in a place."""
         self._add(place, _Source(made=_Where(block, order)))
