@@ -15,7 +15,7 @@ This stage decides; the passes change the module. What is spent for what is in t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -32,7 +32,7 @@ from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute import Recompute
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.tensor.split_rows import SplitRows
-from hotdesk.pipeline import Log
+from hotdesk.pipeline import Log, run_pass
 from hotdesk.trials import Trial, bufferized
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
@@ -49,6 +49,9 @@ _HELPS = 0.98
 
 _VALUES = 4
 """Buffers at a peak that are looked at, the largest first."""
+
+_INSERTED = (EliminateEmptyTensors(),)
+"""What follows changes that add insertions: values are computed where they belong."""
 
 Bounds = Mapping[str, tuple[int, "int | None"]]
 
@@ -86,7 +89,7 @@ class WithinBudget:
             OptionError: a size has no greatest value.
         """
         with entered(module.operation):
-            first = now = self._try(module, inserted=False)
+            first = now = self._try(module)
             steps = (self._ordered, self._split, self._recomputed)
             while now.peak > self.budget:
                 before = now
@@ -97,8 +100,8 @@ class WithinBudget:
                     raise too_small(self.budget, now)
                 steps = (self._split, self._recomputed)
             if now is not first:
-                log.decisions.extend(EliminateEmptyTensors().run(module))
-                verify(module, EliminateEmptyTensors.name)
+                for one in _INSERTED:
+                    log.decisions.extend(run_pass(one, module, log))
             log.snapshot("budget", module)
 
     def _ordered(self, module: ir.Module, now: Trial, log: Log) -> Trial:
@@ -184,11 +187,11 @@ class WithinBudget:
         if not any(decision.outcome in _CHANGED for decision in one.run(copy)):
             return None
         verify(copy, one.name)
-        return self._try(copy, inserted=True)
+        return self._try(copy, _INSERTED)
 
-    def _try(self, module: ir.Module, *, inserted: bool) -> Trial:
+    def _try(self, module: ir.Module, changes: Sequence[Pass] = ()) -> Trial:
         self.trials += 1
-        made = bufferized(module, inserted=inserted)
+        made = bufferized(module, changes)
         return made.trial({name: self._greatest(name) for name in made.symbols}, self.budget)
 
     def _greatest(self, symbol: str) -> int:
@@ -206,9 +209,7 @@ class WithinBudget:
     def _apply(self, module: ir.Module, one: Pass, now: Trial, found: Trial, log: Log) -> Trial:
         """Lets a pass change the module, and tells what that costs and saves."""
         count = _operations(module)
-        decisions = one.run(module)
-        verify(module, one.name)
-        log.snapshot(one.name, module)
+        decisions = run_pass(one, module, log)
         more = _operations(module) - count
         log.decisions.extend(_spent(decisions, more, now.peak - found.peak))
         return found

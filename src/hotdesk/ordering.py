@@ -23,7 +23,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.polynomials import Polynomials
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.tensor.reorder import ReorderForPeak
-from hotdesk.pipeline import Log
+from hotdesk.pipeline import Log, run_pass
 from hotdesk.planning.sizes.polynomials import Polynomial, is_never_less
 from hotdesk.runtime.comparing import never_larger
 from hotdesk.runtime.planner import Planner
@@ -83,9 +83,7 @@ class LowerPeak:
             verify(changed, ReorderForPeak.name)
             decision = self._decided(module, self.needs(module), self.needs(changed))
             if decision.outcome is Outcome.REORDERED:
-                log.decisions.extend(ReorderForPeak().run(module))
-                verify(module, ReorderForPeak.name)
-                log.snapshot(ReorderForPeak.name, module)
+                log.decisions.extend(run_pass(ReorderForPeak(), module, log))
             log.decisions.append(decision)
 
     def needs(self, module: ir.Module) -> Needs:

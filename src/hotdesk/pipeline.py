@@ -1,11 +1,13 @@
 """The stages, in order: from linalg on tensors to kernel calls on buffers.
 
-    tensors    normalize named ops · pads → insertions · split @prepare · fuse elementwise · readers of concatenations in
+    TENSORS    normalize named ops · pads → insertions · split @prepare · fuse elementwise · readers of concatenations in
                parts · concatenations → insertions · rematerialize · compute where inserted · choose destinations
-    memory     one-shot bufferize · workspaces · deallocate
-    machine    kernels and entry functions → LLVM dialect
+    MEMORY     one-shot bufferize · workspaces · deallocate
+    lower      kernels and entry functions → LLVM dialect
 
-Each stage changes the module in place, is timed, and leaves a module that verifies; its decisions are kept in order.
+`TENSORS` and `MEMORY` are lists of registered passes: `compiler()` prints as a text that `hotdesk-opt` runs to the same IR. What
+tries other ways (`ordering`, `budget`) puts passes in front of `CHOSEN`. Each pass changes the module in place and leaves one
+that verifies; stages are timed, and decisions kept in order.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from dataclasses import dataclass, field
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
-from hotdesk.ir.context import entered, run_mlir_passes, verify
+from hotdesk.ir.context import entered, verify
 from hotdesk.ir.linking import define
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
@@ -30,7 +32,7 @@ from hotdesk.passes.lower.entry import KERNELS, addresses_text, kernels_of
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
 from hotdesk.passes.lower.library import KernelLibrary, define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
-from hotdesk.passes.tensor.dead_code import erase_dead
+from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
@@ -41,20 +43,79 @@ from hotdesk.passes.tensor.prepare import SplitPrepare
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.passes.tensor.reshapes import ReshapesAsViews
 from hotdesk.passes.tensor.sink_concat import SinkConcat
+from hotdesk.passes.textual import MLIRPasses, PassPipeline
 
-_CLEAN = "canonicalize,cse"
-_ONE_SHOT = OneShotBufferize(reload_scalars=True, results_in_donated=True, allow_return_allocs_from_loops=False)
-_FUSE = f"func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),{_CLEAN}"
+_CLEAN = MLIRPasses("canonicalize,cse")
+_FUSE = MLIRPasses("func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Passes that are timed together. Where it is `kept`, so is the IR behind all of them, under the name of the stage."""
+
+    name: str
+    passes: tuple[Pass, ...]
+    kept: bool = False
+
+
+CHOSEN = ChooseDestinations(reload_scalars=True, results_in_donated=True)
+"""The pass that `changes` to the order or number of operations go in front of."""
+
+TENSORS = (
+    Stage(
+        "normalize",
+        (
+            *(_CLEAN, NormalizeNamedOps(), EraseDead()),
+            *(ReshapesAsViews(), GuardIndices(), GuardDivisions(), DecomposeConcatAndPad(concat=False)),
+        ),
+    ),
+    Stage("prepare", (_CLEAN, SplitPrepare(), EraseDead())),
+    Stage("fuse", (_FUSE, SinkConcat(), _FUSE, DecomposeConcatAndPad(), EraseDead()), kept=True),
+    Stage("destinations", (RematerializeCheapOps(), EliminateEmptyTensors(), CHOSEN)),
+)
+"""The passes on values."""
+
+MEMORY = (
+    Stage(
+        "bufferize",
+        (OneShotBufferize(reload_scalars=True, results_in_donated=True, allow_return_allocs_from_loops=False),),
+    ),
+    Stage("buffers", (AllocateWorkspaces(), DeallocateAfterLastUse(reload_scalars=True))),  # kernels load scalars again
+)
+"""Values to memory, and memory freed."""
+
+
+def compiler(changes: Sequence[Pass] = ()) -> PassPipeline:
+    """What a compilation runs up to the buffers, with `changes` in front of the choice of destinations."""
+    passes = _passes()
+    at = passes.index(CHOSEN)
+    return PassPipeline((*passes[:at], *changes, *passes[at:]))
+
+
+def remainder(changes: Sequence[Pass] = ()) -> PassPipeline:
+    """What is left of it in front of that choice: `changes`, the choice, and all behind."""
+    passes = _passes()
+    return PassPipeline((*changes, *passes[passes.index(CHOSEN) :]))
+
+
+def _passes() -> tuple[Pass, ...]:
+    return tuple(one for stage in (*TENSORS, *MEMORY) for one in stage.passes)
 
 
 @dataclass(slots=True)
 class Log:
-    """What a compilation leaves behind: seconds, decisions and, if asked for, the IR after each stage."""
+    """What a compilation leaves behind: seconds, decisions, the passes that ran and, if asked for, the IR after each."""
 
     keep_ir: bool = False
     timings: dict[str, float] = field(default_factory=dict[str, float])
     decisions: list[Decision] = field(default_factory=list[Decision])
+    passes: list[Pass] = field(default_factory=list[Pass])
     ir: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def pipeline(self) -> PassPipeline:
+        """The passes that ran: with the order or the parts that a budget took, too."""
+        return PassPipeline(tuple(self.passes))
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
@@ -88,51 +149,38 @@ class Lowered:
     kernels: int
 
 
-def _run(one: Pass, module: ir.Module, log: Log) -> None:
-    log.decisions.extend(one.run(module))
+def run_pass(one: Pass, module: ir.Module, log: Log) -> tuple[Decision, ...]:
+    """Has a pass change a module, and returns what it decided; of clean-up the IR is not kept."""
+    decisions = one.run(module)
     verify(module, one.name)
-    log.snapshot(one.name, module)
+    log.passes.append(one)
+    if not isinstance(one, (MLIRPasses, EraseDead)):
+        log.snapshot(one.name, module)
+    return decisions
 
 
 def optimize_tensors(module: ir.Module, log: Log, changes: Sequence[Callable[[ir.Module, Log], None]] = ()) -> None:
-    """The passes on values, up to the choice of destinations, before which `changes` to the order or number of operations go."""
-    with entered(module.operation):
-        with log.stage("normalize"):
-            run_mlir_passes(module, _CLEAN)
-            _run(NormalizeNamedOps(), module, log)
-            erase_dead(module)
-            _run(ReshapesAsViews(), module, log)
-            _run(GuardIndices(), module, log)
-            _run(GuardDivisions(), module, log)
-            _run(DecomposeConcatAndPad(concat=False), module, log)
-        with log.stage("prepare"):
-            run_mlir_passes(module, _CLEAN)
-            _run(SplitPrepare(), module, log)
-            erase_dead(module)
-        with log.stage("fuse"):
-            run_mlir_passes(module, _FUSE)
-            _run(SinkConcat(), module, log)
-            run_mlir_passes(module, _FUSE)
-            _run(DecomposeConcatAndPad(), module, log)
-            erase_dead(module)
-            verify(module, "fusion")
-            log.snapshot("fuse", module)
-        with log.stage("destinations"):
-            _run(RematerializeCheapOps(), module, log)
-            _run(EliminateEmptyTensors(), module, log)
-            for change in changes:
-                change(module, log)
-            _run(ChooseDestinations(reload_scalars=True, results_in_donated=True), module, log)
+    """The passes on values; `changes` to the order or number of operations go in front of the choice of destinations."""
+    _run(TENSORS, module, log, changes)
 
 
 def bufferize(module: ir.Module, log: Log) -> None:
     """Values to memory, and memory freed."""
+    _run(MEMORY, module, log)
+
+
+def _run(
+    stages: Sequence[Stage], module: ir.Module, log: Log, changes: Sequence[Callable[[ir.Module, Log], None]] = ()
+) -> None:
     with entered(module.operation):
-        with log.stage("bufferize"):
-            _run(_ONE_SHOT, module, log)
-        with log.stage("buffers"):
-            _run(AllocateWorkspaces(), module, log)
-            _run(DeallocateAfterLastUse(reload_scalars=True), module, log)  # kernels load scalars again
+        for stage in stages:
+            with log.stage(stage.name):
+                for one in stage.passes:
+                    for change in changes if one == CHOSEN else ():
+                        change(module, log)
+                    log.decisions.extend(run_pass(one, module, log))
+                if stage.kept:
+                    log.snapshot(stage.name, module)
 
 
 def lower(module: ir.Module, log: Log) -> Lowered:
@@ -179,8 +227,3 @@ def _keep_out_of_line(module: ir.Module) -> None:
             op.operation.attributes["no_inline"] = ir.UnitAttr.get()
             if "sym_visibility" in op.operation.attributes:
                 del op.operation.attributes["sym_visibility"]
-
-
-def stages() -> tuple[tuple[str, Callable[[ir.Module, Log], object]], ...]:
-    """The stages by name, in order."""
-    return (("tensors", optimize_tensors), ("memory", bufferize), ("machine", lower))

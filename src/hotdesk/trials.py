@@ -6,7 +6,7 @@ buffers at the peak is known on tensors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,9 +16,8 @@ from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.explain import Source, evaluate, symbols_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import main_function, top_level_ops
-from hotdesk.passes.tensor.destinations import ChooseDestinations
-from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
-from hotdesk.pipeline import Log, bufferize
+from hotdesk.passes.base import Pass
+from hotdesk.pipeline import remainder
 from hotdesk.planning import plan
 from hotdesk.report.records import Certificate
 from hotdesk.runtime.certificates import certified
@@ -93,19 +92,16 @@ class Bufferized:
         return next((self.numbers[user] for user in buffer.users if user <= step and self.numbers[user] >= 0), -1)
 
 
-def bufferized(module: ir.Module, *, inserted: bool = False) -> Bufferized:
-    """Bufferizes a copy of a module on tensors, before destinations are chosen. Must be called inside its context.
+def bufferized(module: ir.Module, changes: Sequence[Pass] = ()) -> Bufferized:
+    """Bufferizes a copy of a module on tensors, before destinations are chosen, with `changes` to it first.
 
-    `inserted` says that insertions were added, for which values are to be computed where they belong first.
+    Must be called inside its context.
     """
     copy: Any = cast(Any, module.operation).clone()
     for number, op in enumerate(top_level_ops(main_function(copy))):
         if not op.name.startswith(("arith.", "func.", "cf.")):
             op.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
-    if inserted:
-        EliminateEmptyTensors().run(copy)
-    ChooseDestinations(reload_scalars=True, results_in_donated=True).run(copy)
-    bufferize(copy, Log())
+    remainder(changes).run(copy)
     function = main_function(copy)
     buffers = find_buffers(function)
     numbers = tuple(

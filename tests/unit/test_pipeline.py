@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import pytest
@@ -12,7 +12,10 @@ from hotdesk import pipeline
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.passes.base import Pass
-from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors, stages
+from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
+from hotdesk.passes.tensor.reorder import ReorderForPeak
+from hotdesk.passes.textual import parse_pipeline
+from hotdesk.pipeline import CHOSEN, MEMORY, TENSORS, Log, bufferize, compiler, lower, optimize_tensors, remainder
 from tests.unit.parsing import parse
 
 PROGRAM = """
@@ -119,7 +122,40 @@ def test_a_stage_that_runs_twice_adds_up() -> None:
 
 
 def test_stages_are_in_order() -> None:
-    assert [name for name, _ in stages()] == ["tensors", "memory", "machine"]
+    assert [stage.name for stage in TENSORS] == ["normalize", "prepare", "fuse", "destinations"]
+    assert [stage.name for stage in MEMORY] == ["bufferize", "buffers"]
+
+
+TEXT = (
+    "builtin.module(canonicalize,cse,hotdesk-normalize-named-ops,hotdesk-erase-dead,hotdesk-reshapes-as-views,"
+    "hotdesk-guard-indices,hotdesk-guard-divisions,hotdesk-decompose-concat-and-pad{concat=false},canonicalize,cse,hotdesk-split-prepare,"
+    "hotdesk-erase-dead,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
+    "hotdesk-sink-concat,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
+    "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-rematerialize-cheap-ops,hotdesk-eliminate-empty-tensors,"
+    "hotdesk-choose-destinations{reload-scalars=true results-in-donated=true},"
+    "hotdesk-one-shot-bufferize{results-in-donated=true allow-return-allocs-from-loops=false reload-scalars=true},"
+    "hotdesk-allocate-workspaces,hotdesk-buffer-deallocation{reload-scalars=true})"
+)
+
+
+def test_the_pipeline_is_a_text_that_runs_to_the_same_ir() -> None:
+    assert str(compiler()) == TEXT
+    assert parse_pipeline(TEXT) == compiler()
+    log = compiled()
+    assert log.pipeline == compiler()
+    module = parse(PROGRAM)
+    decisions = parse_pipeline(TEXT).run(module)
+    assert str(module) == log.ir["hotdesk-buffer-deallocation"]
+    assert list(decisions) == log.decisions
+
+
+def test_changes_go_in_front_of_the_choice_of_destinations() -> None:
+    changes = (ReorderForPeak(), EliminateEmptyTensors())
+    passes = compiler(changes).passes
+    at = passes.index(CHOSEN)
+    assert passes[at - 2 : at] == changes
+    assert (*passes[: at - 2], *passes[at:]) == compiler().passes
+    assert remainder(changes).passes == passes[at - 2 :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +163,6 @@ class Breaking(Pass):
     """Gives a function a type that its body contradicts."""
 
     name: ClassVar[str] = "breaking"
-    reload_scalars: bool = False
-    results_in_donated: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         main = module.body.operations[0].operation
@@ -136,17 +170,16 @@ class Breaking(Pass):
         return ()
 
 
-@pytest.mark.parametrize(
-    ("stage", "replaced"),
-    [
-        *((optimize_tensors, name) for name in ("NormalizeNamedOps", "SplitPrepare", "ChooseDestinations")),
-        *((bufferize, name) for name in ("AllocateWorkspaces", "DeallocateAfterLastUse")),
-    ],
-)
-def test_a_module_that_does_not_verify_ends_the_stage(stage, replaced: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("stages", "number"), [("TENSORS", 0), ("TENSORS", 1), ("TENSORS", 3), ("MEMORY", 1)])
+def test_a_module_that_does_not_verify_ends_the_stage(
+    stages: str, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = parse(PROGRAM)
-    if stage is bufferize:
+    if stages == "MEMORY":
         optimize_tensors(module, Log())
-    monkeypatch.setattr(pipeline, replaced, Breaking)
+    known = getattr(pipeline, stages)
+    broken = replace(known[number], passes=(*known[number].passes[:1], Breaking(), *known[number].passes[1:]))
+    monkeypatch.setattr(pipeline, stages, (*known[:number], broken, *known[number + 1 :]))
+    run = bufferize if stages == "MEMORY" else optimize_tensors
     with pytest.raises(InvalidIRError, match="the module does not verify after breaking"):
-        stage(module, Log())
+        run(module, Log())

@@ -21,6 +21,7 @@ from hotdesk.passes.base import Pass
 GROUP = "hotdesk.passes"
 BUILT_IN: Mapping[str, str] = {
     "hotdesk-normalize-named-ops": "hotdesk.passes.tensor.named_ops:NormalizeNamedOps",
+    "hotdesk-erase-dead": "hotdesk.passes.tensor.dead_code:EraseDead",
     "hotdesk-reshapes-as-views": "hotdesk.passes.tensor.reshapes:ReshapesAsViews",
     "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
     "hotdesk-guard-divisions": "hotdesk.passes.tensor.guard_divisions:GuardDivisions",
