@@ -33,9 +33,8 @@ import torch  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 from examples.models import MODELS  # noqa: E402
-from hotdesk.kernels.library import product_module  # noqa: E402
 from hotdesk.kernels.machine import host  # noqa: E402
-from hotdesk.runtime.products import Products  # noqa: E402
+from hotdesk.runtime.products import CommonCode, compile_products  # noqa: E402
 from hotdesk.runtime.roof import measured_roof  # noqa: E402
 from hotdesk.runtime.threads import serve, set_num_threads  # noqa: E402
 
@@ -125,7 +124,7 @@ class OpenBlas:
         return run
 
 
-def ours(products: Products, a: Any, b: Any, c: Any) -> Callable[[], None]:
+def ours(products: CommonCode, a: Any, b: Any, c: Any) -> Callable[[], None]:
     numbers = [c.shape[0], c.shape[1], c.shape[2], a.shape[2]]
     for array in (a, b, c):
         numbers += [array.ctypes.data, *(stride // array.itemsize for stride in array.strides)]
@@ -133,7 +132,7 @@ def ours(products: Products, a: Any, b: Any, c: Any) -> Callable[[], None]:
     return lambda: function(*numbers, 0)
 
 
-def rates(shape: Shape, threads: int, products: Products, blas: OpenBlas | None) -> dict[str, float]:
+def rates(shape: Shape, threads: int, products: CommonCode, blas: OpenBlas | None) -> dict[str, float]:
     """Operations a second of each contender."""
     values = np.random.default_rng(0)
     a = values.random((shape.batch, shape.m, shape.k), np.float32)
@@ -185,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for model in options.models:
         for shape in shapes_of(model):
             users.setdefault(shape, []).append(model)
-    products = Products(product_module(host(), "f32"), "f32")
+    products = compile_products(host(), "f32")
     serve(products.machine)
     lines: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Machine code that all programs of a process have in common: products, and the sharing of work among threads.
+"""Machine code that all programs of a process have in common: products and convolutions, and the sharing of work among threads.
 
 Its text depends on the machine and the element type alone, so that a process compiles it once, whatever number of programs and
 shapes it has.
@@ -9,12 +9,11 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.linking import define
+from hotdesk.kernels.convolution import convolution_functions
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.shared import ELEMENTS, batch_functions, shared_name, sharing_function
+from hotdesk.kernels.shared import batch_functions, sharing_function
+from hotdesk.kernels.shared_convolution import sharing_convolution
 from hotdesk.kernels.sharing import SHARING
-
-SHARED = {shared_name(element): element for element in ELEMENTS}
-"""The functions that kernels may call, with their element type."""
 
 PASSES = (
     "canonicalize",
@@ -37,8 +36,18 @@ PASSES = (
 
 def product_module(machine: Machine, element: str) -> ir.Module:
     """A module in the LLVM dialect that defines the products of a type for a machine, and what shares them out."""
+    return _module(batch_functions(machine, element), sharing_function(machine, element))
+
+
+def convolution_module(machine: Machine, element: str) -> ir.Module:
+    """The same for convolutions; it calls `sweep_name`, which the module of products defines."""
+    return _module(convolution_functions(machine, element), sharing_convolution(machine, element))
+
+
+def _module(vectors: str, sharing: str) -> ir.Module:
+    """Functions of vectors, lowered, and those in the LLVM dialect that share out what they compute."""
     with make_context(), ir.Location.unknown():
-        module = ir.Module.parse(batch_functions(machine, element))
+        module = ir.Module.parse(vectors)
         run_mlir_passes(module, ",".join(PASSES))
-        define(module, SHARING + sharing_function(machine, element))
+        define(module, SHARING + sharing)
     return module

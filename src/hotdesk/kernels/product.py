@@ -75,7 +75,7 @@ def _matrix_arguments(name: str) -> tuple[str, ...]:
 PRODUCT_ARGUMENTS = ("m", "n", "k", *_matrix_arguments("a"), *_matrix_arguments("b"), *_matrix_arguments("c"), "add")
 """Arguments of a product: sizes, and of each matrix a pointer, an offset and two strides in elements; whether to add to c."""
 
-_SWEEP_ARGUMENTS = ("m", *TILE_ARGUMENTS)
+SWEEP_ARGUMENTS = ("m", *TILE_ARGUMENTS)
 
 
 def product_name(element: str) -> str:
@@ -121,15 +121,15 @@ def block_rows(machine: Machine, element: str) -> int:
 
 
 def _call(f: VectorBuilder, symbol: str, names: Sequence[str], values: Sequence[Index]) -> None:
-    f.call_local(symbol, list(zip(values, _kinds(names, f.element), strict=True)))
+    f.call_local(symbol, list(zip(values, kinds(names, f.element), strict=True)))
 
 
-def _kinds(names: Sequence[str], element: str) -> list[str]:
+def kinds(names: Sequence[str], element: str) -> list[str]:
     pointers = ("a", "b", "c", "panel")
     return [f"memref<{element}>" if name in pointers else "i1" if name == "add" else "index" for name in names]
 
 
-def _sweep_name(element: str) -> str:
+def sweep_name(element: str) -> str:
     return f"hotdesk_sweep_{element}"
 
 
@@ -153,7 +153,7 @@ def _sweep(machine: Machine, element: str, tile: Tile) -> str:
                 _call(f, tile_name(element, rows), TILE_ARGUMENTS, values)
 
             f.switch(height, range(1, tile.rows + 1), one)
-    return f.function(_sweep_name(element))
+    return f.function(sweep_name(element))
 
 
 def _blocks_name(element: str) -> str:
@@ -179,7 +179,7 @@ def _blocks(machine: Machine, element: str, tile: Tile) -> str:
             def sweep(source: Operand, at: Index, row: Index) -> None:
                 a_values = (rows.memory.pointer, rows.at, rows.row)
                 values = [height, deep, *a_values, source.pointer, at, row, *c_here.arguments, columns, str(adds)]
-                _call(f, _sweep_name(element), _SWEEP_ARGUMENTS, values)
+                _call(f, sweep_name(element), SWEEP_ARGUMENTS, values)
 
             def packed() -> None:
                 _call(f, pack_name(element), PACK_ARGUMENTS, [deep, columns, *b_here.arguments, panel.pointer])

@@ -9,18 +9,14 @@ threads alone, and so does the order in which an element of c is summed.
 
 from __future__ import annotations
 
+from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk, telling_function
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.product import Matrix, call_product, product_functions
+from hotdesk.kernels.product import SWEEP_ARGUMENTS, Matrix, call_product, kinds, product_functions, sweep_name
 from hotdesk.kernels.vectors import VectorBuilder
 
 ELEMENTS = ("f32", "f64")
 """Element types that there are products of."""
-
-GRAIN = 1 << 22
-"""Multiplications that are worth a thread: several times what it costs to wake one."""
-
-MOST_THREADS = 64
 
 SHARED_ARGUMENTS = (
     "batch",
@@ -33,19 +29,10 @@ SHARED_ARGUMENTS = (
 """Arguments of a product, all of them i64: sizes, of each matrix its address and its strides in elements, and 1 to add to c."""
 
 _READ = 8  # multiplications in the time that an element of an operand takes to come from memory
-_ELEMENT_BYTES = {"f32": 4, "f64": 8}
-_JOB_BYTES = 8 * len(SHARED_ARGUMENTS)
-_CUT = ("batch", "m", "n", "a", "b", "c")
-_POINTERS = ("a", "b", "c")
 
 
 def shared_name(element: str) -> str:
     return f"hotdesk_product_{element}"
-
-
-def telling_name(element: str) -> str:
-    """The function that stores the address of the product's where it is told to."""
-    return f"{shared_name(element)}_address"
 
 
 def batch_functions(machine: Machine, element: str) -> str:
@@ -70,48 +57,23 @@ def _batch_name(element: str) -> str:
     return f"hotdesk_batch_{element}"
 
 
+def _job(element: str) -> Job:
+    cut = ("batch", "m", "n", "a", "b", "c")
+    return Job(shared_name(element), _batch_name(element), SHARED_ARGUMENTS, pointers=("a", "b", "c"), cut=cut)
+
+
 def sharing_function(machine: Machine, element: str) -> str:
     """The shared product in the LLVM dialect; it calls `hotdesk_share` and what `batch_functions` become."""
     tile = Tile.of(machine)
-    arguments = [f"%{name}" for name in SHARED_ARGUMENTS]
-    bytes_of = f"llvm.mlir.constant({_ELEMENT_BYTES[element]} : i64) : i64"
-    pointers = "\n".join(f"  %{name}_p = llvm.inttoptr %{name} : i64 to !llvm.ptr" for name in "abc")
-    passed = [
-        f"%{name}_p" if name in _POINTERS else "%adds" if name == "add" else f"%{name}" for name in SHARED_ARGUMENTS
-    ]
-    types = ["!llvm.ptr" if name in _POINTERS else "i1" if name == "add" else "i64" for name in SHARED_ARGUMENTS]
-    loaded = "\n".join(
-        f"  %{name}_a = llvm.getelementptr %job[{i}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
-        f"  %{name} = llvm.load %{name}_a : !llvm.ptr -> i64"
-        for i, name in enumerate(SHARED_ARGUMENTS)
-    )
-    alone = f"""
-{pointers}
-  %no = llvm.mlir.constant(0 : i64) : i64
-  %adds = llvm.icmp "ne" %add, %no : i64
-  llvm.call @{_batch_name(element)}({", ".join(passed)}) : ({", ".join(types)}) -> ()"""
-    stored = "\n".join(
-        f"  %{name}_s = llvm.getelementptr %slot[{i}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
-        f"  llvm.store %{name}{'_part' if name in _CUT else ''}, %{name}_s : i64, !llvm.ptr"
-        for i, name in enumerate(SHARED_ARGUMENTS)
-    )
-    declared = ", ".join(f"{argument}: i64" for argument in arguments)
+    bytes_of = f"llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64"
+    job = _job(element)
+    sweep = sweep_name(element)
     return f"""
-llvm.func @{_batch_name(element)}({", ".join(types)})
+{job.functions}
+llvm.func @{sweep}({", ".join(_in_llvm(kind) for kind in kinds(SWEEP_ARGUMENTS, element))})
+{telling_function(sweep)}
 
-llvm.func internal @{shared_name(element)}_part(%job: !llvm.ptr) {{
-{loaded}
-{alone}
-  llvm.return
-}}
-
-llvm.func @{telling_name(element)}(%to: !llvm.ptr) {{
-  %function = llvm.mlir.addressof @{shared_name(element)} : !llvm.ptr
-  llvm.store %function, %to : !llvm.ptr, !llvm.ptr
-  llvm.return
-}}
-
-llvm.func @{shared_name(element)}({declared}) attributes {{no_inline}} {{
+llvm.func @{shared_name(element)}({job.declared}) attributes {{no_inline}} {{
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
@@ -136,13 +98,13 @@ llvm.func @{shared_name(element)}({declared}) attributes {{no_inline}} {{
   %several = llvm.icmp "sgt" %wanted, %one : i64
   llvm.cond_br %several, ^share, ^alone
 ^alone:
-{alone}
+{job.call("alone")}
   llvm.return
 ^share:
   %up = llvm.sub %wanted, %one : i64
-{_chunk("batch", "one")}
-{_chunk("n", "wide")}
-{_chunk("m", "high")}
+{chunk("batch", "one")}
+{chunk("n", "wide")}
+{chunk("m", "high")}
   // Whole products, unless the parts were uneven: a fifth of a part is more than threads lose by sharing operands.
   %batched = llvm.mul %batch_chunk, %wanted : i64
   %idle = llvm.sub %batched, %batch : i64
@@ -165,7 +127,7 @@ llvm.func @{shared_name(element)}({declared}) attributes {{no_inline}} {{
   %a_step = llvm.mul %a_step0, %width : i64
   %b_step = llvm.mul %b_step0, %width : i64
   %c_step = llvm.mul %c_step0, %width : i64
-  %stride = llvm.mlir.constant({_JOB_BYTES} : i64) : i64
+  %stride = llvm.mlir.constant({job.bytes} : i64) : i64
   %space = llvm.mul %wanted, %stride : i64
   %jobs = llvm.alloca %space x i8 {{alignment = 16 : i64}} : (i64) -> !llvm.ptr
   llvm.br ^next(%zero, %zero : i64, i64)
@@ -182,26 +144,20 @@ llvm.func @{shared_name(element)}({declared}) attributes {{no_inline}} {{
 {_moved("c")}
   %offset = llvm.mul %i, %stride : i64
   %slot = llvm.getelementptr %jobs[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-{stored}
+{job.stored}
   %after = llvm.add %i, %one : i64
   %end = llvm.add %start, %chunk : i64
   %again = llvm.icmp "slt" %end, %size : i64
   llvm.cond_br %again, ^next(%after, %end : i64, i64), ^run
 ^run:
-  %function = llvm.mlir.addressof @{shared_name(element)}_part : !llvm.ptr
-  llvm.call @hotdesk_share(%function, %jobs, %stride, %after) : (!llvm.ptr, !llvm.ptr, i64, i64) -> ()
+{job.share}
   llvm.return
 }}"""
 
 
-def _chunk(size: str, granule: str) -> str:
-    """The length of a part, a multiple of the granule, as `%<size>_chunk`."""
-    return f"""  %{size}_g0 = llvm.sub %{granule}, %one : i64
-  %{size}_g1 = llvm.add %{size}, %{size}_g0 : i64
-  %{size}_granules = llvm.sdiv %{size}_g1, %{granule} : i64
-  %{size}_more = llvm.add %{size}_granules, %up : i64
-  %{size}_even = llvm.sdiv %{size}_more, %wanted : i64
-  %{size}_chunk = llvm.mul %{size}_even, %{granule} : i64"""
+def _in_llvm(kind: str) -> str:
+    """The type that one of a function's arguments has after its lowering."""
+    return "!llvm.ptr" if kind.startswith("memref") else "i64" if kind == "index" else kind
 
 
 def _moved(matrix: str) -> str:

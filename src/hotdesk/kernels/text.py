@@ -188,4 +188,10 @@ class KernelBuilder(Values):
         base = self.value(
             f"memref.extract_aligned_pointer_as_index {operand.pointer} : memref<{operand.element}> -> index"
         )
-        return self.value(f"arith.index_cast {self.index(self.add(base, self.mul(offset, width)))} : index to i64")
+        return self.integer(self.add(base, self.mul(offset, width)))
+
+    def integer(self, value: Index) -> str:
+        """An index as i64: how a C function takes a number."""
+        if isinstance(value, int):
+            return self.constant(str(value), "i64")
+        return self.value(f"arith.index_cast {value} : index to i64")

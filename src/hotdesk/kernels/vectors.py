@@ -45,17 +45,18 @@ class VectorBuilder(KernelBuilder):
         head = f'func.func @{name}({", ".join(self._arguments)}) attributes {{passthrough = ["noinline"]}} {{'
         return "\n".join([head, *(f"  {line}" for line in self._head), *self._body, "  return", "}", ""])
 
-    def scratch(self, size: int) -> Operand:
-        """Elements on the stack, where a line of the cache begins."""
+    def scratch(self, size: int, element: str = "") -> Operand:
+        """Elements on the stack, where a line of the cache begins; of the builder's type unless another is named."""
+        element = element or self.element
         name, flat = self._name(), self._name()
-        kind = f"memref<{size}x{self.element}>"
+        kind = f"memref<{size}x{element}>"
         self._head.append(f"{name} = memref.alloca() {{alignment = 64 : i64}} : {kind}")
-        self._head.append(f"{flat} = memref.cast {name} : {kind} to memref<?x{self.element}>")
+        self._head.append(f"{flat} = memref.cast {name} : {kind} to memref<?x{element}>")
         bare = self._name()
         self._head.append(
-            f"{bare} = memref.reinterpret_cast {name} to offset: [0], sizes: [], strides: [] : {kind} to memref<{self.element}>"
+            f"{bare} = memref.reinterpret_cast {name} to offset: [0], sizes: [], strides: [] : {kind} to memref<{element}>"
         )
-        return Operand(bare, flat, self.element, (size,), (1,))
+        return Operand(bare, flat, element, (size,), (1,))
 
     def call_local(self, symbol: str, arguments: Sequence[tuple[Index | str, str]]) -> None:
         """Calls a function of the same module; arguments with their types."""
@@ -86,6 +87,47 @@ class VectorBuilder(KernelBuilder):
         self.line(
             f"vector.store {value}, {operand.flat}[{self.index(offset)}] : memref<?x{self.element}>, {self.vector}"
         )
+
+    @property
+    def integers(self) -> str:
+        """Whole numbers as wide as the elements."""
+        return f"vector<{self.lanes}xi{8 * self.machine.vector_bytes // self.lanes}>"
+
+    def store_lanes(self, first: Index, stop: Index, operand: Operand, offset: Index) -> None:
+        """Stores a vector of `integers` for `load_lanes`: negative in the lanes from `first` up to `stop`, which fit them."""
+        kind = self.integers
+        element = kind[kind.index("x") + 1 : -1]
+        numbers = self.constant(f"dense<{list(range(self.lanes))}>", kind)
+        low, high = (
+            self.value(f"vector.broadcast {self._cast(bound, element)} : {element} to {kind}")
+            for bound in (first, stop)
+        )
+        below = self.value(f"arith.subi {numbers}, {high} : {kind}")
+        above = self.value(
+            f"arith.subi {low}, {self.value(f'arith.addi {numbers}, {self._ones(kind)} : {kind}')} : {kind}"
+        )
+        both = self.value(f"arith.andi {below}, {above} : {kind}")
+        self.line(f"vector.store {both}, {operand.flat}[{self.index(offset)}] : memref<?x{element}>, {kind}")
+
+    def _ones(self, kind: str) -> str:
+        return self.constant("dense<1>", kind)
+
+    def _cast(self, value: Index, element: str) -> str:
+        return self.value(f"arith.index_cast {self.index(value)} : index to {element}")
+
+    def load_lanes(self, operand: Operand, offset: Index, masks: Operand, mask: Index, otherwise: str) -> str:
+        """The lanes of a vector that a mask of `store_lanes` names; the others are those of `otherwise`, and are not read."""
+        kind = self.integers
+        bits = self.value(f"vector.load {masks.flat}[{self.index(mask)}] : memref<?x{masks.element}>, {kind}")
+        zero = self.constant("dense<0>", kind)
+        chosen = self.value(f"arith.cmpi slt, {bits}, {zero} : {kind}")
+        place = f"{operand.flat}[{self.index(offset)}], {chosen}, {otherwise}"
+        kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
+        return self.value(f"vector.maskedload {place} : {kinds}")
+
+    def every_other(self, first: str, second: str) -> str:
+        """The elements of even number of two vectors in a row."""
+        return self._shuffle(first, second, range(0, 2 * self.lanes, 2))
 
     def prefetch(self, operand: Operand, offset: Index, *, write: bool) -> None:
         """Asks for a line of memory that will be wanted. It need not belong to anybody: a prefetch never fails."""

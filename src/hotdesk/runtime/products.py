@@ -1,41 +1,84 @@
-"""Products that all programs of this process call: compiled once for each element type, when a program first calls one."""
+"""Code that all programs of this process call, products and convolutions: compiled for an element type when first called for."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from hotdesk._bindings import ir
 from hotdesk.ir.linking import declared_names
-from hotdesk.kernels.library import SHARED, product_module
+from hotdesk.kernels.jobs import telling_name
+from hotdesk.kernels.library import convolution_module, product_module
+from hotdesk.kernels.machine import Machine as Processor
 from hotdesk.kernels.machine import host
-from hotdesk.kernels.shared import telling_name
+from hotdesk.kernels.product import sweep_name
+from hotdesk.kernels.shared import ELEMENTS, shared_name
+from hotdesk.kernels.shared_convolution import shared_convolution_name
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.threads import serve
 
 _LEVEL = 2  # of optimisation: the code is as fast as at 3, and made in two thirds of the time
 
 
-class Products:
-    """The products of an element type, compiled; `pool` is what they share their work with."""
+class CommonCode:
+    """A compiled module whose function `name`, at `address`, programs call; `machine` is lent the threads it works with.
 
-    def __init__(self, module: ir.Module, element: str) -> None:
-        self.machine = Machine(module, [], level=_LEVEL)
+    `functions` are the addresses of those that the module itself calls.
+    """
+
+    def __init__(self, module: ir.Module, name: str, functions: Mapping[str, int] | None = None) -> None:
+        self.machine = Machine(module, [], functions, level=_LEVEL)
+        self.address = self.address_of(name)
+
+    def address_of(self, function: str) -> int:
+        """The address of a function that the module tells."""
         address = ctypes.c_int64()
-        self.machine.call(telling_name(element), ctypes.addressof(address))
-        self.address = address.value
+        self.machine.call(telling_name(function), ctypes.addressof(address))
+        return address.value
+
+
+def compile_products(processor: Processor, element: str) -> CommonCode:
+    """The products of an element type, for a processor."""
+    return CommonCode(product_module(processor, element), shared_name(element))
+
+
+def compile_convolutions(processor: Processor, element: str, products: CommonCode) -> CommonCode:
+    """The convolutions of an element type, which call its products: keep these as long."""
+    sweep = {sweep_name(element): products.address_of(sweep_name(element))}
+    return CommonCode(convolution_module(processor, element), shared_convolution_name(element), sweep)
 
 
 def linked(module: ir.Module, entries: Sequence[str]) -> Machine:
-    """The machine code of a module in the LLVM dialect, with the products that its kernels call."""
-    functions = {name: _products(SHARED[name]).address for name in declared_names(module) if name in SHARED}
+    """The machine code of a module in the LLVM dialect, with the products and convolutions that its kernels call."""
+    functions = {name: _COMMON[name]().address for name in declared_names(module) if name in _COMMON}
     return Machine(module, entries, functions)
 
 
 @cache
-def _products(element: str) -> Products:
-    products = Products(product_module(host(), element), element)
-    serve(products.machine)
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(products))  # programs call its code until the process ends
-    return products
+def _products(element: str) -> CommonCode:
+    return _kept(compile_products(host(), element))
+
+
+@cache
+def _convolutions(element: str) -> CommonCode:
+    return _kept(compile_convolutions(host(), element, _products(element)))
+
+
+def _kept(code: CommonCode) -> CommonCode:
+    """The code, with the threads of this process."""
+    serve(code.machine)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # programs call it until the process ends
+    return code
+
+
+def _by_name() -> dict[str, Callable[[], CommonCode]]:
+    found: dict[str, Callable[[], CommonCode]] = {}
+    for element in ELEMENTS:
+        found[shared_name(element)] = lambda element=element: _products(element)
+        found[shared_convolution_name(element)] = lambda element=element: _convolutions(element)
+    return found
+
+
+_COMMON = _by_name()
+"""The functions that kernels may call."""

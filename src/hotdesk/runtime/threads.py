@@ -9,7 +9,7 @@ import threading
 from hotdesk._bindings import ir
 from hotdesk.errors import OptionError
 from hotdesk.ir.context import make_context
-from hotdesk.kernels.shared import MOST_THREADS
+from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
 from hotdesk.runtime.jit import Machine
 

@@ -1,14 +1,15 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-allocate-workspaces --print-decisions 2>&1 | FileCheck %s
 
+// A transposed convolution gathers the filters of a tap, and spreads what they give.
 // CHECK:       decision: convolution workspace: allocated: workspace, [[BYTES:[0-9]+]] bytes
 // CHECK-LABEL: func.func @needs_scratch(
-// CHECK-SAME:    [[X:%.*]]: memref<1x64x56x56xf32>, [[W:%.*]]: memref<64x64x3x3xf32>, [[Y:%.*]]: memref<1x64x28x28xf32>)
+// CHECK-SAME:    [[X:%.*]]: memref<1x64x28x28xf32>, [[W:%.*]]: memref<32x64x2x2xf32>, [[Y:%.*]]: memref<1x32x56x56xf32>)
 // CHECK-NEXT:    [[S:%.*]] = memref.alloc() : memref<[[BYTES]]xi8>
 // CHECK-NEXT:    "hotdesk.conv"([[X]], [[W]], [[Y]], [[S]]) {accumulate = false,
-func.func @needs_scratch(%x: memref<1x64x56x56xf32>, %w: memref<64x64x3x3xf32>, %y: memref<1x64x28x28xf32>) {
-  "hotdesk.conv"(%x, %w, %y) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 1, 1>,
-    pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 2, 2>}
-    : (memref<1x64x56x56xf32>, memref<64x64x3x3xf32>, memref<1x64x28x28xf32>) -> ()
+func.func @needs_scratch(%x: memref<1x64x28x28xf32>, %w: memref<32x64x2x2xf32>, %y: memref<1x32x56x56xf32>) {
+  "hotdesk.conv"(%x, %w, %y) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 2, 2>,
+    pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+    : (memref<1x64x28x28xf32>, memref<32x64x2x2xf32>, memref<1x32x56x56xf32>) -> ()
   return
 }
 
@@ -22,5 +23,18 @@ func.func @needs_none(%x: memref<1x64x56x56xf32>, %w: memref<64x64x1x1xf32>, %y:
   "hotdesk.conv"(%x, %w, %y) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 1, 1>,
     pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 0>, strides = array<i64: 1, 1>}
     : (memref<1x64x56x56xf32>, memref<64x64x1x1xf32>, memref<1x64x56x56xf32>) -> ()
+  return
+}
+
+// -----
+
+// A panel of the unfolded image is packed on the stack.
+// CHECK-LABEL: func.func @unfolds(
+// CHECK-NOT:     memref.alloc
+// CHECK:         "hotdesk.conv"({{%[^,]*}}, {{%[^,]*}}, {{%[^,]*}}) {
+func.func @unfolds(%x: memref<1x64x56x56xf32>, %w: memref<64x64x3x3xf32>, %y: memref<1x64x28x28xf32>) {
+  "hotdesk.conv"(%x, %w, %y) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 1, 1>,
+    pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 2, 2>}
+    : (memref<1x64x56x56xf32>, memref<64x64x3x3xf32>, memref<1x64x28x28xf32>) -> ()
   return
 }

@@ -14,11 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.kernels.library import product_module
+from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host, of_features
 from hotdesk.kernels.product import block_rows, depth
-from hotdesk.kernels.shared import MOST_THREADS
-from hotdesk.runtime.products import Products
+from hotdesk.runtime.products import CommonCode, compile_products
 from hotdesk.runtime.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
@@ -37,8 +36,8 @@ LAYOUTS = ("rows", "columns", "apart", "gap")
 
 
 @cache
-def compiled(machine: Machine, element: str) -> Products:
-    return Products(product_module(machine, element), element)
+def compiled(machine: Machine, element: str) -> CommonCode:
+    return compile_products(machine, element)
 
 
 @cache
@@ -46,7 +45,7 @@ def pool() -> ThreadPool:
     return ThreadPool()
 
 
-def call(products: Products, a: Array, b: Array, c: Array, *, add: bool) -> None:
+def call(products: CommonCode, a: Array, b: Array, c: Array, *, add: bool) -> None:
     """c (+)= a b for arrays of rank 3, whose first dimension is the batch; a batch of one stands for any."""
     numbers = [c.shape[0], c.shape[1], c.shape[2], a.shape[2]]
     for array in (a, b, c):
@@ -80,7 +79,7 @@ def whole(array: Array) -> Array:
 
 
 def check(
-    products: Products, sizes: Sequence[int], layouts: Sequence[str], dtype: Any, *, batch: int = 1, add: bool = False
+    products: CommonCode, sizes: Sequence[int], layouts: Sequence[str], dtype: Any, *, batch: int = 1, add: bool = False
 ) -> None:
     m, n, k = sizes
     values = np.random.default_rng(1)

@@ -5,11 +5,11 @@ The first of these that fits is taken::
     pointwise   a window of one tap, stride 1, no padding: a contraction
     depthwise   one channel per group, few taps known: loops with the taps unrolled
     spread      a transposed convolution whose windows do not overlap: one matrix product a tap
-    tiled       f32 or f64, filters stored channel by channel and tap by tap: matrix products with unfolded tiles
+    unfolded    f32 or f64, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
     direct      anything else: loops
 
-Where a layout is known only at run time the kernel asks for it there, and falls back to direct loops. `tiled` and `spread`
-take one operand more, the workspace `%pW`, last of all arguments.
+Where a layout is known only at run time the kernel asks for it there. `spread` takes one operand more, the workspace `%pW`, last
+of all arguments.
 """
 
 from __future__ import annotations
@@ -19,32 +19,29 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
-from hotdesk.passes.lower import convolution_spread, convolution_tiled
+from hotdesk.passes.lower import convolution_spread
 from hotdesk.passes.lower.contraction import contract
 from hotdesk.passes.lower.convolution_depthwise import Ring, choose_ring, convolve_depthwise
 from hotdesk.passes.lower.convolution_direct import convolve_directly
 from hotdesk.passes.lower.convolution_problem import ConvolutionSpec, Problem
-from hotdesk.passes.lower.convolution_spread import Spread, choose_spread, convolve_spread
-from hotdesk.passes.lower.convolution_tiled import WORKSPACE_LIMIT, Tile, choose_tile, convolve_tiled
+from hotdesk.passes.lower.convolution_spread import WORKSPACE_LIMIT, Spread, choose_spread, convolve_spread
+from hotdesk.passes.lower.convolution_unfolded import convolve_unfolded
 from hotdesk.passes.lower.loops import Axis
 from hotdesk.passes.lower.products import has_products
 from hotdesk.passes.lower.scalar import element_bytes
 
 __all__ = ["ConvolutionSpec", "convolution", "workspace_bytes"]
 
-Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "tiled", "direct"]
+Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "unfolded", "direct"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
     path: Path
-    tile: Tile | None = None
     spread: Spread | None = None
     ring: Ring | None = None
 
     def workspace_elements(self, spec: ConvolutionSpec) -> int:
-        if self.tile is not None:
-            return self.tile.channels * math.prod(_known(spec.w.sizes[2:])) * self.tile.width
         if self.spread is not None:
             (channels,) = _known(spec.w.sizes[1:2])
             return self.spread.filters * (channels + self.spread.width)
@@ -68,10 +65,8 @@ def convolution(spec: ConvolutionSpec) -> KernelText:
         _pointwise(k, p)
     elif choice.ring is not None:
         convolve_depthwise(k, p, choice.ring)
-    elif choice.tile is not None:
-        tile, workspace = choice.tile, k.workspace(spec.y.element)
-        legal = convolution_tiled.legal(k, p)
-        k.branch(legal, lambda: convolve_tiled(k, p, tile, workspace), lambda: convolve_directly(k, p))
+    elif choice.path == "unfolded":
+        convolve_unfolded(k, p)
     elif choice.spread is not None:
         cut, workspace = choice.spread, k.workspace(spec.y.element)
         legal = convolution_spread.legal(k, p)
@@ -109,9 +104,7 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
         spread = choose_spread(filters, channels, plane, WORKSPACE_LIMIT // width)
         if spread is not None:
             return _Choice("spread", spread=spread)
-    rows, columns = (1, *spec.y.sizes[2:])[-2:]
-    tile = choose_tile(filters, channels, math.prod(taps), (rows, columns), width)
-    return _Choice("tiled", tile=tile) if tile is not None else _Choice("direct")
+    return _Choice("unfolded")
 
 
 def _filters_are_rows(spec: ConvolutionSpec) -> bool:

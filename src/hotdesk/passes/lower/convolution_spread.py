@@ -15,6 +15,7 @@ from hotdesk.passes.lower.products import Matrix, Sizes, write_product
 from hotdesk.passes.lower.scalar import combine, neutral
 from hotdesk.passes.lower.window import reach
 
+WORKSPACE_LIMIT = 256 * 1024  # bytes
 _LANES = 16
 
 

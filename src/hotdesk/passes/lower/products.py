@@ -38,17 +38,11 @@ class Sizes:
 def write_product(k: KernelBuilder, sizes: Sizes, a: Matrix, b: Matrix, c: Matrix, *, add: Condition) -> None:
     """Writes the call for c = a b, or c += a b where `add` holds; without it c is not read."""
     numbers: list[Index] = [sizes.batch, sizes.rows, sizes.columns, sizes.summed]
-    arguments = [_number(k, number) for number in numbers]
+    arguments = [k.integer(number) for number in numbers]
     for matrix in (a, b, c):
         arguments.append(k.address(matrix.operand, matrix.offset, element_bytes(matrix.operand.element)))
-        arguments += [_number(k, stride) for stride in (matrix.batch, matrix.row, matrix.column)]
+        arguments += [k.integer(stride) for stride in (matrix.batch, matrix.row, matrix.column)]
     arguments.append(
         k.constant(str(int(add)), "i64") if isinstance(add, bool) else k.value(f"arith.extui {add} : i1 to i64")
     )
     k.call(shared_name(c.operand.element), ["i64"] * len(SHARED_ARGUMENTS), arguments)
-
-
-def _number(k: KernelBuilder, value: Index) -> str:
-    if isinstance(value, int):
-        return k.constant(str(value), "i64")
-    return k.value(f"arith.index_cast {value} : index to i64")

@@ -118,15 +118,15 @@ EQUIVALENT = {
 # Scratch memory
 
 CONVOLVED = """
-func.func @main(%x: memref<1x4x9x9xf32>, %w: memref<8x4x3x3xf32>, %y: memref<1x8x4x4xf32> {bufferize.result = 0 : i64},
+func.func @main(%x: memref<1x4x9x9xf32>, %w: memref<8x4x2x2xf32>, %y: memref<1x8x18x18xf32> {bufferize.result = 0 : i64},
                 %z: memref<1x4x9x9xf32> {bufferize.result = 1 : i64}) {
   %one = arith.constant 1.0 : f32
   %a = memref.alloc() : memref<1x4x9x9xf32>
   linalg.exp ins(%x : memref<1x4x9x9xf32>) outs(%a : memref<1x4x9x9xf32>)
-  linalg.fill ins(%one : f32) outs(%y : memref<1x8x4x4xf32>)
+  linalg.fill ins(%one : f32) outs(%y : memref<1x8x18x18xf32>)
   "hotdesk.conv"(%a, %w, %y) {accumulate = true, dilations = array<i64: 1, 1>, groups = 1 : i64,
-    input_dilations = array<i64: 1, 1>, pad_high = array<i64: 0, 0>, pad_low = array<i64: 0, 0>, strides = array<i64: 2, 2>}
-    : (memref<1x4x9x9xf32>, memref<8x4x3x3xf32>, memref<1x8x4x4xf32>) -> ()
+    input_dilations = array<i64: 2, 2>, pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+    : (memref<1x4x9x9xf32>, memref<8x4x2x2xf32>, memref<1x8x18x18xf32>) -> ()
   linalg.abs ins(%a : memref<1x4x9x9xf32>) outs(%z : memref<1x4x9x9xf32>)
   return
 }

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace_bytes
-from hotdesk.passes.lower.convolution_tiled import WORKSPACE_LIMIT
+from hotdesk.passes.lower.convolution_spread import WORKSPACE_LIMIT
 from tests.unit.passes.lower.running import (
     DTYPES,
     Kernel,
@@ -128,6 +128,7 @@ def run(case: Case, w_strides: Sequence[int] | None = None) -> str:
 BOTH = pytest.mark.parametrize("dynamic", [False, True])
 PADDED = Case(pad_low=(1, 1), pad_high=(1, 1))
 GEMM = "hotdesk_product_f32"
+UNFOLDED = "hotdesk_convolution_f32"
 
 
 @BOTH
@@ -140,10 +141,9 @@ GEMM = "hotdesk_product_f32"
         replace(PADDED, pad_low=(2, 0), pad_high=(0, 3)),
         replace(PADDED, strides=(2, 2)),
         replace(PADDED, strides=(3, 2), dilations=(2, 3), pad_low=(2, 3), pad_high=(2, 3)),
-        replace(PADDED, window=(1, 9), pad_low=(0, 4), pad_high=(0, 4)),  # more taps in a row than are unrolled
-        replace(PADDED, image=(40, 37), channels=60),  # several tiles
-        replace(PADDED, image=(5, 300), channels=40),  # rows of outputs longer than a tile
-        replace(PADDED, image=(3, 3), channels=600, batch=1),  # several chunks of channels
+        replace(PADDED, window=(1, 9), pad_low=(0, 4), pad_high=(0, 4)),
+        replace(PADDED, image=(40, 37), channels=60),
+        replace(PADDED, image=(3, 3), channels=600, batch=1),
         replace(PADDED, groups=3),
         replace(PADDED, pad_low=(-1, -2), pad_high=(-1, 0)),  # crops
         replace(PADDED, widening=(2, 2)),
@@ -153,10 +153,10 @@ GEMM = "hotdesk_product_f32"
         replace(PADDED, element="f64"),
     ],
 )
-def test_tiles(case: Case, accumulate: bool, dynamic: bool) -> None:
+def test_unfolded(case: Case, accumulate: bool, dynamic: bool) -> None:
     text = run(replace(case, accumulate=accumulate, dynamic=dynamic))
-    assert "hotdesk_product" in text
-    assert "%pW" in text
+    assert f"hotdesk_convolution_{case.element}" in text
+    assert "%pW" not in text
 
 
 @BOTH
@@ -169,7 +169,7 @@ def test_tiles(case: Case, accumulate: bool, dynamic: bool) -> None:
     ],
 )
 def test_one_dimension(case: Case, dynamic: bool) -> None:
-    assert GEMM in run(replace(case, dynamic=dynamic))
+    assert UNFOLDED in run(replace(case, dynamic=dynamic))
     run(replace(case, dynamic=dynamic, groups=3, channels=1, filters=2))
 
 
@@ -270,16 +270,29 @@ def test_loops_for_other_element_types(element: str, dynamic: bool) -> None:
     run(replace(case, widening=(2, 3)))
 
 
-def test_rows_apart_are_loops_found_at_run_time() -> None:
-    """Planes of y that do not lie together cannot be a matrix; a dynamic kernel asks."""
-    assert GEMM not in run(replace(PADDED, gap=2))
-    assert GEMM in run(replace(PADDED, gap=2, dynamic=True))
+def test_rows_apart_are_a_call_each() -> None:
+    """Planes of y that do not lie together; a dynamic kernel asks whether they do."""
+    assert run(replace(PADDED, gap=2)).count(f"@{UNFOLDED}") == 1
+    assert run(replace(PADDED, gap=2, dynamic=True)).count(f"@{UNFOLDED}") == 2
+    run(replace(PADDED, gap=2, strides=(2, 2), dilations=(2, 1), accumulate=True))
     assert GEMM in run(replace(PADDED, gap=2, dynamic=True, widening=(3, 3), pad_low=(2, 2), pad_high=(2, 2)))
+
+
+def test_columns_apart() -> None:
+    """One output a row: what lies between columns says nothing of where rows lie."""
+    x, w = values((1, 3, 9, 3), "f32", torch.Generator().manual_seed(7)), torch.ones(4, 3, 3, 3)
+    y = place(unread((1, 4, 7, 1), "f32"), (28, 7, 1, 50))
+    views = [view_of(x), view_of(w), view_of(y.tensor)]
+    ones, none = (1, 1), (0, 0)
+    spec = ConvolutionSpec(*views, 1, ones, ones, none, none, ones, accumulate=False, noalias=(True,) * 3)
+    Kernel(convolution(spec), views)(x, w, y.tensor)
+    assert_close(y.tensor, F.conv2d(x.double(), w.double()))
+    y.check_guards()
 
 
 def test_filters_in_another_order_are_loops() -> None:
     text = run(PADDED, w_strides=(27, 1, 9, 3))
-    assert GEMM not in text
+    assert UNFOLDED not in text
 
 
 @BOTH

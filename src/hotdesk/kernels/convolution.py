@@ -1,0 +1,163 @@
+"""Convolutions on one thread: products of the filters with the unfolded image, of which one panel at a time is packed.
+
+    y[filter, pixel] (+)= w[filter, (channel, taps)] unfolded[(channel, taps), pixel]    for some images and groups
+
+The loops are those of a product (`product`): a block of channels and taps that lets a panel stay in the nearest cache, as many
+filters as stay in the next one, panel by panel of pixels. The unfolded image is never in memory: a panel of it is packed on
+the stack just before its use (`convolution_packing`). Weights are read where they lie, those of a filter together.
+
+After Chetlur et al., *cuDNN: Efficient Primitives for Deep Learning*, 2014, whose convolutions unfold while they load a tile.
+"""
+
+from __future__ import annotations
+
+from hotdesk.kernels.convolution_packing import UNFOLD_ARGUMENTS, WINDOW, panels_at_once, unfold_functions, unfold_name
+from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.product import SWEEP_ARGUMENTS, depth, kinds, sweep_name
+from hotdesk.kernels.text import Index, Operand
+from hotdesk.kernels.vectors import VectorBuilder
+
+_PANELS = 4  # packed at a time: neighbouring pixels lie in the same lines of the cache
+
+CONVOLUTION_ARGUMENTS = (
+    *("first", "last", "pixel", "stop", "filters"),
+    *("groups", "group_filters", "channels", "rows", "columns", "width"),
+    *("x", "x_n", "x_c", "x_h", "x_w", "height", "length"),
+    *WINDOW,
+    *("w", "w_f"),
+    *("y", "y_n", "y_c", "y_w"),
+    "add",
+)
+"""Arguments of a convolution.
+
+What part of it is computed: which of the images' groups, numbered image by image, which pixels, how many filters of each group.
+Then sizes: groups, filters and channels of one, rows and columns of the window, columns of the output. Of x, w and y a pointer
+and strides in elements, of the image its height and length; the window's numbers are in the order of `WINDOW`.
+"""
+
+POINTERS = ("x", "w", "y", "panel", "a", "b", "c")
+
+
+def convolution_name(element: str) -> str:
+    """The function of a convolution on one thread."""
+    return f"hotdesk_convolution_alone_{element}"
+
+
+def convolution_functions(machine: Machine, element: str) -> str:
+    """The text of the function of a convolution and of those it calls, but for the sweep over the tiles of a panel."""
+    sweep = f"func.func private @{sweep_name(element)}({', '.join(kinds(SWEEP_ARGUMENTS, element))})\n"
+    return sweep + unfold_functions(machine, element, Tile.of(machine).vectors) + _alone(machine, element)
+
+
+def _even(f: VectorBuilder, size: Index, most: Index) -> Index:
+    """The length, at least 1, of as few parts of much the same length as there can be, none longer than `most`."""
+    return f.maximum(1, f.ceildiv(size, f.maximum(1, f.ceildiv(size, most))))
+
+
+def _alone(machine: Machine, element: str) -> str:
+    f = VectorBuilder(machine, element)
+    a: dict[str, str] = {}
+    pointers: dict[str, Operand] = {}
+    for name in CONVOLUTION_ARGUMENTS:
+        if name in POINTERS:
+            pointers[name] = f.pointer(name)
+        else:
+            a[name] = f.flag(name) if name == "add" else f.number(name)
+    tile, deepest = Tile.of(machine), depth(machine, element)
+    wide = tile.columns(machine, element)
+    panel = f.scratch(_PANELS * deepest * wide)
+    taps = f.mul(a["rows"], a["columns"])
+    # A block of taps in a row, of rows of taps, of channels: only the outermost that is more than one may be a part.
+    across = f.maximum(1, f.minimum(a["columns"], deepest))
+    down = f.select(f.equal(across, a["columns"]), f.minimum(a["rows"], f.floordiv(deepest, across)), 1)
+    down = f.maximum(1, down)
+    whole = f.both(f.equal(across, a["columns"]), f.equal(down, a["rows"]))
+    most = f.select(whole, f.floordiv(deepest, f.mul(across, down)), 1)
+    several = _even(f, a["channels"], most)
+    at_once = f.mul(panels_at_once(f, f.mul(down, across), _PANELS), wide)
+    # As many filters as fit the second cache beside the panels: of a few channels, more than of many.
+    cached = machine.l2_bytes // (machine.vector_bytes // machine.lanes(element)) - _PANELS * deepest * wide
+    fitting = f.floordiv(cached, f.mul(f.mul(several, down), across))
+    height = _even(f, a["filters"], f.mul(f.maximum(1, f.floordiv(fitting, tile.rows)), tile.rows))
+    kind = f"memref<{element}>"
+
+    def sweep(depth: tuple[Index, Index], filters: Index, w_at: Index, y_at: Index, columns: Index, adds: str) -> None:
+        """A panel, given how deep it is and where it begins, for some filters."""
+        deep, first = depth
+        values: dict[str, Index] = {
+            "m": filters,
+            "k": deep,
+            "a_at": w_at,
+            "a_row": a["w_f"],
+            "b_at": first,
+            "b_row": wide,
+        }
+        values |= {"a": pointers["w"].pointer, "b": panel.pointer, "c": pointers["y"].pointer}
+        values |= {"c_at": y_at, "c_row": a["y_c"], "c_column": a["y_w"], "columns": columns, "add": adds}
+        each = kinds(SWEEP_ARGUMENTS, element)
+        f.call_local(
+            sweep_name(element), [(values[name], type_) for name, type_ in zip(SWEEP_ARGUMENTS, each, strict=True)]
+        )
+
+    def block(x_at: Index, w_at: Index, y_at: Index, start: tuple[Index, Index, Index]) -> None:
+        """All pixels and filters of a group, for the channels and taps from `start` on."""
+        channel, row, column = start
+        channels = f.minimum(several, f.sub(a["channels"], channel))
+        rows = f.minimum(down, f.sub(a["rows"], row))
+        columns = f.minimum(across, f.sub(a["columns"], column))
+        begun = f.either(f.at_least(channel, 1), f.either(f.at_least(row, 1), f.at_least(column, 1)))
+        adds = str(f.either(a["add"], begun))
+        deep = f.mul(f.mul(channels, rows), columns)
+        w_here = f.add(w_at, f.mul(channel, taps), f.mul(row, a["columns"]), column)
+        values: dict[str, Index] = {**a, "channels": channels, "rows": rows, "columns": columns}
+        values["x_at"] = f.add(x_at, f.mul(channel, a["x_c"]))
+        values["top"] = f.add(a["top"], f.mul(row, a["dh"]))
+        values["left"] = f.add(a["left"], f.mul(column, a["dw"]))
+        with f.steps(0, a["filters"], height) as filter_, f.steps(a["pixel"], a["stop"], at_once) as pixel:
+            pixels = f.minimum(at_once, f.sub(a["stop"], pixel))
+            here = {**values, "pixel": pixel, "pixels": pixels}
+            here |= {"x": pointers["x"].pointer, "panel": panel.pointer}
+            unfolded = [(here[n], kind if n in POINTERS else "index") for n in UNFOLD_ARGUMENTS]
+            f.call_local(unfold_name(element), unfolded)
+            w_block = f.add(w_here, f.mul(filter_, a["w_f"]))
+            y_block = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
+            filters = f.minimum(height, f.sub(a["filters"], filter_))
+            with f.loop(0, pixels, wide) as done:
+                first = f.mul(done, deep)  # a panel has as many elements for each of its pixels
+                y_panel = f.add(y_block, f.mul(done, a["y_w"]))
+                sweep((deep, first), filters, w_block, y_panel, f.minimum(wide, f.sub(pixels, done)), adds)
+
+    def part(item: Index) -> tuple[Index, Index, Index]:
+        """Where x, w and y of a group of an image begin."""
+        image = f.floordiv(item, a["groups"])
+        group = f.sub(item, f.mul(image, a["groups"]))
+        filter_ = f.mul(group, a["group_filters"])
+        x_at = f.add(f.mul(image, a["x_n"]), f.mul(f.mul(group, a["channels"]), a["x_c"]))
+        return x_at, f.mul(filter_, a["w_f"]), f.add(f.mul(image, a["y_n"]), f.mul(filter_, a["y_c"]))
+
+    def sums() -> None:
+        with f.loop(a["first"], a["last"]) as item:
+            x_at, w_at, y_at = part(item)
+            with (
+                f.steps(0, a["channels"], several) as channel,
+                f.steps(0, a["rows"], down) as row,
+                f.steps(0, a["columns"], across) as column,
+            ):
+                block(x_at, w_at, y_at, (channel, row, column))
+
+    def clear() -> None:
+        zero = f.constant("0.0", element)
+        with f.loop(a["first"], a["last"]) as item:
+            _, _, y_at = part(item)
+            with f.loop(0, a["filters"]) as filter_, f.loop(a["pixel"], a["stop"]) as pixel:
+                at = f.add(y_at, f.mul(filter_, a["y_c"]), f.mul(pixel, a["y_w"]))
+                f.store(zero, pointers["y"], at)
+
+    nothing = f.either(f.equal(a["filters"], 0), f.at_least(a["pixel"], a["stop"]))
+    ways = (
+        (nothing, lambda: None),
+        (f.equal(f.mul(a["channels"], taps), 0), lambda: f.branch(a["add"], lambda: None, clear)),
+    )
+    f.first_of(ways, sums)
+    return f.function(convolution_name(element))

@@ -1,0 +1,263 @@
+"""Packing for convolutions: a panel of the unfolded image, read straight from the image as it lies.
+
+    panel[(channel, row tap, column tap), j] = x[channel, row, column]    of pixel j of the output under that tap
+
+Zeros where a tap lies in the padding, and from the last pixel on. Pixels are numbered row by row, so that a panel may begin in
+one row of the output and end in another.
+
+vectors    rows of x lie together, stride 1 or 2, no more than two rows of the output in a vector: whole vectors under masks,
+           which depend on the taps alone and are made once for all channels
+elements   anything else: pixel by pixel; the image may be widened by zeros between its elements, as in a transposed convolution
+"""
+
+from __future__ import annotations
+
+from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.text import Condition, Index, Operand
+from hotdesk.kernels.vectors import VectorBuilder
+
+MOST_TAPS = 128
+"""Taps of a window for which there are masks."""
+
+WINDOW = ("sh", "sw", "dh", "dw", "top", "left", "wide_h", "wide_w")
+"""Strides and dilations; where the first tap of the first pixel reads the widened image; by how much that is widened."""
+
+UNFOLD_ARGUMENTS = (
+    *("channels", "rows", "columns", "pixel", "pixels", "width"),
+    *("x", "x_at", "x_c", "x_h", "x_w", "height", "length"),
+    *WINDOW,
+    "panel",
+)
+"""Of a block of channels and taps: how many; the first pixel and how many; columns of the output; image; window; panel."""
+
+
+def unfold_name(element: str) -> str:
+    return f"hotdesk_unfold_{element}"
+
+
+def _strips_name(element: str, stride: int) -> str:
+    return f"hotdesk_unfold_{element}_stride{stride}"
+
+
+def unfold_functions(machine: Machine, element: str, vectors: int) -> str:
+    """The functions that pack panels of `vectors` vectors a row: `unfold_name`, and those it calls."""
+    parts = [_strips(machine, element, stride, vectors) for stride in (1, 2)]
+    return "\n".join([*parts, _unfold(machine, element, vectors)])
+
+
+def panels_at_once(f: VectorBuilder, taps: Index, most: int) -> Index:
+    """How many panels, up to `most` and at least one, there are masks for at once with as many taps."""
+    return f.maximum(1, f.minimum(most, f.floordiv(MOST_TAPS, f.maximum(1, taps))))
+
+
+class _Arguments:
+    """The arguments of `unfold_name`, by name."""
+
+    def __init__(self, f: VectorBuilder) -> None:
+        self.pointers = {"x": Operand("", "", "", (), ()), "panel": Operand("", "", "", (), ())}
+        self.numbers: dict[str, str] = {}
+        for name in UNFOLD_ARGUMENTS:
+            if name in self.pointers:
+                self.pointers[name] = f.pointer(name)
+            else:
+                self.numbers[name] = f.number(name)
+
+    def __getitem__(self, name: str) -> str:
+        return self.numbers[name]
+
+    def passed(self, f: VectorBuilder) -> list[tuple[Index | str, str]]:
+        kind = f"memref<{f.element}>"
+        return [
+            (self.pointers[name].pointer, kind) if name in self.pointers else (self.numbers[name], "index")
+            for name in UNFOLD_ARGUMENTS
+        ]
+
+
+def _unfold(machine: Machine, element: str, vectors: int) -> str:
+    """The function that chooses how to pack."""
+    f = VectorBuilder(machine, element)
+    a = _Arguments(f)
+    width = vectors * f.lanes
+    few = f.at_least(MOST_TAPS, f.mul(a["rows"], a["columns"]))
+    plain = f.both(f.equal(a["x_w"], 1), f.both(f.equal(a["wide_h"], 1), f.equal(a["wide_w"], 1)))
+    end = f.add(f.sub(a["pixel"], f.mul(f.floordiv(a["pixel"], a["width"]), a["width"])), a["pixels"])
+    long = f.either(f.at_least(a["width"], f.lanes - 1), f.at_least(f.mul(a["width"], 2), end))
+    fits = f.both(few, f.both(plain, long))
+
+    def by_vectors(stride: int) -> None:
+        f.call_local(_strips_name(element, stride), a.passed(f))
+
+    def by_elements() -> None:
+        deep = f.mul(f.mul(f.mul(a["channels"], a["rows"]), a["columns"]), width)
+        with f.loop(0, f.ceildiv(a["pixels"], width)) as number:
+            done = f.mul(number, width)
+            pixels = f.minimum(width, f.sub(a["pixels"], done))
+            _elements(f, a, width, (f.add(a["pixel"], done), pixels, f.mul(number, deep)))
+
+    ways = [(f.both(fits, f.equal(a["sw"], stride)), lambda stride=stride: by_vectors(stride)) for stride in (1, 2)]
+    f.first_of(ways, by_elements)
+    return f.function(unfold_name(element))
+
+
+_WHOLE, _ONE, _TWO = range(3)
+"""What a strip reads: whole vectors of the image, or vectors under masks, for pixels of one or of two rows of the output."""
+
+
+def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
+    """The function that packs by vectors. What a vector of every row of a panel reads is called a strip.
+
+    All strips are packed channel by channel: planes whose rows fall on the same places of a cache take them from one another.
+    """
+    f = VectorBuilder(machine, element)
+    a = _Arguments(f)
+    x, panel = a.pointers["x"], a.pointers["panel"]
+    width, lanes = vectors * f.lanes, f.lanes
+    most = 2 * vectors * MOST_TAPS  # runs of strips, times taps
+    masks = f.scratch(stride * most * lanes, f.integers[f.integers.index("x") + 1 : -1])
+    places = f.scratch(most, "index")
+    kinds = f.scratch(vectors * MOST_TAPS, "index")
+    taps = f.mul(a["rows"], a["columns"])
+    strips = f.mul(f.ceildiv(a["pixels"], width), vectors)
+    deep = f.mul(f.mul(a["channels"], taps), width)
+
+    def mask_bounds(at: Index, low: Index, high: Index) -> None:
+        """The masks of elements from `low` up to `high`, as far as those are in the vectors."""
+        for half in range(stride):
+            bounds = [f.minimum(f.maximum(f.sub(each, half * lanes), 0), lanes) for each in (low, high)]
+            f.store_lanes(bounds[0], bounds[1], masks, f.mul(f.add(f.mul(at, stride), half), lanes))
+
+    def prepare(run: Index, lanes_of: tuple[Index, Index], column: Index, row: Index, *, masked: bool) -> None:
+        """Where the pixels of one row of the output read under each tap, and the masks of those that read inside the image.
+
+        Pixels are the lanes from the first up to the second of `lanes_of`; `column` and `row` are those of lane 0.
+        """
+        left, top = f.add(f.mul(column, stride), a["left"]), f.add(f.mul(row, a["sh"]), a["top"])
+        begin, stop = (f.mul(bound, stride) for bound in lanes_of)
+        with f.loop(0, a["rows"]) as row_tap:
+            line = f.add(top, f.mul(row_tap, a["dh"]))
+            inside = f.both(f.at_least(line, 0), f.at_least(f.sub(a["height"], 1), line))
+            with f.loop(0, a["columns"]) as tap:
+                first = f.add(left, f.mul(tap, a["dw"]))
+                at = f.add(f.mul(run, taps), f.mul(row_tap, a["columns"]), tap)
+                f.store(f.index(f.add(f.mul(line, a["x_h"]), first)), places, at)
+                if masked:
+                    low = f.select(inside, f.maximum(begin, f.sub(0, first)), stop)
+                    mask_bounds(at, low, f.minimum(stop, f.sub(a["length"], first)))
+
+    with f.loop(0, strips) as strip:
+        before = f.mul(strip, lanes)
+        count = f.maximum(0, f.minimum(lanes, f.sub(a["pixels"], before)))
+        first = f.add(a["pixel"], before)
+        row = f.floordiv(first, a["width"])
+        column = f.sub(first, f.mul(row, a["width"]))
+        here = f.minimum(count, f.sub(a["width"], column))
+        left, top = f.add(f.mul(column, stride), a["left"]), f.add(f.mul(row, a["sh"]), a["top"])
+        right = f.add(left, f.mul(f.sub(a["columns"], 1), a["dw"]), stride * lanes)
+        bottom = f.add(top, f.mul(f.sub(a["rows"], 1), a["dh"]))
+        whole = f.both(f.at_least(left, 0), f.at_least(a["length"], right))
+        whole = f.both(whole, f.both(f.at_least(top, 0), f.at_least(f.sub(a["height"], 1), bottom)))
+        whole = f.both(whole, f.equal(here, lanes))
+        run = f.mul(strip, 2)
+        kind = f.select(whole, _WHOLE, f.select(f.at_least(here, count), _ONE, _TWO))
+        f.store(f.index(kind), kinds, strip)
+
+        def masked(run: Index = run, here: Index = here, column: Index = column, row: Index = row) -> None:
+            prepare(run, (0, here), column, row, masked=True)
+
+        def unmasked(run: Index = run, column: Index = column, row: Index = row) -> None:
+            prepare(run, (0, lanes), column, row, masked=False)
+
+        def second(run: Index = run, here: Index = here, count: Index = count, row: Index = row) -> None:
+            prepare(f.add(run, 1), (here, count), f.sub(0, here), f.add(row, 1), masked=True)
+
+        f.branch(whole, unmasked, masked)
+        f.branch(f.equal(kind, _TWO), second)
+
+    with f.loop(0, a["channels"]) as channel, f.loop(0, strips) as strip:
+        plane = f.add(a["x_at"], f.mul(channel, a["x_c"]))
+        number = f.floordiv(strip, vectors)
+        in_panel = f.mul(f.sub(strip, f.mul(number, vectors)), lanes)
+        target = f.add(f.mul(number, deep), in_panel, f.mul(channel, f.mul(taps, width)))
+
+        def copied(kind: int, strip: Index = strip, plane: Index = plane, target: Index = target) -> None:
+            with f.loop(0, taps) as tap:
+                halves = [f.zeros()] * stride
+                for run in range(2 if kind == _TWO else 1):
+                    at = f.add(f.mul(f.add(f.mul(strip, 2), run), taps), tap)
+                    begin = f.add(plane, f.load(places, at))
+                    for half in range(stride):
+                        here = f.add(begin, half * lanes)
+                        if kind == _WHOLE:
+                            halves[half] = f.load_vector(x, here)
+                        else:
+                            mask = f.mul(f.add(f.mul(at, stride), half), lanes)
+                            halves[half] = f.load_lanes(x, here, masks, mask, halves[half])
+                value = halves[0] if stride == 1 else f.every_other(*halves)
+                f.store_vector(value, panel, f.add(target, f.mul(tap, width)))
+
+        f.switch(f.load(kinds, strip), (_WHOLE, _ONE, _TWO), copied)
+    return f.function(_strips_name(element, stride))
+
+
+def _elements(f: VectorBuilder, a: _Arguments, width: int, part: tuple[Index, Index, Index]) -> None:
+    """Writes the loops that pack a panel pixel by pixel: its first pixel, how many, and where it begins."""
+    first, pixels, begin = part
+    x, panel = a.pointers["x"], a.pointers["panel"]
+    zero = f.constant("0.0", f.element)
+    rows, columns = a["rows"], a["columns"]
+    taps = f.mul(rows, columns)
+    deep = f.mul(a["channels"], taps)
+
+    def inside(place: Index, wide: str, size: str) -> tuple[Condition, Index]:
+        """Whether a place in the widened image is one of its elements, and which."""
+        number = f.floordiv(place, wide)
+        hit = f.equal(f.mul(number, wide), place)
+        return f.both(f.both(f.at_least(place, 0), hit), f.at_least(f.sub(size, 1), number)), number
+
+    def by_channels(j: Index, top: Index, left: Index) -> None:
+        """Each tap is looked at once for all channels."""
+        with f.loop(0, rows) as row_tap, f.loop(0, columns) as tap:
+            row_in, row = inside(f.add(top, f.mul(row_tap, a["dh"])), a["wide_h"], a["height"])
+            column_in, column = inside(f.add(left, f.mul(tap, a["dw"])), a["wide_w"], a["length"])
+            source = f.add(a["x_at"], f.mul(row, a["x_h"]), f.mul(column, a["x_w"]))
+            target = f.add(begin, f.mul(f.add(f.mul(row_tap, columns), tap), width), j)
+
+            def copied(source: Index = source, target: Index = target) -> None:
+                with f.loop(0, a["channels"]) as channel:
+                    value = f.load(x, f.add(source, f.mul(channel, a["x_c"])))
+                    f.store(value, panel, f.add(target, f.mul(channel, f.mul(taps, width))))
+
+            def cleared(target: Index = target) -> None:
+                with f.loop(0, a["channels"]) as channel:
+                    f.store(zero, panel, f.add(target, f.mul(channel, f.mul(taps, width))))
+
+            f.branch(f.both(row_in, column_in), copied, cleared)
+
+    def by_rows(j: Index, top: Index, left: Index) -> None:
+        """The taps of a row that read inside the image are one range; it is the same for every channel."""
+        low = f.minimum(columns, f.maximum(0, f.ceildiv(f.sub(0, left), a["dw"])))
+        high = f.maximum(low, f.minimum(columns, f.ceildiv(f.sub(a["length"], left), a["dw"])))
+        step = f.mul(a["dw"], a["x_w"])
+        with f.loop(0, a["channels"]) as channel, f.loop(0, rows) as row_tap:
+            row = f.add(top, f.mul(row_tap, a["dh"]))
+            row_in = f.both(f.at_least(row, 0), f.at_least(f.sub(a["height"], 1), row))
+            stop = f.select(row_in, high, low)
+            source = f.add(a["x_at"], f.mul(channel, a["x_c"]), f.mul(row, a["x_h"]), f.mul(left, a["x_w"]))
+            target = f.add(begin, f.mul(f.add(f.mul(channel, taps), f.mul(row_tap, columns)), width), j)
+            with f.loop(low, stop) as tap:
+                value = f.load(x, f.add(source, f.mul(tap, step)))
+                f.store(value, panel, f.add(target, f.mul(tap, width)))
+            for outside in ((0, low), (stop, columns)):
+                with f.loop(*outside) as tap:
+                    f.store(zero, panel, f.add(target, f.mul(tap, width)))
+
+    plain = f.both(f.equal(a["wide_h"], 1), f.equal(a["wide_w"], 1))
+    with f.loop(0, pixels) as j:
+        pixel = f.add(first, j)
+        row = f.floordiv(pixel, a["width"])
+        column = f.sub(pixel, f.mul(row, a["width"]))
+        top = f.add(f.mul(row, a["sh"]), a["top"])
+        left = f.add(f.mul(column, a["sw"]), a["left"])
+        f.branch(plain, lambda: by_rows(j, top, left), lambda: by_channels(j, top, left))
+    with f.loop(pixels, width) as j, f.loop(0, deep) as p:
+        f.store(zero, panel, f.add(begin, f.mul(p, width), j))

@@ -1,0 +1,110 @@
+"""Convolutions shared out among threads: the functions that kernels call.
+
+    hotdesk_convolution_f32(first, last, pixel, stop, filters, …)
+
+computes a convolution and splits it into one part for each thread: of the images and groups where there are enough of them,
+else of the pixels or of the filters, whichever leaves the longest part shorter. The parts depend on the sizes and on the number
+of threads alone, and so does the order in which a pixel is summed.
+"""
+
+from __future__ import annotations
+
+from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, convolution_name
+from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk
+from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.micro import Tile
+
+_CUT = ("first", "last", "pixel", "stop", "filters", "w", "y")
+
+
+def shared_convolution_name(element: str) -> str:
+    return f"hotdesk_convolution_{element}"
+
+
+def sharing_convolution(machine: Machine, element: str) -> str:
+    """The shared convolution in the LLVM dialect; it calls `hotdesk_share` and what `convolution_functions` become."""
+    tile, name = Tile.of(machine), shared_convolution_name(element)
+    job = Job(name, convolution_name(element), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=_CUT)
+    return f"""
+{job.functions}
+
+llvm.func @{name}({job.declared}) attributes {{no_inline}} {{
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
+  %grain = llvm.mlir.constant({GRAIN} : i64) : i64
+  %wide = llvm.mlir.constant({tile.columns(machine, element)} : i64) : i64
+  %high = llvm.mlir.constant({tile.rows} : i64) : i64
+  %width_of = llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64
+  %items = llvm.sub %last, %first : i64
+  %pixels = llvm.sub %stop, %pixel : i64
+  %taps = llvm.mul %rows, %columns : i64
+  %deep = llvm.mul %channels, %taps : i64
+  %plane = llvm.mul %pixels, %filters : i64
+  %each = llvm.mul %plane, %deep : i64
+  %work = llvm.mul %items, %each : i64
+  %where = llvm.mlir.addressof @hotdesk_threads : !llvm.ptr
+  %allowed = llvm.load %where : !llvm.ptr -> i64
+  %bounded = llvm.intr.smin(%allowed, %most) : (i64, i64) -> i64
+  %worth = llvm.sdiv %work, %grain : i64
+  %wanted = llvm.intr.smin(%bounded, %worth) : (i64, i64) -> i64
+  %several = llvm.icmp "sgt" %wanted, %one : i64
+  llvm.cond_br %several, ^share, ^alone
+^alone:
+{job.call("alone")}
+  llvm.return
+^share:
+  %up = llvm.sub %wanted, %one : i64
+{chunk("items", "one")}
+{chunk("pixels", "wide")}
+{chunk("filters", "high")}
+  // Whole images and groups, unless the parts were uneven: a fifth of a part is more than threads lose by sharing operands.
+  %itemised = llvm.mul %items_chunk, %wanted : i64
+  %idle = llvm.sub %itemised, %items : i64
+  %five = llvm.mlir.constant(5 : i64) : i64
+  %idles = llvm.mul %idle, %five : i64
+  %by_item = llvm.icmp "sle" %idles, %items : i64
+  %by_pixel = llvm.mul %pixels_chunk, %filters : i64
+  %by_filter = llvm.mul %filters_chunk, %pixels : i64
+  %across = llvm.icmp "sle" %by_pixel, %by_filter : i64
+  %cut_size = llvm.select %across, %pixels, %filters : i1, i64
+  %cut_chunk = llvm.select %across, %pixels_chunk, %filters_chunk : i1, i64
+  %size = llvm.select %by_item, %items, %cut_size : i1, i64
+  %length_most = llvm.select %by_item, %items_chunk, %cut_chunk : i1, i64
+  %stride = llvm.mlir.constant({job.bytes} : i64) : i64
+  %space = llvm.mul %wanted, %stride : i64
+  %jobs = llvm.alloca %space x i8 {{alignment = 16 : i64}} : (i64) -> !llvm.ptr
+  llvm.br ^next(%zero, %zero : i64, i64)
+^next(%i: i64, %start: i64):
+  %left_over = llvm.sub %size, %start : i64
+  %part = llvm.intr.smin(%left_over, %length_most) : (i64, i64) -> i64
+  %end = llvm.add %start, %part : i64
+  %item_start = llvm.add %first, %start : i64
+  %item_end = llvm.add %first, %end : i64
+  %first_part = llvm.select %by_item, %item_start, %first : i1, i64
+  %last_part = llvm.select %by_item, %item_end, %last : i1, i64
+  %pixel_start = llvm.add %pixel, %start : i64
+  %pixel_end = llvm.add %pixel, %end : i64
+  %pixel_cut = llvm.select %across, %pixel_start, %pixel : i1, i64
+  %stop_cut = llvm.select %across, %pixel_end, %stop : i1, i64
+  %pixel_part = llvm.select %by_item, %pixel, %pixel_cut : i1, i64
+  %stop_part = llvm.select %by_item, %stop, %stop_cut : i1, i64
+  %filter_count = llvm.select %across, %filters, %part : i1, i64
+  %filters_part = llvm.select %by_item, %filters, %filter_count : i1, i64
+  %filter_cut = llvm.select %across, %zero, %start : i1, i64
+  %filter_start = llvm.select %by_item, %zero, %filter_cut : i1, i64
+  %filter_byte = llvm.mul %filter_start, %width_of : i64
+  %w_step = llvm.mul %filter_byte, %w_f : i64
+  %y_step = llvm.mul %filter_byte, %y_c : i64
+  %w_part = llvm.add %w, %w_step : i64
+  %y_part = llvm.add %y, %y_step : i64
+  %offset = llvm.mul %i, %stride : i64
+  %slot = llvm.getelementptr %jobs[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+{job.stored}
+  %after = llvm.add %i, %one : i64
+  %again = llvm.icmp "slt" %end, %size : i64
+  llvm.cond_br %again, ^next(%after, %end : i64, i64), ^run
+^run:
+{job.share}
+  llvm.return
+}}"""
