@@ -151,8 +151,7 @@ class Lowered:
 
 def run_pass(one: Pass, module: ir.Module, log: Log) -> tuple[Decision, ...]:
     """Has a pass change a module, and returns what it decided; of clean-up the IR is not kept."""
-    decisions = one.run(module)
-    verify(module, one.name)
+    decisions = one.apply(module)
     log.passes.append(one)
     if not isinstance(one, (MLIRPasses, EraseDead)):
         log.snapshot(one.name, module)

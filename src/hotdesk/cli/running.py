@@ -12,7 +12,7 @@ from hotdesk.cli.pipelines import single_passes
 from hotdesk.cli.printing import Dumps
 from hotdesk.errors import HotdeskError, PassError
 from hotdesk.explain import Decision
-from hotdesk.ir.context import entered, verify
+from hotdesk.ir.context import entered
 from hotdesk.passes.base import Pass
 from hotdesk.passes.textual import MODULE, MLIRPasses, PassPipeline
 
@@ -106,9 +106,7 @@ class Runner:
             raise PassError(f"pass '{one.name}'", expected="to run on a builtin.module", got=f"a {top.operation.name}")
         try:
             with self.dumps.around(one, top.operation):
-                taken = one.run(top.module)
-                if self.verify_each:
-                    verify(top.module, one.name)
+                taken = one.apply(top.module, verified=self.verify_each)
         except (HotdeskError, ir.MLIRError):
             raise
         except Exception as error:

@@ -6,7 +6,8 @@
    legal, or the analysis that numbers them, as in "Legal iff rules 1 to 5 of `analysis.fusion.elementwise` hold.";
 2. the docstring of its class, with each field under `Options:`, one entry a field;
 3. `reasons`: the reason codes of its decisions;
-4. docs/passes/before/NAME.mlir: the program whose IR the page shows before and after.
+4. `requires` and `ensures`: what holds of the module before and after, which `apply` checks;
+5. docs/passes/before/NAME.mlir: the program whose IR the page shows before and after.
 
 `make pages` writes the pages again.
 """
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from hotdesk._bindings import ir
     from hotdesk.explain import Decision, Reason
+    from hotdesk.passes.properties import Property
 
 
 class Pass(ABC):
@@ -35,3 +37,40 @@ class Pass(ABC):
     @abstractmethod
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         """Changes `module` in place and returns the decisions taken, in program order."""
+
+    def requires(self) -> tuple[Property, ...]:
+        """What has to hold of the module, with these options."""
+        return ()
+
+    def ensures(self) -> tuple[Property, ...]:
+        """What holds of the module afterwards, with these options."""
+        return ()
+
+    def apply(self, module: ir.Module, *, verified: bool = True) -> tuple[Decision, ...]:
+        """Runs, and checks what the pass requires, that the module verifies, and what the pass ensures.
+
+        Must be called inside the module's context.
+
+        Raises:
+            PassError: the pass requires what does not hold, or does not keep what it ensures; names an op.
+            InvalidIRError: the module does not verify any more.
+        """
+        from hotdesk.ir.context import verify  # to list passes takes no MLIR
+
+        _check(module, self.requires(), f"pass '{self.name}'", "a module in which ")
+        decisions = self.run(module)
+        if verified:
+            verify(module, self.name)
+        _check(module, self.ensures(), f"the module after pass '{self.name}'", "that ")
+        return decisions
+
+
+def _check(module: ir.Module, properties: tuple[Property, ...], what: str, expected: str) -> None:
+    for each in properties:
+        op = each.broken_by(module)
+        if op is not None:
+            from hotdesk.errors import PassError
+            from hotdesk.ir.locations import python_line
+
+            where = python_line(op.location) or None
+            raise PassError(what, expected=f"{expected}{each.says}", got=f"`{op.name}`", where=where)

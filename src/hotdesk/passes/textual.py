@@ -19,7 +19,7 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import PassManager, ir
 from hotdesk.errors import OptionError, PassError
 from hotdesk.explain import Decision
-from hotdesk.ir.context import entered, run_mlir_passes, verify
+from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.passes.base import Pass
 from hotdesk.passes.manual import spelled
 from hotdesk.passes.registry import load, pass_names
@@ -88,8 +88,7 @@ class PassPipeline:
         decisions: list[Decision] = []
         for one in self.passes:
             with entered(module.operation):
-                decisions.extend(one.run(module))
-                verify(module, one.name)
+                decisions.extend(one.apply(module))
         return tuple(decisions)
 
 

@@ -23,6 +23,7 @@ from hotdesk.ir.walking import all_functions, defining_op, nested_ops, symbol_na
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied
 from hotdesk.passes.bufferize.staying import refuse_elsewhere, still_has, tensor_at
+from hotdesk.passes.properties import NO_TENSORS, Property
 
 _ANY_LAYOUT = ("memref.load", "memref.store", "memref.copy", "memref.dim", "memref.dealloc")
 _ERASED_IF_UNUSED = ("tensor", "linalg", "arith", "hotdesk", "tm_tensor", "bufferization")
@@ -34,6 +35,9 @@ class FinalizingBufferize(Pass):
 
     name: ClassVar[str] = "hotdesk-finalizing-bufferize"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.DIFFERENT_LAYOUT,)
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_TENSORS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

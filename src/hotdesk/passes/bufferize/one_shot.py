@@ -56,6 +56,7 @@ from hotdesk.passes.bufferize.rewriting import Rewriting
 from hotdesk.passes.bufferize.staying import refuse_elsewhere
 from hotdesk.passes.bufferize.unranked import buffers_of_unranked
 from hotdesk.passes.collecting import collection_put_off
+from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.calls import Callable, groups
 
 RETURNED = "returned"
@@ -145,6 +146,11 @@ class OneShotBufferize(Pass):
     test_analysis_only: bool = False
     print_conflicts: bool = False
     dump_alias_sets: bool = False
+
+    def ensures(self) -> tuple[Property, ...]:
+        conventions = self._conventions()
+        is_whole = conventions.functions and not conventions.partial and not self.test_analysis_only
+        return (NO_TENSORS,) if is_whole else ()
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         self._check(module)

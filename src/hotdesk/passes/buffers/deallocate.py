@@ -41,6 +41,7 @@ from hotdesk.passes.buffers.ownership_paths import close_branch
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy
 from hotdesk.passes.buffers.settle_ownership import settle
 from hotdesk.passes.collecting import collection_put_off
+from hotdesk.passes.properties import ALL_FREED, Property
 from hotdesk.program.calls import bottom_up
 
 _MODES, _PLACEMENTS = ("ownership", "copies"), ("last-use", "end-of-block")
@@ -73,6 +74,9 @@ class DeallocateAfterLastUse(Pass):
     mode: str = "ownership"
     placement: str = "last-use"
     reload_scalars: bool = False
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (ALL_FREED,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for option, value, known in (("mode", self.mode, _MODES), ("placement", self.placement, _PLACEMENTS)):

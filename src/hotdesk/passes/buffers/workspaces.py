@@ -19,6 +19,7 @@ from hotdesk.ir.walking import defined_functions, runs_every_call, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
 from hotdesk.passes.lower.views import Places
+from hotdesk.passes.properties import NO_TENSORS, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class AllocateWorkspaces(Pass):
 
     name: ClassVar[str] = "hotdesk-allocate-workspaces"
     reasons: ClassVar[tuple[Reason, ...]] = (Reason.WORKSPACE,)
+
+    def requires(self) -> tuple[Property, ...]:
+        return (NO_TENSORS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []

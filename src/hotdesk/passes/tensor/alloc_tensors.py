@@ -16,6 +16,7 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.walking import all_functions, nested_ops
 from hotdesk.passes.base import Pass
+from hotdesk.passes.properties import NO_UNDEFINED_TENSORS, Property
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,9 @@ class EmptyTensorToAllocTensor(Pass):
     """Turns every `tensor.empty` into a `bufferization.alloc_tensor`."""
 
     name: ClassVar[str] = "hotdesk-empty-tensor-to-alloc-tensor"
+
+    def ensures(self) -> tuple[Property, ...]:
+        return (NO_UNDEFINED_TENSORS,)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in all_functions(module):
