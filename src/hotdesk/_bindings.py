@@ -7,6 +7,7 @@ needs torch and is therefore behind a function.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,7 @@ __all__ = [
     "ir",
     "irdl",
     "make_engine",
+    "object_file",
     "packed_entry",
     "torch_dialect",
     "torch_mlir_decompositions",
@@ -63,9 +65,11 @@ _show_dense_complex()
 def make_engine(module: ir.Module, level: int) -> ExecutionEngine:
     """An engine for a module in the LLVM dialect, at a level of LLVM's optimisation; other threads run meanwhile.
 
+    It keeps the object file that it makes, for `object_file`.
+
     Raises RuntimeError, as `ExecutionEngine` does, if LLVM refuses the module.
     """
-    handle = _c_api().mlirExecutionEngineCreate(_of(module), level, 0, None, False, False)
+    handle = _c_api().mlirExecutionEngineCreate(_of(module), level, 0, None, True, False)
     if not handle.pointer:
         raise RuntimeError("Failure while creating the ExecutionEngine.")
     return cast(Any, ExecutionEngine)._CAPICreate(_capsule_of(handle.pointer, _ENGINE, None))
@@ -77,6 +81,16 @@ def packed_entry(engine: ExecutionEngine, name: str) -> int | None:
     The engine compiles its module when it is asked for the first time.
     """
     return _c_api().mlirExecutionEngineLookupPacked(_of(engine), _Text(name.encode(), len(name)))
+
+
+def object_file(engine: ExecutionEngine) -> bytes:
+    """The object file that an engine has made of its module, after it was asked for an entry. Linux only."""
+    descriptor = os.memfd_create("hotdesk")
+    try:
+        cast(Any, engine).dump_to_object_file(f"/proc/self/fd/{descriptor}")
+        return Path(f"/proc/self/fd/{descriptor}").read_bytes()
+    finally:
+        os.close(descriptor)
 
 
 class _Handle(ctypes.Structure):

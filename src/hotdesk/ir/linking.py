@@ -30,3 +30,15 @@ def declared_names(module: ir.Module) -> tuple[str, ...]:
 def _is_declared(operation: ir.Operation) -> bool:
     """Whether it is a function without a body, before or after its lowering."""
     return operation.name in ("func.func", "llvm.func") and not len(operation.regions[0].blocks)
+
+
+def defined_names(module: ir.Module) -> tuple[str, ...]:
+    """The functions that a module in the LLVM dialect defines and others may call."""
+    with module.context:
+        internal = ir.Attribute.parse("#llvm.linkage<internal>")
+    functions = [op.operation for op in module.body.operations if op.operation.name == "llvm.func"]
+    return tuple(
+        symbol_name(function)
+        for function in functions
+        if not _is_declared(function) and function.attributes["linkage"] != internal
+    )

@@ -1,29 +1,48 @@
-"""From a module in the LLVM dialect to callable entry functions."""
+"""From a module in the LLVM dialect to callable entry functions.
+
+Where the system lets us load object files (`objects.py`), LLVM's engine makes one and goes, with all that it holds; the file is
+kept on disk (`cache.py`), so that the next process that wants the same code need not make it. Elsewhere the engine stays.
+"""
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 
-from hotdesk._bindings import ExecutionEngine, ir, make_engine, packed_entry
+from hotdesk._bindings import ExecutionEngine, ir, make_engine, object_file, packed_entry
 from hotdesk.errors import LoweringError
+from hotdesk.ir.linking import defined_names
+from hotdesk.runtime.cache import key_of, the_cache
 from hotdesk.runtime.interruptible import interruptible
+from hotdesk.runtime.objects import ObjectCode, ObjectError, is_loadable
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_PACKED = (
+    "_mlir_"  # the engine makes, for each function, one of this name that takes an array of addresses of arguments
+)
 
 
 class Machine:
     """Compiled code. Keep it as long as its entry functions are called."""
 
     def __init__(
-        self, module: ir.Module, entries: Sequence[str], functions: Mapping[str, int] | None = None, *, level: int = 3
+        self,
+        module: ir.Module | Callable[[], ir.Module],
+        entries: Sequence[str],
+        functions: Mapping[str, int] | None = None,
+        *,
+        level: int = 3,
+        source: str | None = None,
     ) -> None:
-        """Compiles a module; Ctrl-C is not kept waiting by LLVM.
+        """Compiles a module, or takes its code from the cache; Ctrl-C is not kept waiting by LLVM.
 
-        `functions` are addresses of those that it declares and others define; `level` is LLVM's of optimisation.
+        `functions` are addresses of those that it declares and others define; `level` is LLVM's of optimisation. `source` is all
+        that a module depends on that has yet to be made; without it the module itself says so.
         """
-        self._engine, addresses = interruptible(lambda: _compiled(module, entries, functions or {}, level))
-        self._entries = {name: _function(name, address) for name, address in addresses.items()}
+        self.object, self._engine = _code(module, functions or {}, level, source)
+        self._entries = {name: self._function(name) for name in entries}
 
     def entry(self, name: str) -> Callable[[int], None]:
         """A function of the address of packed arguments: an array with the address of each argument."""
@@ -34,21 +53,72 @@ class Machine:
         values = (ctypes.c_int64 * len(arguments))(*arguments)
         addresses = [ctypes.addressof(values) + 8 * i for i in range(len(arguments))]
         packed = (ctypes.c_void_p * len(arguments))(*addresses)
-        address = interruptible(lambda: packed_entry(self._engine, name))
-        _function(name, address)(ctypes.addressof(packed))
+        self._function(name)(ctypes.addressof(packed))
+
+    def _function(self, name: str) -> Callable[[int], None]:
+        if self.object is not None:
+            address = self.object.address(_PACKED + name)
+        else:
+            address = packed_entry(self._engine, name) if self._engine is not None else None
+        if not address:
+            raise LoweringError(f"entry function `{name}` is missing from the compiled module")
+        return _ENTRY(address)
 
 
-def _compiled(
-    module: ir.Module, entries: Sequence[str], functions: Mapping[str, int], level: int
-) -> tuple[ExecutionEngine, dict[str, int | None]]:
-    """An engine and the addresses of entry functions; to ask for these is what makes it compile."""
+def _code(
+    module: ir.Module | Callable[[], ir.Module], functions: Mapping[str, int], level: int, source: str | None
+) -> tuple[ObjectCode | None, ExecutionEngine | None]:
+    """The code of a module as an object in memory, or where that cannot be, as an engine."""
+    kept_on_disk, key = the_cache() if is_loadable() else None, ""
+
+    def find(name: str) -> int | None:
+        return functions.get(name) or _in_process(name)
+
+    if kept_on_disk is not None:
+        text = source if source is not None else str(module() if callable(module) else module)
+        key = key_of("code", str(level), text)
+        kept = kept_on_disk.read(key)
+        if kept is not None:
+            try:
+                return ObjectCode(kept, find), None
+            except ObjectError:
+                kept_on_disk.drop(key)
+    made = module() if callable(module) else module
+    engine, data = interruptible(lambda: _compiled(made, functions, level))
+    if data is None:
+        return None, engine
+    try:
+        loaded = ObjectCode(data, find)
+    except ObjectError:  # code as no test has seen it: the engine has linked it already
+        return None, engine
+    if kept_on_disk is not None:
+        kept_on_disk.write(key, data)
+    return loaded, None
+
+
+def _compiled(module: ir.Module, functions: Mapping[str, int], level: int) -> tuple[ExecutionEngine, bytes | None]:
+    """An engine that has compiled a module, and the object file if that can be loaded."""
     engine = make_engine(module, level)
     for name, address in functions.items():
         engine.raw_register_runtime(name, ctypes.c_void_p(address))
-    return engine, {name: packed_entry(engine, name) for name in entries}
+    for name in defined_names(module)[:1]:
+        packed_entry(engine, name)  # to ask for a function is what makes it compile
+    return engine, object_file(engine) if is_loadable() else None
 
 
-def _function(name: str, address: int | None) -> Callable[[int], None]:
-    if not address:
-        raise LoweringError(f"entry function `{name}` is missing from the compiled module")
-    return _ENTRY(address)
+@cache
+def _libraries() -> tuple[ctypes.CDLL, ...]:
+    """Where code finds the C library's functions: what the process has loaded, and the one with mathematics."""
+    found = [ctypes.CDLL(None)]
+    with suppress(OSError):
+        found.append(ctypes.CDLL("libm.so.6"))
+    return tuple(found)
+
+
+def _in_process(name: str) -> int | None:
+    for library in _libraries():
+        try:
+            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        except AttributeError:
+            continue
+    return None

@@ -15,6 +15,7 @@ from hotdesk.kernels.machine import host
 from hotdesk.kernels.product import sweep_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name
+from hotdesk.runtime.cache import generators
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.threads import serve
 
@@ -24,11 +25,19 @@ _LEVEL = 2  # of optimisation: the code is as fast as at 3, and made in two thir
 class CommonCode:
     """A compiled module whose function `name`, at `address`, programs call; `machine` is lent the threads it works with.
 
-    `functions` are the addresses of those that the module itself calls.
+    The module is made only if its code is not kept on disk. `functions` are the addresses of those that it calls.
     """
 
-    def __init__(self, module: ir.Module, name: str, functions: Mapping[str, int] | None = None) -> None:
-        self.machine = Machine(module, [], functions, level=_LEVEL)
+    def __init__(
+        self,
+        module: Callable[[Processor, str], ir.Module],
+        processor: Processor,
+        element: str,
+        name: str,
+        functions: Mapping[str, int] | None = None,
+    ) -> None:
+        source = f"{generators()} {processor} {name}"
+        self.machine = Machine(lambda: module(processor, element), [], functions, level=_LEVEL, source=source)
         self.address = self.address_of(name)
 
     def address_of(self, function: str) -> int:
@@ -40,13 +49,13 @@ class CommonCode:
 
 def compile_products(processor: Processor, element: str) -> CommonCode:
     """The products of an element type, for a processor."""
-    return CommonCode(product_module(processor, element), shared_name(element))
+    return CommonCode(product_module, processor, element, shared_name(element))
 
 
 def compile_convolutions(processor: Processor, element: str, products: CommonCode) -> CommonCode:
     """The convolutions of an element type, which call its products: keep these as long."""
     sweep = {sweep_name(element): products.address_of(sweep_name(element))}
-    return CommonCode(convolution_module(processor, element), shared_convolution_name(element), sweep)
+    return CommonCode(convolution_module, processor, element, shared_convolution_name(element), sweep)
 
 
 def linked(module: ir.Module, entries: Sequence[str]) -> Machine:

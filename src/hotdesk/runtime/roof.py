@@ -15,6 +15,7 @@ from hotdesk.kernels.machine import host
 from hotdesk.kernels.roof import operations_per_step, roof_elements, roof_module, roof_name
 from hotdesk.kernels.shared import ELEMENTS
 from hotdesk.report.profile import Roof
+from hotdesk.runtime.cache import generators
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.threads import get_num_threads
 
@@ -33,7 +34,7 @@ def measured_roof() -> Roof:
 @cache
 def _measured(threads: int) -> Roof:
     machine = host()
-    compiled = Machine(roof_module(machine, ELEMENTS), [])
+    compiled = Machine(lambda: roof_module(machine, ELEMENTS), [], source=f"roof {generators()} {machine}")
     flops: dict[str, float] = {}
     for element in ELEMENTS:
         results = [np.zeros(roof_elements(machine, element)) for _ in range(threads)]

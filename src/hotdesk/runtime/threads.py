@@ -23,7 +23,7 @@ class ThreadPool:
     """
 
     def __init__(self) -> None:
-        self._machine = Machine(ir.Module.parse(SHARING, make_context()), [])
+        self._machine = Machine(lambda: ir.Module.parse(SHARING, make_context()), [], source=SHARING)
         self._block = ctypes.create_string_buffer(POOL_BYTES + 64)
         self._address = (ctypes.addressof(self._block) + 63) & -64
         self._started = 0
