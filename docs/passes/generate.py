@@ -10,18 +10,16 @@ import contextlib
 import io
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
 from hotdesk.cli.opt import main as hotdesk_opt
-from hotdesk.passes.manual import Manual, docstring, manual
+from hotdesk.passes.manual import Manual, condition_modules, docstring, manual
 from hotdesk.passes.registry import BUILT_IN, load
 
 HERE = Path(__file__).resolve().parent
-_NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
 _MODULE = re.compile(r"`((?:analysis|passes|planning|ir)\.[\w.]+)`")
-_RULES = re.compile(r"\b(?:rules?|constraints?|conditions?)\b[^.;`]*?`(analysis\.[\w.]+)`", re.IGNORECASE)
 _STAGES = {
     "tensor": "On tensors",
     "bufferize": "From tensors to buffers",
@@ -57,23 +55,14 @@ def _index(manuals: list[Manual]) -> str:
 
 
 def _page(found: Manual) -> str:
-    modules = list(dict.fromkeys(_modules(found.text)))
+    modules = condition_modules(found.text)
     parts = [f"# {found.name}", _linked(found.text, modules), *_example(found.name)]
     for module in modules:
         parts += [f"## Conditions of {module}", _linked(docstring(f"hotdesk.{module}"), modules)]
     return "\n\n".join([*parts, "## Options", _options(found), "## Reasons", _reasons(found.name)]) + "\n"
 
 
-def _modules(text: str) -> Iterator[str]:
-    """The analyses whose numbered conditions a docstring refers to, and those that these refer to in turn."""
-    for name in _RULES.findall(text):
-        said = docstring(f"hotdesk.{name}")
-        if _NUMBERED.search(said):
-            yield name
-            yield from _modules(said)
-
-
-def _linked(text: str, here: list[str]) -> str:
+def _linked(text: str, here: Sequence[str]) -> str:
     """A docstring with a link behind each module: to its part of this page, or to its source."""
 
     def link(found: re.Match[str]) -> str:

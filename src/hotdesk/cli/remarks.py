@@ -16,6 +16,7 @@ from hotdesk.explain import Decision, Source
 from hotdesk.explain.remarks import Remark, RemarkFilter, as_line, as_yaml, failure_of, remark_of
 from hotdesk.ir.walking import symbol_name
 from hotdesk.ir.written_sizes import renamed
+from hotdesk.passes.manual import failed_condition
 
 _VALUE = re.compile(r"(?:argument \d+|`[^`]*`) \(-:(\d+):(\d+)\)")
 
@@ -56,7 +57,13 @@ class Remarks:
         decision = in_words_of(source, decision)
         function = functions.at(place)
         made = remark_of(
-            decision, pass_name=pass_name, function=function, file=place.file, line=place.line, column=place.column
+            decision,
+            pass_name=pass_name,
+            function=function,
+            file=place.file,
+            line=place.line,
+            column=place.column,
+            condition=failed_condition(pass_name, decision.reason.value),
         )
         self._hand_on(made, place, source)
 

@@ -14,3 +14,9 @@ def condition(text: str | None, number: int) -> str:
             words = " ".join(found[2].split())
             return f'"{re.sub(r" ?[(]`[^)]*`[)]", "", words).rstrip(";.")}"'
     return f"condition {number}"
+
+
+def conditions_with(text: str, code: str) -> list[tuple[int, str]]:
+    """The numbers of the conditions of a docstring that name a reason code behind their words, each with the docstring."""
+    named = re.compile(rf"[(](?:`[^`]*`,\s+)*`{re.escape(code)}`(?:,\s+`[^`]*`)*[)]")
+    return [(int(found[1]), text) for found in _ITEM.finditer(text) if named.search(found[2])]

@@ -132,9 +132,16 @@ class RemarkFilter:
 
 
 def remark_of(
-    decision: Decision, *, pass_name: str = "", function: str = "", file: str = "", line: int = 0, column: int = 0
+    decision: Decision,
+    *,
+    pass_name: str = "",
+    function: str = "",
+    file: str = "",
+    line: int = 0,
+    column: int = 0,
+    condition: str = "",
 ) -> Remark:
-    """A decision as a remark about a place."""
+    """A decision as a remark about a place; `condition` is the one of the pass's page that does not hold."""
     return Remark(
         _KINDS.get(decision.outcome, Kind.ANALYSIS),
         _CATEGORIES.get(decision.outcome) or _category_of(pass_name) or _OF_ANY,
@@ -144,7 +151,7 @@ def remark_of(
         file,
         line,
         column,
-        _arguments(decision),
+        (*_arguments(decision), *([("Condition", condition)] if condition else [])),
     )
 
 

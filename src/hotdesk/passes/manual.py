@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from hotdesk.errors import PassError
+from hotdesk.errors import HotdeskError, PassError
+from hotdesk.explain.conditions import condition, conditions_with
 from hotdesk.passes.registry import load, target_of
 
 _ENTRY = re.compile(r"^    ([\w, -]+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
+_NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
+_RULES = re.compile(r"\b(?:rules?|constraints?|conditions?)\b[^.;`]*?`(analysis\.[\w.]+)`", re.IGNORECASE)
+_HEADING = re.compile(r"rules for \"([^\"]+)\"")
 _KINDS = {"bool": "bool", "int": "int", "str": "string", "tuple[str, ...]": "names"}
 
 
@@ -61,6 +66,47 @@ def manual(name: str) -> Manual:
     ]
     options = tuple(_option(name, field, texts, _constants(tree)) for field in fields)
     return Manual(name, module, ast.get_docstring(tree) or ast.get_docstring(found) or "", options)
+
+
+def condition_modules(text: str) -> tuple[str, ...]:
+    """The modules, without the package's name, whose numbered conditions a docstring refers to, and those that these refer to."""
+    return tuple(dict.fromkeys(_condition_modules(text)))
+
+
+def _condition_modules(text: str) -> Iterator[str]:
+    for name in _RULES.findall(text):
+        said = docstring(f"hotdesk.{name}")
+        if _NUMBERED.search(said):
+            yield name
+            yield from _condition_modules(said)
+
+
+@cache
+def failed_condition(name: str, code: str) -> str:
+    """What a pass asks for that a reason code says is not so: number and words of its page's conditions; "" if none is named.
+
+    A condition names the codes behind its words. Of conditions under several headings, those count that the pass refers to.
+    """
+    try:
+        text = manual(name).text
+    except HotdeskError:  # MLIR's own pass
+        return ""
+    parts = [text, *(docstring(f"hotdesk.{module}") for module in condition_modules(text))]
+    for part in parts:
+        found = conditions_with(_asked_for(part, text), code)
+        if found:
+            told = " or ".join(f"{number} {condition(part_of, number)}" for number, part_of in found)
+            return f"condition {told} of docs/passes/{name}.md"
+    return ""
+
+
+def _asked_for(part: str, text: str) -> str:
+    """The conditions of a docstring under the heading that the pass's own refers to: all, if it refers to none."""
+    for heading in _HEADING.findall(text):
+        for found in re.finditer(r"^[*](.*?)[*](?:.*\n)((?:.+\n?)*)", part, re.MULTILINE):
+            if found[1].lower() == heading.lower():
+                return found[2]
+    return part
 
 
 def docstring(module: str) -> str:

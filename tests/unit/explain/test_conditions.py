@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from hotdesk.analysis.copying import source_reuse, target_reuse
+from hotdesk.explain import Reason
 from hotdesk.explain.conditions import condition
+from hotdesk.passes.buffers.copy_removal import CopyRemoval
+from hotdesk.passes.manual import failed_condition
+from hotdesk.passes.registry import BUILT_IN, load
 from hotdesk.passes.textual import parse_pipeline
 from tests.unit.parsing import parse
 
@@ -18,6 +22,10 @@ TEXT = """What. It does iff
    the second (`analysis.of.it`);
 2. another one.
 """
+AGAINST = {*list(Reason)[list(Reason).index(Reason.NO_ORDER_BELOW) :]} - {Reason.WORKSPACE}
+"""The reasons against reuse: something that a pass asks for is not so."""
+TOLD_OTHERWISE = (CopyRemoval.name, "hotdesk-buffer-pipeline")
+"""Copy removal tells two conditions, each of one direction; the pipeline's decisions are those of its passes."""
 PAGE = Path(__file__).parents[3] / "docs" / "passes" / "hotdesk-copy-removal.md"
 
 
@@ -51,3 +59,35 @@ def test_a_copy_that_stays_is_told_by_conditions_of_the_page() -> None:
     for words in quoted:
         assert words.split(" (")[0][:40] in page
         assert not re.search(r"constraint \d|condition \d", kept.hint)
+
+
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if name not in TOLD_OTHERWISE])
+def test_every_refusal_has_a_condition_in_the_words_of_the_page(name: str) -> None:
+    page = PAGE.with_name(f"{name}.md").read_text(encoding="utf-8")
+    linked = " ".join(re.sub(r"\[(`[^`]*`)\]\([^)]*\)", r"\1", page).split())
+    words = re.sub(r" ?[(]`[^)]*`[)]", "", linked)
+    for reason in (reason for reason in load(name).reasons if reason in AGAINST):
+        told = failed_condition(name, reason.value)
+        cited = re.findall(r'(\d+) "(.*?)"(?= or \d| of docs)', told)
+        assert cited, f"no condition of {name} names `{reason}`"
+        assert told.endswith(f" of docs/passes/{name}.md")
+        for number, said in cited:
+            assert f" {number}. {said[:40]}" in words
+
+
+def test_conditions_are_those_under_the_heading_that_the_pass_refers_to() -> None:
+    above = failed_condition("hotdesk-buffer-hoisting", "kept-by-unknown")
+    around = failed_condition("hotdesk-buffer-loop-hoisting", "kept-by-unknown")
+    assert above.startswith('condition 3 "nobody frees it')
+    assert around.startswith('condition 4 "no op keeps a pointer to it"')
+
+
+def test_a_code_may_be_that_of_two_conditions() -> None:
+    assert re.match(
+        r'condition 2 "the consumer .*" or 3 "whatever ', failed_condition("hotdesk-fuse-buffers", "may-overlap")
+    )
+
+
+@pytest.mark.parametrize("name", ["canonicalize", "hotdesk-no-such-pass", "hotdesk-share-buffers"])
+def test_what_nobody_asked_for_has_no_condition(name: str) -> None:
+    assert failed_condition(name, "dies-here") == ""

@@ -4,13 +4,18 @@ The result of a `func.call` is an allocation that it gets, and that nothing touc
 the call iff
 
 1. the argument is an allocation of this function, the call gets it once and as a whole, and no other operand may be a part of it;
-2. nothing touches the argument behind the call, nor the result before it; both are counted in the call's block;
-3. the argument provably has as many bytes: numbers, or symbolic sizes by rule 2 of `analysis.allocations.sharing`;
+   no other result has its memory already (`no-dead-operand-of-same-size`, `not-writable-input`, `not-writable-constant`,
+   `partial-view`, `read-by-same-op`, `already-overwritten`);
+2. nothing touches the argument behind the call, nor the result before it; both are counted in the call's block (`read-later`,
+   `different-block`);
+3. the argument provably has as many bytes: numbers, or symbolic sizes by rule 2 of `analysis.allocations.sharing` (`too-small`,
+   `size-not-proven`);
 4. both are what rules 3 to 5 of `analysis.allocations.sharing` ask for: contiguous, ordinary memory in one space, freed as a
    whole or not at all. The memory gets the stricter alignment of the two;
 5. the function that is called touches the argument before it touches the result, keeps neither of them, and does not count on
-   their alignment (rules 1 to 3 of `analysis.allocations.argument_order`);
-6. the peak does not rise, though the argument's memory is held as long as the result's (rule 6 of `sharing`).
+   their alignment (rules 1 to 3 of `analysis.allocations.argument_order`) (`callee-keeps-argument`, `no-body`,
+   `alignment-assumed`);
+6. the peak does not rise, though the argument's memory is held as long as the result's (rule 6 of `sharing`) (`raises-peak`).
 
 One result of each call does; the first argument that qualifies by rules 1, 2 and 5 is tried. Results that take over one another's
 memory in a row all lie in that of the first argument.

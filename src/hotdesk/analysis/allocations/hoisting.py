@@ -1,20 +1,27 @@
 """Where an allocation may stand instead: above all its uses, or in front of the loops that it is in.
 
 *Above its uses* it goes to the lowest block that dominates every use of every alias, so that one place frees it on all paths:
-1. its sizes are defined there;
-2. it leaves no loop on its way, and no region of which it is not known how often it runs;
+1. its sizes are defined there (`size-defined-below`);
+2. it leaves no loop on its way, and no region of which it is not known how often it runs (`kept-between-iterations`,
+   `unknown-region`);
 3. nobody frees it, keeps a pointer to it or returns it. On the paths that did not allocate before, nobody would free it, since
-   only those that did come by whoever owns it. What is returned needs no move either: the caller frees it on every path.
+   only those that did come by whoever owns it. What is returned needs no move either: the caller frees it on every path
+   (`freed-elsewhere`, `kept-by-unknown`, `leaves-scope`).
+4. nothing but its sizes says when or how often it may be made, by `models.new_memory` (`not-ordinary-memory`,
+   `does-more-than-allocate`, `asynchronous`, `not-known-to-move`).
 
 *In front of a loop* it goes out of each loop around it, from the inside out, as long as
-1. its sizes are defined there;
-2. no alias is handed from one iteration to the next or out of the loop: then two of them are in use at one time;
-3. the iterations do not run at the same time: then each needs its own;
-4. no op keeps a pointer to it.
+1. its sizes are defined there (`size-defined-below`);
+2. no alias is handed from one iteration to the next or out of the loop: then two of them are in use at one time
+   (`kept-between-iterations`, `leaves-scope`);
+3. the iterations do not run at the same time: then each needs its own (`parallel-iterations`);
+4. no op keeps a pointer to it (`kept-by-unknown`);
+5. nobody frees it, or a deallocation in its block frees nothing else and can go with it (`freed-elsewhere`);
+6. of the regions on its way it is known how often they run (`unknown-region`);
+7. nothing but its sizes says when or how often it may be made, by `models.new_memory` (`not-ordinary-memory`,
+   `does-more-than-allocate`, `asynchronous`, `not-known-to-move`).
 
-There an allocation that is freed stays where it is, unless a deallocation in the same block frees nothing else and can go with
-it. So neither makes a leak of a program that frees its buffers. In the new block an allocation stands as late as possible.
-Nothing but sizes says when or how often the op may allocate, by `models.new_memory`.
+So neither makes a leak of a program that frees its buffers. In the new block an allocation stands as late as possible.
 """
 
 from __future__ import annotations

@@ -3,13 +3,16 @@
 An allocation goes there iff
 
 1. it is contiguous, in the default memory space, with elements of a known size, and other memory does as well, by
-   `models.new_memory`;
-2. its sizes are numbers, or known where the arena is made: `analysis.allocations.arena_sizes` says what that is;
+   `models.new_memory` (`different-layout`, `other-memory-space`, `unsized-element`, `not-ordinary-memory`,
+   `does-more-than-allocate`, `asynchronous`, `not-known-to-move`);
+2. its sizes are numbers, or known where the arena is made: `analysis.allocations.arena_sizes` says what that is
+   (`size-defined-below`);
 3. its live range is known (`analysis.allocations.ranges`): what leaves the function, is handed from one iteration of a loop to
-   the next, or is kept by an op stays where it is;
-4. it is in no region whose iterations run at the same time, and in none of which nothing is known;
-5. whatever frees it is the op that frees such memory, of all of it;
-6. if all took as many bytes as it does, aligned as asked, they would have 2^58 together at most.
+   the next, or is kept by an op stays where it is (`leaves-scope`, `kept-between-iterations`, `kept-by-unknown`);
+4. it is in no region whose iterations run at the same time, and in none of which nothing is known (`parallel-iterations`,
+   `unknown-region`);
+5. whatever frees it is the op that frees such memory, of all of it (`freed-elsewhere`);
+6. if all took as many bytes as it does, aligned as asked, they would have 2^58 together at most (`too-large`).
 
 Ranges of op numbers that do not meet may have the same bytes, so branches have, and each iteration of a loop has those of the
 one before. Static sizes have the offsets of `planning.planner`. The others are stacked on them

@@ -4,20 +4,24 @@ Allocations are looked at in the order of their live ranges (`analysis.allocatio
 those before it, the *slot*, iff
 
 1. the live range of all that use the slot ends before the taker's begins. In the order of the text a branch ends before the other
-   one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops;
+   one begins, and a loop's body is used anew in each iteration, so this holds for branches and in loops
+   (`live-at-the-same-time`, `nothing-to-share`, `used-across-blocks`, `kept-by-unknown`, `leaves-scope`,
+   `kept-between-iterations`);
 2. the slot has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
-   a number, or symbols whose range is declared (`ir.declared_bounds`; sizes are not negative, other index values may be);
+   a number, or symbols whose range is declared (`ir.declared_bounds`; sizes are not negative, other index values may be)
+   (`too-small`, `size-not-proven`);
 3. both are contiguous, in the same memory space, with elements of a known size. The memory of both is ordinary, by
    `models.new_memory`, and they come from one allocator: `memref.alloc`, or another op. If it is another one, they
    are of one type with equal sizes, or static and of one element type, since no other memory can be asked of it; and the slot is
-   as well aligned;
+   as well aligned (`different-layout`, `other-memory-space`, `unsized-element`, `other-type`, `freed-by-another-op`,
+   `alignment-assumed`, `not-ordinary-memory`, `does-more-than-allocate`, `asynchronous`, `not-known-to-move`);
 4. the block around both has the slot's sizes, and between that block and each of the two is no loop whose iterations run at the
    same time, and no region of which nothing is known. Blocks that branches join have a place by
-   `analysis.allocations.slot_places`;
-5. each is freed as a whole by the op that frees such memory inside that block, or neither is freed at all;
+   `analysis.allocations.slot_places` (`different-block`, `size-defined-below`, `parallel-iterations`, `unknown-region`);
+5. each is freed as a whole by the op that frees such memory inside that block, or neither is freed at all (`freed-elsewhere`);
 6. the peak does not rise (`analysis.order.peak`), though the slot is held from the first of them to the last, with what is
    between. The peak is the one of the worst path. While a function is called, or a buffer may be held of which it is not known
-   for how long, no more is held than before.
+   for how long, no more is held than before (`raises-peak`).
 
 The slot is the smallest one that fits, among those the one that was freed last. Where the first user of a slot is inside an op,
 the slot goes in front of that op; where two are in blocks that follow a third one, to the end of that block.

@@ -3,14 +3,17 @@
 The result of an op is an allocation that it writes, and that nothing touched before. It gets an operand's memory iff
 
 1. the op reads the operand element by element at the element being written (`Facts.elementwise`, which is the rule on tensors),
-   does not read what the result held, and touches the operand's memory in no other way;
-2. both have one type, and neither is a part of a buffer;
+   does not read what the result held, and touches the operand's memory in no other way (`read-by-same-op`);
+2. both have one type, and neither is a part of a buffer (`no-dead-operand-of-same-size`, `different-element-type`,
+   `different-layout`, `other-memory-space`, `partial-view`, `other-type`);
 3. nothing touches the operand's memory after the op: it is an allocation of the op's block that stays there, or the block frees
-   it behind the op, wherever it was made. Arguments and globals belong to somebody else;
+   it behind the op, wherever it was made, in front of what uses the result. Arguments and globals belong to somebody
+   else (`read-later`, `different-block`, `not-writable-input`, `not-writable-constant`, `leaves-scope`, `destination-later`);
 4. it is clear who frees: the result's deallocations free the operand's memory, so that the operand's go. If nothing frees the
-   result, and it stays in its block, nothing frees the operand either;
+   result, and it stays in its block, nothing frees the operand either (`freed-elsewhere`, `freed-by-another-op`);
 5. the result's memory may be other memory (`models.new_memory`), and no op counts on its alignment; what is on the
-   stack is not handed over for what is on the heap, nor the other way.
+   stack is not handed over for what is on the heap, nor the other way (`alignment-assumed`, `not-ordinary-memory`,
+   `does-more-than-allocate`, `asynchronous`, `not-known-to-move`).
 
 The first operand that qualifies is taken. Results that take over one another's memory in a row end in that of the first.
 """

@@ -3,15 +3,18 @@
 A producer and a consumer, generic or named linalg ops on memrefs in one block, become one `linalg.generic` in the consumer's
 place iff
 
-1. every loop of the producer is parallel, and each iteration writes one element of each output, apart from the other outputs;
-2. the consumer reads the very same elements (*must* alias), each in the one iteration that matches the producer's;
+1. every loop of the producer is parallel, and each iteration writes one element of each output, apart from the other outputs
+   (`producer-reduces`, `not-a-permutation`);
+2. the consumer reads the very same elements (*must* alias), each in the one iteration that matches the producer's
+   (`may-overlap`, `not-a-permutation`);
 3. whatever else one of the two writes and the other one reads or writes lies apart, or is the same element in the matching
-   iteration, where the producer still comes first;
-4. no op between the two writes what the producer reads or writes, or reads what it writes, and none has unknown effects;
+   iteration, where the producer still comes first (`may-overlap`);
+4. no op between the two writes what the producer reads or writes, or reads what it writes, and none has unknown effects
+   (`touched-between`);
 5. a payload does nothing to memory but load from what neither of the two writes;
-6. all loops of the consumer are parallel, or no output of the producer stays;
-7. the sizes of all loops are known without what goes away;
-8. the consumer is no contraction, convolution or pooling by name: kernels know it by that.
+6. all loops of the consumer are parallel, or no output of the producer stays (`accumulated-into`);
+7. the sizes of all loops are known without what goes away (`loop-size-lost`);
+8. the consumer is no contraction, convolution or pooling by name: kernels know it by that (`not-elementwise`).
 
 An output of the producer goes away if it lies in an allocation of that block that nothing else touches, or if the consumer
 overwrites it. Two ops that only write the same buffer are no producer and consumer: they keep their order.

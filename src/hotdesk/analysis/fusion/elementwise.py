@@ -2,15 +2,17 @@
 
 A producer and a consumer, generic or named linalg ops, become one `linalg.generic` iff
 
-1. both work on tensors alone (what one reads, no write can change);
-2. the value between them is a ranked tensor throughout;
-3. all loops of the producer are parallel;
-4. each iteration of the producer writes one element, and the consumer reads an element by its loops, one loop a dimension;
-5. the consumer reads the value as an input, and does not accumulate into it;
-6. nobody else reads the value, and the consumer reads it in one way; or computing it again is free: no arithmetic, one element;
-7. both stand in one block, so that nothing is computed more often than before;
-8. the sizes of all loops are known without the value;
-9. the consumer is no contraction, convolution or pooling by name: kernels know it by that.
+1. both work on tensors alone (what one reads, no write can change) (`not-pure-tensors`);
+2. the value between them is a ranked tensor throughout (`unranked-tensor`);
+3. all loops of the producer are parallel (`producer-reduces`);
+4. each iteration of the producer writes one element, and the consumer reads an element by its loops, one loop a dimension
+   (`not-a-permutation`);
+5. the consumer reads the value as an input, and does not accumulate into it (`accumulated-into`);
+6. nobody else reads the value, and the consumer reads it in one way; or computing it again is free: no arithmetic, one element
+   (`multiple-readers`);
+7. both stand in one block, so that nothing is computed more often than before (`different-block`);
+8. the sizes of all loops are known without the value (`loop-size-lost`);
+9. the consumer is no contraction, convolution or pooling by name: kernels know it by that (`not-elementwise`).
 """
 
 from __future__ import annotations

@@ -2,12 +2,15 @@
 
 An operand qualifies iff, for an op that does not read its destination:
 
-1. it is read element by element at the element being written;
-2. it has the result's element type, memory space and, provably, sizes, and the types of both or of neither say them;
-3. in-place analysis allows the write: it is writable and nobody reads it, or a view of it, later;
-4. it covers its whole buffer, so that a small result does not keep a large buffer alive;
+1. it is read element by element at the element being written (`read-by-same-op`);
+2. it has the result's element type, memory space and, provably, sizes, and the types of both or of neither say them
+   (`different-element-type`, `different-layout`, `other-memory-space`, `no-dead-operand-of-same-size`,
+   `size-not-proven-equal`);
+3. in-place analysis allows the write: it is writable and nobody reads it, or a view of it, later (`read-later`,
+   `already-overwritten`, `not-writable-input`, `not-writable-weight`, `not-writable-constant`, `runs-in-parallel`);
+4. it covers its whole buffer, so that a small result does not keep a large buffer alive (`partial-view`);
 5. it does not lie in memory that the caller says the result must stay out of: arguments', for what a function returns in memory
-   of its caller's.
+   of its caller's (`result-slot`).
 
 Of several, one in a writable argument's memory goes first: nobody else can use that. When none qualifies, the answer names the
 operand that came closest and the first rule it failed, and says whether that was the only one.

@@ -4,14 +4,14 @@ A reader is a `linalg.generic`, or a slice along the axis of the concatenation w
 operand is a slice of that operand, whoever reads it. The concatenation goes away iff for every other reader
 
 1. all loops are parallel, and one of them runs over the axis: it is a dimension of every operand whose map depends on it, and of
-   every output;
-2. the payload does not ask where it is along the axis (`linalg.index`);
-3. all stand in one block;
+   every output (`not-a-permutation`, `not-elementwise`, `not-pure-tensors`);
+2. the payload does not ask where it is along the axis (`linalg.index`) (`position-read`);
+3. all stand in one block (`different-block`);
 
 and
 
-4. the operands' sizes along the axis are static;
-5. they are not more than a given number, since each reader is made as often.
+4. the operands' sizes along the axis are static (`size-not-static`);
+5. they are not more than a given number, since each reader is made as often (`too-many-operands`).
 """
 
 from __future__ import annotations

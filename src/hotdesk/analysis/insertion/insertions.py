@@ -4,14 +4,16 @@ An *insertion* puts a value into a destination: `tensor.insert_slice`, `tensor.p
 `bufferization.materialize_in_destination`. Its *chain* leads from the inserted value back through destinations and casts to a
 `tensor.empty`: `empty → fill → matmul → insert`. The chain may write where the value ends, iff:
 
-1. each link but the last is read by the next link alone, and nobody reads the last one after the insertion;
-2. all of it stands in one block;
+1. each link but the last is read by the next link alone, and nobody reads the last one after the insertion (`multiple-readers`,
+   `read-later`);
+2. all of it stands in one block (`different-block`);
 3. the destination, offsets and sizes are known in front of the chain, or the chain can move down to the insertion, because
-   nothing else reads it;
+   nothing else reads it (`destination-later`);
 4. nothing but the insertion reads the destination after the chain began, or no elements that are inserted, by static numbers; a
-   link that reads it reads the very elements that it is about to write, and no link makes it;
-5. a destination in memory is promised to be free to write (`restrict writable`), and nothing else in the function touches it;
-6. the function's peak does not rise, by the estimate of `analysis.insertion.held_bytes`.
+   link that reads it reads the very elements that it is about to write, and no link makes it (`read-by-same-op`, `read-later`);
+5. a destination in memory is promised to be free to write (`restrict writable`), and nothing else in the function touches it
+   (`destination-shared`);
+6. the function's peak does not rise, by the estimate of `analysis.insertion.held_bytes` (`destination-raises-peak`).
 
 An empty tensor holds nothing, so values never change; the rules keep memory from growing. Chains without an empty tensor at
 their end are no subject of this analysis.

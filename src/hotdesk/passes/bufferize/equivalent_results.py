@@ -7,8 +7,8 @@
 Legal iff
 
 1. every return of the function returns the same argument in that place, as it is or cast to another memref type;
-2. the function is private, or `modify-public-functions` is given;
-3. it is used by `func.call` only.
+2. the function is private, or `modify-public-functions` is given (`public-function`);
+3. it is used by `func.call` only (`address-taken`).
 
 Where a caller returned such a result, its own result may be an argument now: functions are looked at until nothing changes.
 """

@@ -3,9 +3,15 @@
     %t = bufferization.to_tensor %m
     %b = bufferization.to_buffer %t; use %b     ->     use %m
 
-Legal iff every op that has tensors and is not dead is a materialization between two buffer ops; otherwise the first op that is
-not is named in the error. Where the two memrefs have different layouts, %m is used as it is by ops that take any layout, and
-copied into a buffer of the other layout for all others. Allocations that nobody uses go too.
+Legal iff
+
+1. every op that has tensors and is not dead is a materialization between two buffer ops; otherwise the first op that is not is
+   named in the error.
+
+2. Nothing is copied where the two memrefs have one layout; else %m is used as it is by ops that take any layout, and copied into
+   a buffer of the other layout for all others (`different-layout`).
+
+Allocations that nobody uses go too.
 """
 
 from __future__ import annotations

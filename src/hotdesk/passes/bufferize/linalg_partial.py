@@ -5,8 +5,13 @@
                                                              linalg.map { math.exp } ins(%m) outs(%a)
                                                              %r = bufferization.to_tensor %a
 
-Always legal: every destination is a new buffer, with a copy of the contents that the op reads or leaves as they are. The order
-of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
+Always legal.
+
+1. Nothing is analysed, so every destination is a new buffer, with a copy of the contents that the op reads or leaves as they are
+   (`not-analysed`).
+2. What lies in other memory, or in another layout, than it has to is copied (`lies-elsewhere`, `different-layout`).
+
+The order of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.
 """
 
 from __future__ import annotations

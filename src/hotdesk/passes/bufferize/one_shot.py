@@ -11,7 +11,21 @@
    which it is passed; one that nobody writes, none.
 3. What control flow passes on is a memref too: copied only where the analysis says so.
 4. Results become arguments at the end, `bufferize.result`: memory of the caller's. An allocation that a result covers entirely is
-   that argument; a result that is an argument itself, a part of a buffer, or returned twice is copied into it.
+   that argument; a result that is an argument itself, a part of a buffer, or returned twice is copied into it
+   (`returned-input`, `returned-weight`, `returned-twice`, `returned-view`, `partial-view-returned`).
+
+A result is written over an operand, and what control flow passes on stays where it lies, iff
+
+5. that memory may be written: it is no constant, no weight and no argument of a caller's who has not donated it
+   (`not-writable-constant`, `not-writable-weight`, `not-writable-input`);
+6. nobody wants later what is overwritten: no op reads it, not even the same one at places that it has written already, no other
+   result was given the memory before, and no iterations share it that run at the same time (`read-later`, `read-by-same-op`,
+   `already-overwritten`, `runs-in-parallel`, `slice-instead`, `slice-overwritten`);
+7. a destination without contents is an operand that dies there, with the result's elements in number, type and order, in one
+   memory space (`no-dead-operand-of-same-size`, `size-not-proven-equal`, `different-element-type`, `different-layout`,
+   `other-memory-space`);
+8. it is a whole buffer, and the one in which it is wanted (`partial-view`, `lies-elsewhere`);
+9. the function is analysed (`not-analysed`).
 
 After the pass no tensor is left in the function; an op without a model is an error that names it. Options
 change this: docs/one-shot-bufferize.md.

@@ -8,14 +8,18 @@
 
 Legal iff
 
-1. the function is private, or `modify-public-functions` is given;
-2. it is used by `func.call` only;
+1. the function is private, or `modify-public-functions` is given (`public-function`);
+2. it is used by `func.call` only (`address-taken`);
 3. the caller can tell the result's size: it is static, or, with `hoist-dynamic-allocs`, the sizes of the allocation that is
-   returned are computed from arguments by index arithmetic;
-4. the result is contiguous in row-major order, or of any layout at all (`strided<[?], offset: ?>`).
+   returned are computed from arguments by index arithmetic (`size-unknown-to-caller`);
+4. the result is contiguous in row-major order, or of any layout at all, `strided<[?], offset: ?>` (`different-layout`).
 
-With `hoist-static-allocs` (`hoist-dynamic-allocs`) a returned allocation of static (dynamic) size is not copied: it is the new
-argument. It has to be made in the entry block, be what every return gives in that place, and be returned in no earlier place.
+What is returned is copied into the new argument, unless
+
+5. `hoist-static-allocs` or, for dynamic sizes, `hoist-dynamic-allocs` is given, and it is an allocation of the entry block, is
+   what every return gives in that place, and is returned in no earlier place (`allocated-inside`, `returned-input`,
+   `returned-twice`, `returned-view`); then the allocation is the new argument.
+
 `add-result-attr` marks the new arguments `bufferize.result = <number of the result>`. Declarations change like functions.
 """
 

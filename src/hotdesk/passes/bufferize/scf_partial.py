@@ -9,7 +9,8 @@
                                                                 %r = bufferization.to_tensor %a
 
 1. What enters a loop, what regions yield, and what ops with regions return are memrefs, contiguous ones.
-2. Nothing is copied, unless it has another layout: whoever writes makes a buffer first.
+2. Nothing is copied, unless it lies in another layout or elsewhere: whoever writes makes a buffer first (`different-layout`,
+   `lies-elsewhere`, `not-analysed`).
 3. An op without a model, or with an unranked tensor, is left alone.
 
 The order of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.

@@ -5,7 +5,9 @@
                                                        %s = bufferization.to_tensor %v
 
 1. `tensor.empty` and `bufferization.alloc_tensor` become allocations.
-2. Slices, reshapes and casts become views; an insertion is made into a copy of its destination.
+2. Slices, reshapes and casts become views; an insertion is made into a copy of its destination, since nothing is analysed
+   (`not-analysed`). What lies in other memory, or in another layout, than it has to is copied (`lies-elsewhere`,
+   `different-layout`).
 3. An op without a model, with an unranked tensor, or inside a payload where it does more than read, is left alone.
 
 The order of partial passes does not matter. `hotdesk-finalizing-bufferize` ends what they began.

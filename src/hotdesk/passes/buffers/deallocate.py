@@ -5,7 +5,7 @@
 1. A view keeps its buffer alive, and so does whatever control flow makes of it: the last use of any alias counts.
 2. An allocation that nothing touches is erased with its views instead.
 3. Arguments and globals are never freed: they belong to somebody else. A function owns what it calls for and returns what its
-   caller will own: a result that it does not own is copied.
+   caller will own: a result that it does not own is copied (`returned-input`, `returned-twice`, `returned-freed-otherwise`).
 4. Deallocations that are there already are dropped first, so that a buffer is freed once.
 5. Who frees is decided by the rules of `analysis.ownership.owners`, where by the rules of `analysis.ownership.releases`. Only
    where paths differ a flag tells at run time.

@@ -7,7 +7,7 @@
     …                                              …
     memref.dealloc %b                              memref.dealloc %arena
 
-Legal iff rules 1 to 5 of `analysis.allocations.merging` hold; what stays out is reported with the reason. Where sizes are
+Legal iff rules 1 to 6 of `analysis.allocations.merging` hold; what stays out is reported with the reason. Where sizes are
 dynamic, offsets and the size of the arena are computed in front of it:
 
     %a = memref.alloc(%n) : memref<?xf64>           %s = arith.muli %c8, %n

@@ -10,8 +10,9 @@ Legal iff the rules of `analysis.order.schedules` are kept: values before their 
 is live when, and what may lie where an operand did, is estimated from the tensors (see there); `planning.scheduling.scheduler`
 finds the order, and blocks inside an operation come before the one around it. A block stays as it is
 
-1. if no order has a lower peak by this estimate, or none was found;
-2. if sizes are not known and the peak could be higher for some of them, none of them 0.
+1. if no order has a lower peak by this estimate, or none was found (`no-order-below`, `no-order-found`, `lowest-peak`);
+2. if sizes are not known and the peak could be higher for some of them, none of them 0 (`peak-depends-on-sizes`,
+   `unsized-element`).
 
 Goes after fusion and in front of `hotdesk-choose-destinations`: what dies where follows from the order.
 """
