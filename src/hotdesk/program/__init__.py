@@ -1,6 +1,6 @@
 """Programs as plain records, for analyses of tensors and of memrefs alike.
 
 Read in this order: `records` (what is recorded of a function), `reading` (how it is read, with `regions` and `branches` for the
-way of control), `graphs` (what is reached, dominators, cycles), `dominance`, `liveness`, and `calls` for functions that call
-others.
+way of control), `graphs` (what is reached, dominators, cycles), `dominance`, `liveness`, `dataflow`; then `calls`, for functions
+that call others.
 """

@@ -16,6 +16,7 @@ from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.walking import defining_op, nested_ops
 from hotdesk.models.new_memory import allocated, freed
+from hotdesk.program.graphs import reached
 
 _CALL, _REALLOC = "func.call", "memref.realloc"
 
@@ -49,12 +50,7 @@ def _freeing(module: ir.Module) -> frozenset[str]:
         for op in ops:
             if op.name == _CALL:
                 callers.setdefault(callee_name(op), []).append(name)
-    waiting = list(found)
-    while waiting:
-        more = set(callers.get(waiting.pop(), ())) - found
-        found |= more
-        waiting += more
-    return frozenset(found)
+    return frozenset(reached(found, lambda name: callers.get(name, ())))
 
 
 def _may_free_another(op: ir.Operation) -> bool:

@@ -22,7 +22,8 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
-from hotdesk.program.records import Block
+from hotdesk.program.dataflow import united
+from hotdesk.program.liveness import Liveness
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,12 @@ def live_ranges(function: ir.Operation | ir.Module) -> dict[str, tuple[int, int]
     """
     function = only_function(function)
     record = read_function(function)
+    liveness = Liveness(record)
     ends = [_start(record, number) for number in range(len(record.values))]
     for op in record.ops:
         for value in (*op.operands, *op.captured):
             if value != NOT_A_TENSOR:
-                ends[value] = max(ends[value], _last(record, record.values[value].block, op))
+                ends[value] = max(ends[value], _last(record, liveness, record.values[value].block, op))
     names = value_names(function, record)
     return {names[number]: (_start(record, number), end) for number, end in enumerate(ends)}
 
@@ -95,40 +97,18 @@ def _start(record: FunctionRecord, number: int) -> int:
     return value.producer if value.producer >= 0 else record.blocks[value.block].first
 
 
-def _last(record: FunctionRecord, home: int, op: OpRecord) -> int:
+def _last(record: FunctionRecord, liveness: Liveness, home: int, op: OpRecord) -> int:
     """The last op to which a value of block `home` is in use because an op uses it."""
-    last, block, target = op.number, record.blocks[op.block], record.blocks[home]
-    while (block.parent, block.region) != (target.parent, target.region):
+    last, block, region = op.number, record.blocks[op.block], record.region_of(home)
+    while block.number not in region:
         parent = record.ops[block.parent]
-        if parent.flow is not None and _repeats(parent.flow.follows, block.region):
+        if block.region in record.following(parent, block.region):
             last = parent.end - 1
         block = record.blocks[parent.block]
     if block.number == home:
         return last
-    between = [each.end - 1 for each in _from(record, target, home) if block in _from(record, each, home)]
-    return max([last, *between])
-
-
-def _repeats(follows: frozenset[tuple[int, int]], region: int) -> bool:
-    reached, waiting = set[int](), [region]
-    while waiting:
-        each = waiting.pop()
-        for first, second in follows:
-            if first == each and second not in reached:
-                reached.add(second)
-                waiting.append(second)
-    return region in reached
-
-
-def _from(record: FunctionRecord, block: Block, avoided: int) -> list[Block]:
-    """Blocks that are reached from the end of a block without entering `avoided`."""
-    found, waiting = dict[int, None](), list(block.successors)
-    while waiting:
-        each = waiting.pop()
-        if each != avoided and each not in found:
-            found[each] = None
-            waiting.extend(record.blocks[each].successors)
-    return [record.blocks[number] for number in found]
+    between = (each for each in liveness.reached(home, home) if block.number in liveness.reached(each, home))
+    return max([last, *(record.blocks[each].end - 1 for each in between)])
 
 
 def alias_sets(function: ir.Operation | ir.Module) -> dict[str, frozenset[str]]:
@@ -138,22 +118,16 @@ def alias_sets(function: ir.Operation | ir.Module) -> dict[str, frozenset[str]]:
     """
     function = only_function(function)
     record = read_function(function)
-    sources: dict[int, list[int]] = {}
+    targets: dict[int, list[int]] = {}
     for op in record.ops:
         for operand, result in (*op.facts.views, *op.facts.choices):
-            sources.setdefault(op.results[result], []).append(op.operands[operand])
+            if NOT_A_TENSOR not in (op.operands[operand], op.results[result]):
+                targets.setdefault(op.operands[operand], []).append(op.results[result])
     for edge in record.flows:
-        sources.setdefault(edge.target, []).append(edge.source)
-    found: list[frozenset[int]] = [
-        frozenset() if number in sources else frozenset({number}) for number in range(len(record.values))
-    ]
-    changed = True
-    while changed:
-        changed = False
-        for target, many in sources.items():
-            union = frozenset[int]().union(*(found[source] for source in many))
-            changed |= union != found[target]
-            found[target] = union
+        targets.setdefault(edge.source, []).append(edge.target)
+    shown = {target for many in targets.values() for target in many}
+    numbers = range(len(record.values))
+    found = united([frozenset[int]() if number in shown else frozenset({number}) for number in numbers], targets)
     names = value_names(function, record)
     return {names[number]: frozenset(names[each] for each in found[number]) for number in range(len(names))}
 

@@ -12,12 +12,11 @@ global, but no allocation that has not.
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
-
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.asynchronous import used_later
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.models.registry import model_of
+from hotdesk.program.dataflow import united
 
 _DERIVED = (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
 _KEEPING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor")
@@ -47,18 +46,7 @@ def _origins(program: BufferProgram) -> list[frozenset[int]]:
                 targets.setdefault(source, []).append(buffer.number)
     for passing in program.flows:
         targets.setdefault(passing.source, []).append(passing.target)
-    waiting = sorted(targets)
-    is_waiting = set(waiting)
-    while waiting:
-        source = heappop(waiting)
-        is_waiting.discard(source)
-        for target in targets[source]:
-            if not found[source] <= found[target]:
-                found[target] |= found[source]
-                if target in targets and target not in is_waiting:
-                    is_waiting.add(target)
-                    heappush(waiting, target)
-    return found
+    return united(found, targets)
 
 
 def kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.ir.sizes import Size
 from hotdesk.planning.scheduling.problem import ScheduleProblem
+from hotdesk.program.graphs import reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,5 @@ class Stretch:
         return tuple(placed)
 
     def _place(self, position: int, placed: dict[int, None]) -> None:
-        needed, waiting = {position}, [position]
-        while waiting:
-            for other in self.light[waiting.pop()]:
-                if other not in placed and other not in needed:
-                    needed.add(other)
-                    waiting.append(other)
+        needed = reached([position], lambda each: [other for other in self.light[each] if other not in placed])
         placed.update((each, None) for each in sorted(needed))

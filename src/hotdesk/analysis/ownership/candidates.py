@@ -8,11 +8,11 @@ unknown op has, and of whatever control passes on without handing it over.
 from __future__ import annotations
 
 from collections.abc import Collection
-from heapq import heappop, heappush
 
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, Buffer, BufferProgram, Kind
 from hotdesk.analysis.memrefs.unknown_memory import UnknownMemory
 from hotdesk.analysis.ownership.handovers import Handovers, Key
+from hotdesk.program.dataflow import least_solution
 
 EXTERNAL = -1
 _DERIVED = (Kind.VIEW, Kind.CHOICE, Kind.PASSED)
@@ -64,26 +64,17 @@ class Candidates:
         for key, first in claims:
             self._outlive(key, first, found)
         taken = {key for key, slot in self._slots.of_key.items() if slot.number in owning}
-        waiting = [number for number in sorted(self._targets) if found[number]]
-        is_waiting = set(waiting)
-        while waiting:
-            source = heappop(waiting)
-            is_waiting.discard(source)
-            given = found[source]
-            for target, key in self._targets[source]:
-                before = found[target]
-                if key is not None and key in taken:
-                    if EXTERNAL not in given and not kept:
-                        continue
-                    after = before.union(c for c in given if c == EXTERNAL or (key, c) in kept)
-                else:
-                    after = before | given if before else given  # one set for all that show the same
-                if len(after) > len(before):
-                    found[target] = after
-                    if target in self._targets and target not in is_waiting:
-                        is_waiting.add(target)
-                        heappush(waiting, target)
-        return found
+
+        def join(given: frozenset[int], before: frozenset[int], key: Key | None) -> frozenset[int] | None:
+            if key is not None and key in taken:
+                if EXTERNAL not in given and not kept:
+                    return None
+                after = before.union(c for c in given if c == EXTERNAL or (key, c) in kept)
+            else:
+                after = before | given if before else given  # one set for all that show the same
+            return after if len(after) > len(before) else None
+
+        return least_solution(found, self._targets, join)
 
     def _outlive(self, key: Key, first: Key, found: list[frozenset[int]]) -> None:
         """What `key` passes on may be the memory of what the operand `first` of the same op becomes."""

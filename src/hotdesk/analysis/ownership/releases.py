@@ -22,6 +22,7 @@ from typing import NamedTuple
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.op_ranges import between, contains, span
 from hotdesk.program.dominance import Dominance
+from hotdesk.program.graphs import reached
 from hotdesk.program.records import ENTRY, EXIT, Block
 
 _NOWHERE: frozenset[int] = frozenset()
@@ -101,14 +102,12 @@ class Releases:
         ways = self._ways_into(first.parent, first.region)
         start = entry if home else -1
         handed = {program.ops[op].block: moves[op] for op in moves if program.blocks[program.ops[op].block].last == op}
-        live = set(last)
-        waiting = list(last)
-        while waiting:
-            s = waiting.pop()
-            for b, i in ways.get(s, ()) if s != start else ():
-                if b not in live and i not in handed.get(b, _NOWHERE):
-                    live.add(b)
-                    waiting.append(b)
+
+        def before(block: int) -> Iterable[int]:
+            """The blocks that come to a block with the buffer."""
+            return (b for b, i in ways.get(block, ()) if block != start and i not in handed.get(b, _NOWHERE))
+
+        live = set(reached(last, before))
         for b, edges in sorted(handed.items(), key=lambda pair: program.blocks[pair[0]].last):
             if any(i in edges and s in live and s != start for i, (s, _) in enumerate(program.blocks[b].branches)):
                 raise _RefusedError(program.blocks[b].last, program.blocks[b].last + 1)
@@ -184,7 +183,7 @@ class Releases:
         for i, (start, end, _) in enumerate(op.edges):
             if i not in handed:
                 before.setdefault(end, []).append(start)
-        live = _backwards([n for n, used in inside.items() if used], before) - {ENTRY}
+        live = set(reached([n for n, used in inside.items() if used], lambda n: before.get(n, ()))) - {ENTRY}
         refused = _RefusedError(op.number, op.end)
         if any(op.edges[i].end in live for i in handed):
             raise refused
@@ -232,15 +231,3 @@ class Releases:
                 return op
             op = self._program.blocks[here].parent
         return None
-
-
-def _backwards(starts: Iterable[int], before: Mapping[int, Sequence[int]]) -> set[int]:
-    """All from which one of `starts` is reached."""
-    live = set(starts)
-    waiting = list(live)
-    while waiting:
-        for other in before.get(waiting.pop(), ()):
-            if other not in live:
-                live.add(other)
-                waiting.append(other)
-    return live

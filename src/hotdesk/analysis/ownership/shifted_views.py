@@ -9,11 +9,14 @@ passes on, and with whatever comes from an op of which nothing is known. Two kin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of
+from hotdesk.program.graphs import reached
 
 
 def shifting(program: BufferProgram, ownership: Ownership) -> tuple[BufferOp, ...]:
@@ -35,14 +38,11 @@ def shifted(program: BufferProgram, ownership: Ownership) -> frozenset[int]:
             targets.setdefault(source, []).append(buffer.number)
     for passing in program.flows:
         targets.setdefault(passing.source, []).append(passing.target)
-    found = set(first) - owners
-    waiting = list(found)
-    while waiting:
-        for target in targets.get(waiting.pop(), ()):
-            if target not in found and target not in owners:
-                found.add(target)
-                waiting.append(target)
-    return frozenset(found)
+
+    def following(memref: int) -> Iterable[int]:
+        return (target for target in targets.get(memref, ()) if target not in owners)
+
+    return frozenset(reached((memref for memref in first if memref not in owners), following))
 
 
 def _shifts(view: BufferOp, ownership: Ownership) -> bool:

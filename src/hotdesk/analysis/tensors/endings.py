@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.program.graphs import reached
 
 
 def returned_groups(function: FunctionRecord, readers: Readers, *, overwritten: bool) -> frozenset[int]:
@@ -18,13 +21,9 @@ def returned_groups(function: FunctionRecord, readers: Readers, *, overwritten: 
     for op in function.ops:
         for operand, result in (*op.facts.choices, *(op.facts.ties if overwritten else ())):
             sources.setdefault(op.results[result], []).append(op.operands[operand])
-    found: set[int] = set()
     ends = [value for op in function.ops if op.name == "func.return" for value in op.operands]
-    waiting = [value for value in ends if value != NOT_A_TENSOR]
-    while waiting:
-        value = waiting.pop()
-        group = readers.root[value]
-        if readers.extent[value] is WHOLE and group not in found:
-            found.add(group)
-            waiting.extend(sources.get(group, ()))
-    return frozenset(found)
+
+    def groups(values: Iterable[int]) -> Iterable[int]:
+        return (readers.root[value] for value in values if value != NOT_A_TENSOR and readers.extent[value] is WHOLE)
+
+    return frozenset(reached(groups(ends), lambda group: groups(sources.get(group, ()))))

@@ -17,6 +17,7 @@ from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, Extent, covers
 from hotdesk.analysis.tensors.frames import frames_of
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.program.dominance import Dominance
+from hotdesk.program.graphs import reached
 from hotdesk.program.liveness import Liveness, Loop
 from hotdesk.program.records import FlowEdge
 
@@ -248,10 +249,5 @@ class Readers:
         for op in self._function.ops:
             for operand, result in op.facts.choices:
                 sources.setdefault(op.results[result], []).append(self.root[op.operands[operand]])
-        waiting = list(needed)
-        while waiting:
-            for source in sources.get(waiting.pop(), []):
-                if source not in needed:
-                    needed.add(source)
-                    waiting.append(source)
-        return {value for value in range(len(self.root)) if self.root[value] in needed}
+        found = reached(needed, lambda value: sources.get(value, ()))
+        return {value for value in range(len(self.root)) if self.root[value] in found}

@@ -10,6 +10,7 @@ from hotdesk.ir.joins import sources_of
 from hotdesk.ir.walking import defining_op, entry_block
 from hotdesk.passes.bufferize.memory import PlaceMemory
 from hotdesk.passes.bufferize.viewing import SAME_BUFFER
+from hotdesk.program.graphs import reached
 
 _MAKING = ("memref.alloc", "func.call")
 _NO_ALLOCATION = {
@@ -84,16 +85,7 @@ class Covering:
         """Whether a block is the function's own, and none that control comes back to."""
         if block.region != self._function.regions[0]:
             return False
-        seen: set[ir.Block] = set()
-        waiting = list(block.successors)
-        while waiting:
-            each = waiting.pop()
-            if each == block:
-                return False
-            if each not in seen:
-                seen.add(each)
-                waiting.extend(each.successors)
-        return True
+        return block not in reached(block.successors, lambda each: each.successors)
 
 
 def _whole(buffer: ir.Value, taken: set[ir.Value]) -> ir.Value:

@@ -36,6 +36,7 @@ from hotdesk.ir.walking import (
 )
 from hotdesk.ir.written_sizes import stated
 from hotdesk.passes.base import Pass
+from hotdesk.program.graphs import reached
 
 _RESHAPES = frozenset({"tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tensor.extract_slice"})
 _MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "tm_tensor"})
@@ -162,15 +163,8 @@ def _emit_prepare(main: ir.Operation, frontier: list[ir.Value]) -> None:
 
 
 def _backward_slice(values: list[ir.Value]) -> set[ir.Operation]:
-    ops: set[ir.Operation] = set()
-    pending = list(values)
-    while pending:
-        op = defining_op(pending.pop())
-        if op is None or op in ops:
-            continue
-        ops.add(op)
-        pending.extend(_reads(op))
-    return ops
+    found = reached(values, lambda value: [] if (op := defining_op(value)) is None else _reads(op))
+    return {op for value in found if (op := defining_op(value)) is not None}
 
 
 def clone_with(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> ir.Operation:
