@@ -1,11 +1,11 @@
-"""Products of ours beside OpenBLAS's and PyTorch's: every distinct shape of the example models, and squares.
+"""Products and convolutions of ours beside OpenBLAS's and PyTorch's: every distinct shape of the example models, and squares.
 
     python benchmarks/kernels.py [--models NAME …] [--threads 1 2] [--output KERNELS.md]
 
-Shapes are read off the models as PyTorch runs them; a convolution counts as the product of its filters
-with its unfolded input. All contenders take turns, and the best of their times counts: processor time on one thread, so that
-other processes on the machine disturb it little, elapsed time on several. The roof is what fused multiply-adds on registers
-reach. OpenBLAS comes from `pip install 'hotdesk[blas]'`; without it its column is empty.
+Shapes are read off the models as PyTorch runs them; transposed convolutions are left out. A convolution is run by the kernel
+that a program would call, beside PyTorch's, which is oneDNN's. All contenders take turns, and the best of their times counts:
+processor time on one thread, so that other processes on the machine disturb it little, elapsed time on several. The roof is what
+fused multiply-adds on registers reach. OpenBLAS comes from `pip install 'hotdesk[blas]'`; without it its column is empty.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,13 @@ import torch  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 from examples.models import MODELS  # noqa: E402
+from hotdesk._bindings import ir  # noqa: E402
+from hotdesk.ir.context import make_context  # noqa: E402
 from hotdesk.kernels.machine import host  # noqa: E402
-from hotdesk.runtime.products import CommonCode, compile_products  # noqa: E402
+from hotdesk.kernels.text import View  # noqa: E402
+from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution  # noqa: E402
+from hotdesk.passes.lower.to_llvm import kernels_to_llvm  # noqa: E402
+from hotdesk.runtime.products import CommonCode, compile_products, linked  # noqa: E402
 from hotdesk.runtime.roof import measured_roof  # noqa: E402
 from hotdesk.runtime.threads import serve, set_num_threads  # noqa: E402
 
@@ -56,13 +61,41 @@ class Shape:
     def operations(self) -> int:
         return 2 * self.batch * self.m * self.n * self.k
 
+    def __str__(self) -> str:
+        return f"{self.batch} × {self.m} × {self.n} × {self.k}{' nk' if self.turned else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A convolution: sizes of its image (with batch and channels) and of its filters, and how these are moved over it."""
+
+    image: tuple[int, ...]
+    filters: tuple[int, ...]
+    output: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilations: tuple[int, ...]
+    groups: int
+
+    @property
+    def operations(self) -> int:
+        return 2 * math.prod(self.output) * math.prod(self.filters[1:])
+
+    def __str__(self) -> str:
+        def sizes(each: Sequence[int]) -> str:
+            return "×".join(map(str, each))
+
+        return f"{sizes(self.image)} * {sizes(self.filters)} / {sizes(self.strides)}" + (
+            f", {self.groups} groups" if self.groups > 1 else ""
+        )
+
 
 class _Shapes(TorchDispatchMode):
-    """Collects the shapes of products that run under it."""
+    """Collects the shapes of products and convolutions that run under it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: dict[Shape, None] = {}
+        self.found: dict[Shape | Window, None] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -73,16 +106,14 @@ class _Shapes(TorchDispatchMode):
             shape = Shape(batch, a.shape[-2], b.shape[-1], a.shape[-1], turned=b.stride(-2) == 1 != b.stride(-1))
             self.found[shape] = None
         elif name == "convolution" and not args[6]:
-            weight, groups = args[1], args[8]
-            if weight.shape[1] > 1:
-                positions = math.prod(result.shape[2:])
-                filters = weight.shape[0] // groups
-                shape = Shape(result.shape[0] * groups, filters, positions, math.prod(weight.shape[1:]), turned=False)
-                self.found[shape] = None
+            x, weight, _, strides, padding, dilations = args[:6]
+            shapes = (tuple(each.shape) for each in (x, weight, result))
+            moves = (tuple(each) for each in (strides, padding, dilations))
+            self.found[Window(*shapes, *moves, args[8])] = None
         return result
 
 
-def shapes_of(name: str) -> list[Shape]:
+def shapes_of(name: str) -> list[Shape | Window]:
     """The distinct shapes of a model, in the order in which it computes them."""
     spec = MODELS[name]
     model, inputs = spec.build(), spec.inputs(1)
@@ -132,6 +163,45 @@ def ours(products: CommonCode, a: Any, b: Any, c: Any) -> Callable[[], None]:
     return lambda: function(*numbers, 0)
 
 
+def convolution_kernel(window: Window, operands: Sequence[torch.Tensor]) -> Callable[[], None]:
+    """The kernel that a program would call, compiled, on image, filters and result."""
+    views = [View("f32", tuple(each.shape), tuple(each.stride())) for each in operands]
+    spec = ConvolutionSpec(
+        *views,
+        groups=window.groups,
+        strides=window.strides,
+        dilations=window.dilations,
+        pad_low=window.padding,
+        pad_high=window.padding,
+        input_dilations=(1,) * len(window.strides),
+        accumulate=False,
+        noalias=(True, True, True),
+    )
+    kernel = convolution(spec)
+    with make_context(), ir.Location.unknown():
+        module = ir.Module.parse("\n".join((*kernel.declarations, kernel.text)))
+        kernels_to_llvm(module)
+        machine = linked(module, ["KERNEL"])
+    entry = machine.entry("KERNEL")
+    arguments = [ctypes.c_void_p(each.data_ptr()) for each in operands]
+    packed = (ctypes.c_void_p * 3)(*(ctypes.addressof(each) for each in arguments))
+    kept = (machine, arguments)
+    return lambda kept=kept: entry(ctypes.addressof(packed))
+
+
+def convolution_rates(window: Window, threads: int) -> dict[str, float]:
+    """Operations a second of ours and of PyTorch's."""
+    x, w = torch.rand(window.image), torch.rand(window.filters)
+    moves = (window.strides, window.padding, window.dilations, window.groups)
+    convolve = torch.conv1d if len(window.strides) == 1 else torch.conv2d
+    expected = convolve(x, w, None, *moves)
+    y = torch.empty_like(expected)
+    contenders = {"ours": convolution_kernel(window, (x, w, y)), "PyTorch": lambda: convolve(x, w, None, *moves)}
+    contenders["ours"]()
+    torch.testing.assert_close(y, expected, rtol=1e-4, atol=0)
+    return _take_turns(contenders, window.operations, threads)
+
+
 def rates(shape: Shape, threads: int, products: CommonCode, blas: OpenBlas | None) -> dict[str, float]:
     """Operations a second of each contender."""
     values = np.random.default_rng(0)
@@ -150,6 +220,11 @@ def rates(shape: Shape, threads: int, products: CommonCode, blas: OpenBlas | Non
         run()
     if blas is not None:
         np.testing.assert_allclose(c, theirs, rtol=1e-4)
+    return _take_turns(contenders, shape.operations, threads)
+
+
+def _take_turns(contenders: Mapping[str, Callable[[], object]], operations: int, threads: int) -> dict[str, float]:
+    """Operations a second of each contender at its best."""
     clock = time.thread_time if threads == 1 else time.perf_counter
     best = dict.fromkeys(contenders, math.inf)
     end = time.perf_counter() + SECONDS * len(contenders)
@@ -158,7 +233,7 @@ def rates(shape: Shape, threads: int, products: CommonCode, blas: OpenBlas | Non
             best[name] = min(best[name], *_times(run, clock, 2))
         if done >= 4 and time.perf_counter() > end:
             break
-    return {name: shape.operations / seconds for name, seconds in best.items()}
+    return {name: operations / seconds for name, seconds in best.items()}
 
 
 def _times(run: Callable[[], object], clock: Callable[[], float], count: int) -> list[float]:
@@ -180,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         blas: OpenBlas | None = OpenBlas()
     except ImportError:
         blas = None
-    users: dict[Shape, list[str]] = {Shape(1, size, size, size, turned=False): ["square"] for size in SQUARES}
+    users: dict[Shape | Window, list[str]] = {Shape(1, size, size, size, turned=False): ["square"] for size in SQUARES}
     for model in options.models:
         for shape in shapes_of(model):
             users.setdefault(shape, []).append(model)
@@ -193,29 +268,39 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lines.append(line)
 
     top = roof()
-    say("# Products: GF/s beside OpenBLAS and PyTorch\n")
+    say("# Products and convolutions: GF/s beside OpenBLAS and PyTorch\n")
     say(
         f"`make bench-kernels`; float32; roof of one thread {top / 1e9:.0f} GF/s. nk: the second operand lies by columns.\n"
     )
+
+    def table(threads: int, kind: type, contenders: Sequence[str], run: Callable[[Any], dict[str, float]]) -> None:
+        say(f"| {' | '.join(contenders)} | share of the roof | × the fastest | of |")
+        say("|---" * (len(contenders) + 3) + "|")
+        shares: list[float] = []
+        for shape, models in users.items():
+            if not isinstance(shape, kind):
+                continue
+            found = run(shape)
+            fastest = max(rate for name, rate in found.items() if name != "ours")
+            shares.append(found["ours"] / fastest)
+            numbers = " | ".join(f"{found[name] / 1e9:.1f}" if name in found else "" for name in contenders[1:])
+            share = found["ours"] / (top * threads)
+            say(f"| {shape} | {numbers} | {share:.0%} | {found['ours'] / fastest:.2f} | {', '.join(models)} |")
+        if shares:
+            behind = sum(share < 0.95 for share in shares)
+            median = statistics.median(shares)
+            say(f"\nMedian × the fastest: {median:.2f}; below 0.95 on {behind} of {len(shares)} shapes.\n")
+
     for threads in options.threads:
         torch.set_num_threads(threads)
         set_num_threads(threads)
-        say(f"## {threads} thread{'s' if threads > 1 else ''}\n")
-        say("| batch × m × n × k | ours | OpenBLAS | PyTorch | share of the roof | × the fastest | of |")
-        say("|---|---|---|---|---|---|---|")
-        shares: list[float] = []
-        for shape, models in users.items():
-            found = rates(shape, threads, products, blas)
-            fastest = max(rate for name, rate in found.items() if name != "ours")
-            shares.append(found["ours"] / fastest)
-            numbers = " | ".join(f"{found[n] / 1e9:.1f}" if n in found else "" for n in ("ours", "OpenBLAS", "PyTorch"))
-            size = f"{shape.batch} × {shape.m} × {shape.n} × {shape.k}{' nk' if shape.turned else ''}"
-            share = found["ours"] / (top * threads)
-            say(f"| {size} | {numbers} | {share:.0%} | {found['ours'] / fastest:.2f} | {', '.join(models)} |")
-        behind = sum(share < 0.95 for share in shares)
-        say(
-            f"\nMedian × the fastest: {statistics.median(shares):.2f}; below 0.95 on {behind} of {len(shares)} shapes.\n"
-        )
+        said = f"{threads} thread{'s' if threads > 1 else ''}"
+        say(f"## Products, {said}\n")
+        names = ("batch × m × n × k", "ours", "OpenBLAS", "PyTorch")
+        table(threads, Shape, names, lambda shape, threads=threads: rates(shape, threads, products, blas))
+        say(f"## Convolutions, {said}\n")
+        names = ("image * filters / strides", "ours", "PyTorch")
+        table(threads, Window, names, lambda window, threads=threads: convolution_rates(window, threads))
     if options.output is not None:
         options.output.write_text("\n".join(lines), encoding="utf-8")
 
