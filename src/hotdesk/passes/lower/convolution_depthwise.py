@@ -2,7 +2,8 @@
 
 The rows of input that a row of outputs reads are kept on the stack, padded with zeros where the input ends, so that no
 output is a special case. They are kept in a ring: from one row of outputs to the next only the new rows are read. Wide
-images are cut into strips of columns.
+images are cut into strips of columns. With a stride of s, every s-th column of a row is kept together: neighbouring outputs
+read neighbouring elements under each tap.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hotdesk.passes.lower.scalar import combine, multiply, narrow, neutral, wide
 from hotdesk.passes.lower.window import Slide, reach
 
 _STRIP = 128  # columns of outputs at a time
+_LANES = 8  # outputs are computed in a multiple of so many
 _LARGEST_RING = 16 * 1024  # elements
 _MOST_TAPS = 64
 _REGISTERS = 16  # weights kept at a time
@@ -24,11 +26,22 @@ _REGISTERS = 16  # weights kept at a time
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """`lines` rows of the input, `width` elements each, for `strip` columns of outputs."""
+    """`lines` rows of the input for `strip` columns of outputs, in `phases` parts of `width` elements: every phases-th column."""
 
     lines: int
     width: int
     strip: int
+    phases: int
+
+    @property
+    def sums(self) -> int:
+        """The outputs that are computed for a strip, whole vectors of them: the last ones are not stored."""
+        return -(-self.strip // _LANES) * _LANES
+
+    @property
+    def line(self) -> int:
+        """The elements of a row."""
+        return self.phases * self.width
 
 
 def choose_ring(
@@ -38,16 +51,15 @@ def choose_ring(
     rows = taps[-2] if len(taps) > 1 else 1
     lines = (rows - 1) * dilations[-2] + 1 if len(taps) > 1 else 1
     strip = _STRIP if columns is None else max(1, min(columns, _STRIP))
-    width = (strip - 1) * strides[-1] + (taps[-1] - 1) * dilations[-1] + 1
-    if lines * width > _LARGEST_RING or rows * taps[-1] > _MOST_TAPS:
-        return None
-    return Ring(lines, width, strip)
+    width = -(-strip // _LANES) * _LANES + (taps[-1] - 1) * dilations[-1] // strides[-1]
+    ring = Ring(lines, width, strip, strides[-1])
+    return None if lines * ring.line > _LARGEST_RING or rows * taps[-1] > _MOST_TAPS else ring
 
 
 def convolve_depthwise(k: KernelBuilder, p: Problem, ring: Ring) -> None:
     """Writes the loops over images, groups, filters, strips and rows; the input is not widened."""
-    lines = k.stack(sum_kind(p), ring.lines * ring.width)
-    sums = k.stack(sum_kind(p), ring.strip)
+    lines = k.stack(sum_kind(p), ring.lines * ring.line)
+    sums = k.stack(sum_kind(p), ring.sums)
     rows, columns = p.slides
     with k.loops([p.batch, p.groups, p.filters]) as (image, group, filter_):
         here = p.place(k, image, group, filter_)
@@ -72,27 +84,34 @@ def _taps(rows: Slide, columns: Slide) -> list[tuple[int, int]]:
 def _read_line(k: KernelBuilder, p: Problem, ring: Ring, lines: Operand, x: Index, line: Index, first: Index) -> None:
     """Puts a row of the padded input, `line` counted from the padding's start, where the ring keeps it."""
     rows, columns = p.slides
-    slot = k.mul(k.mod(line, ring.lines), ring.width)
+    slot = k.mul(k.mod(line, ring.lines), ring.line)
     row = k.sub(line, rows.pad_low)
     inside = k.both(k.at_least(row, 0), k.at_least(k.sub(rows.input, 1), row))
     begin = k.sub(k.mul(first, columns.stride), columns.pad_low)
-    run = reach(k, begin, 1, 1, columns.input, 0, ring.width)
+    run = reach(k, begin, 1, 1, columns.input, 0, ring.line)
     source = k.add(x, k.mul(row, rows.input_stride), k.mul(begin, columns.input_stride))
 
-    def zero(start: Index, stop: Index) -> None:
+    def part(phase: int, begin: Index, start: Index, stop: Index, *, zeros: bool) -> None:
+        """Elements from `start` up to `stop` of a phase, which begins at `begin`."""
         if start == stop:
             return
         with k.loop(start, stop) as i:
-            k.store(neutral(k, lines.element), lines, k.add(slot, i))
+            value = neutral(k, lines.element)
+            if not zeros:
+                column = k.add(k.mul(i, ring.phases), phase)
+                value = k.load(p.x, k.add(source, k.mul(column, columns.input_stride)))
+                value = widen(k, value, p.x.element, lines.element)
+            k.store(value, lines, k.add(begin, i))
 
     def copy() -> None:
-        zero(0, run.start)
-        with k.loop(run.start, run.stop) as i:
-            value = k.load(p.x, k.add(source, k.mul(i, columns.input_stride)))
-            k.store(widen(k, value, p.x.element, lines.element), lines, k.add(slot, i))
-        zero(run.stop, ring.width)
+        for phase in range(ring.phases):
+            begin = k.add(slot, phase * ring.width)
+            start, stop = (k.ceildiv(k.sub(bound, phase), ring.phases) for bound in (run.start, run.stop))
+            part(phase, begin, 0, start, zeros=True)
+            part(phase, begin, start, stop, zeros=False)
+            part(phase, begin, stop, ring.width, zeros=True)
 
-    k.branch(inside, copy, lambda: zero(0, ring.width))
+    k.branch(inside, copy, lambda: part(0, slot, 0, ring.line, zeros=True))
 
 
 def _outputs(
@@ -111,22 +130,32 @@ def _outputs(
     kind = lines.element
     taps = _taps(rows, columns)
     slots = {
-        row: k.mul(k.mod(k.add(newest, row * rows.dilation), ring.lines), ring.width)
+        row: k.mul(k.mod(k.add(newest, row * rows.dilation), ring.lines), ring.line)
         for row in sorted({row for row, _ in taps})
     }
     groups = _register_groups(taps, weights)
-    for group in groups:
+    whole = isinstance(count, int) and count % _LANES == 0  # then outputs are stored where they are computed
+    computed = k.mul(k.ceildiv(count, _LANES), _LANES)
+    begun = p.accumulate and not whole
+    if begun:
         with k.loop(0, count) as i:
-            column = k.mul(i, columns.stride)
+            k.store(start_of_sum(k, p, k.add(y, k.mul(i, columns.output_stride))), sums, i)
+    for group in groups:
+        with k.loop(0, computed) as i:
             offset = k.add(y, k.mul(i, columns.output_stride))
-            total = start_of_sum(k, p, offset) if group is groups[0] else k.load(sums, i)
+            total = k.load(sums, i) if begun or group is not groups[0] else start_of_sum(k, p, offset)
             for (row, tap), weight in group:
-                value = k.load(lines, k.add(slots[row], column, tap * columns.dilation))
+                column, phase = divmod(tap * columns.dilation, ring.phases)
+                value = k.load(lines, k.add(slots[row], i, phase * ring.width + column))
                 total = combine(k, total, multiply(k, value, weight, kind), kind)
-            if group is groups[-1]:
+            if whole and group is groups[-1]:
                 k.store(narrow(k, total, kind, p.y.element), p.y, offset)
             else:
                 k.store(total, sums, i)
+    if not whole:
+        with k.loop(0, count) as i:
+            value = narrow(k, k.load(sums, i), kind, p.y.element)
+            k.store(value, p.y, k.add(y, k.mul(i, columns.output_stride)))
 
 
 def _register_groups(

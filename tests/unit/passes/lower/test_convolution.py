@@ -214,6 +214,8 @@ def test_pointwise_on_whole_planes_is_one_call_an_image() -> None:
         Case(groups=5, channels=1, filters=1, window=(5, 5), image=(3, 3), pad_low=(2, 2), pad_high=(2, 2)),
         Case(groups=5, channels=1, filters=1, window=(7, 7), pad_low=(6, 6), pad_high=(6, 6)),
         Case(groups=1, channels=1, filters=3),
+        Case(groups=2, channels=1, filters=1, image=(6, 300), strides=(1, 3), dilations=(1, 2), pad_low=(1, 5)),
+        Case(groups=2, channels=1, filters=1, image=(6, 16), pad_low=(1, 1), pad_high=(1, 1)),
     ],
 )
 def test_depthwise(case: Case, element: str, accumulate: bool, dynamic: bool) -> None:
