@@ -56,10 +56,17 @@ def _index(manuals: list[Manual]) -> str:
 
 def _page(found: Manual) -> str:
     modules = condition_modules(found.text)
-    parts = [f"# {found.name}", _linked(found.text, modules), *_example(found.name)]
+    parts = [f"# {found.name}", _linked(found.text, modules), *_checked(found.name), *_example(found.name)]
     for module in modules:
         parts += [f"## Conditions of {module}", _linked(docstring(f"hotdesk.{module}"), modules)]
     return "\n\n".join([*parts, "## Options", _options(found), "## Reasons", _reasons(found.name)]) + "\n"
+
+
+def _checked(name: str) -> list[str]:
+    """What the pass requires and ensures, with its usual options."""
+    usual = load(name)()
+    said = (("Requires", usual.requires()), ("Ensures", usual.ensures()))
+    return [f"{verb} that {' and '.join(each.says for each in all_of)} (checked)." for verb, all_of in said if all_of]
 
 
 def _linked(text: str, here: Sequence[str]) -> str:
