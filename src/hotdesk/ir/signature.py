@@ -8,7 +8,7 @@ are the business of whoever sets it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -21,6 +21,27 @@ RESULT = "bufferize.result"
 _KIND, _DONATED = "hotdesk.kind", "hotdesk.donated"
 _ACCESS, _HOLDS, _SIZES = "hotdesk.access", "hotdesk.holds", "hotdesk.sizes"
 _DECLARED, _NO_ALIAS = "bufferization.access", "llvm.noalias"
+
+
+class _Given(Mapping[str, "ir.Attribute"]):
+    """The attributes of a dictionary of MLIR's, none of which is looked at before it is asked for: there may be many weights."""
+
+    __slots__ = ("_entry",)
+
+    def __init__(self, entry: Any) -> None:
+        self._entry = entry
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entry
+
+    def __getitem__(self, name: str) -> ir.Attribute:
+        return self._entry[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (named.name for named in self._entry)
+
+    def __len__(self) -> int:
+        return len(self._entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +217,7 @@ def _read(function: ir.Operation, name: str, types: Sequence[ir.Type]) -> tuple[
     if name not in function.attributes:
         return formals(types)
     entries = cast(Any, function.attributes[name])
-    return tuple(
-        Formal(kind, {named.name: named.attr for named in entry}) for kind, entry in zip(types, entries, strict=True)
-    )
+    return tuple(Formal(kind, _Given(entry)) for kind, entry in zip(types, entries, strict=True))
 
 
 def _written(new: FunctionSignature) -> dict[str, ir.Attribute]:
