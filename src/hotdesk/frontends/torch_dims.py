@@ -70,10 +70,11 @@ def dimension_names(
     names: dict[str, str] = {}
     for dims, spec in zip(found, inputs, strict=True):
         for position, dim in _entries(dims):
-            name = getattr(dim, "__name__", None)
+            name = getattr(getattr(dim, "root", dim), "__name__", None)  # the root of `2 * Dim("half")` has the name
             size = spec.shape[position] if -len(spec.shape) <= position < len(spec.shape) else 0
-            if isinstance(name, str) and name.isidentifier() and isinstance(size, sympy.Symbol):
-                names[name] = str(size)
+            symbols = [] if isinstance(size, int) else [str(each) for each in cast(Any, size).free_symbols]
+            if isinstance(name, str) and name.isidentifier() and len(symbols) == 1:
+                names[name] = symbols[0]
     return names
 
 
