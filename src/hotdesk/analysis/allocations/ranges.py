@@ -63,7 +63,7 @@ def live_range(allocations: Allocations, allocation: Allocation) -> LiveRange | 
     found = _climbed(allocations, home, common)
     if isinstance(found, Unbounded):
         return found
-    if any(not _is_inside(allocations, place, found) for place in places):
+    if any(place != found and program.within_block(place, found) is None for place in places):
         return _whole_region(allocations, home, found)
     touching = [user for user in allocation.users if is_touching(allocations, program.ops[user])]
     lifted = [program.within(user, found) for user in touching]
@@ -113,24 +113,13 @@ def _climbed(allocations: Allocations, home: int, common: int) -> int | Unbounde
     return place
 
 
-def _is_inside(allocations: Allocations, inner: int, outer: int) -> bool:
-    """Whether a block is another one or inside one of its ops."""
-    program = allocations.program
-    while inner != outer:
-        parent = program.blocks[inner].parent
-        if parent == FUNCTION:
-            return False
-        inner = program.ops[parent].block
-    return True
-
-
 def _whole_region(allocations: Allocations, home: int, block: int) -> LiveRange | Unbounded:
     """Rule 3: the region of a block; not known if the block may run again while the allocation is in use."""
     program = allocations.program
     if allocations.dominance.cycle(block) >= 0:
         return Unbounded(Reason.KEPT_BETWEEN_ITERATIONS, program.blocks[block].last)
     record = program.blocks[block]
-    blocks = allocations.region_of(block)
+    blocks = program.region_of(block)
     top = block if record.parent == FUNCTION else program.ops[record.parent].block
     spread = record.parent == FUNCTION
     return LiveRange(top, program.blocks[blocks[0]].first, program.blocks[blocks[-1]].end, spread)

@@ -49,7 +49,6 @@ class SlotPlaces:
     def __init__(self, allocations: Allocations) -> None:
         self._allocations = allocations
         self._program, self._dominance = allocations.program, allocations.dominance
-        self._body = tuple(b.number for b in self._program.blocks if b.parent == FUNCTION)
 
     def find(self, slot: Slot, alone: Slot) -> SlotPlace | Reason:
         """Where memory goes that an allocation takes over from those before it, or why there is no such place."""
@@ -84,7 +83,7 @@ class SlotPlaces:
         blocks = [top for top in tops if not isinstance(top, Reason)]
         if len(blocks) < len(tops):
             return next(top for top in tops if isinstance(top, Reason))
-        if not all(self._dominance.dominates(self._body[0], block) for block in blocks):
+        if not all(self._dominance.dominates(self._program.body[0], block) for block in blocks):
             return Reason.DIFFERENT_BLOCK
         common = self._dominance.common(blocks)
         if any(block != common and self._dominance.cycle(block) >= 0 for block in blocks):
@@ -106,8 +105,8 @@ class SlotPlaces:
                     return Reason.FREED_ELSEWHERE
                 ends[top] = max(end, ends.get(top, -1))
                 opened -= {top} if each is alone else set()
-        at = bisect_left(self._body, max(ends))
-        for block in self._body[at : at + _TRIED]:
+        at = bisect_left(self._program.body, max(ends))
+        for block in self._program.body[at : at + _TRIED]:
             if self._dominance.comes_once(common, block):
                 last = ends.get(block, self._program.blocks[block].first)
                 return SlotPlace(common, first, last, opens=block not in ends or block in opened)

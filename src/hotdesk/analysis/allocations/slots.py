@@ -100,7 +100,7 @@ def held_across(allocations: Allocations, allocation: Allocation) -> tuple[int, 
         return None
     if not dominance.comes_once(home, end):
         return None
-    body = allocations.region_of(home)
+    body = allocations.program.region_of(home)
     between = body[bisect_left(body, home) : bisect_left(body, end) + 1]
     if len(between) > _BETWEEN or not all(dominance.dominates(home, block) for block in between):
         return None
@@ -120,7 +120,7 @@ def is_held_to_the_end(allocations: Allocations, allocation: Allocation) -> bool
     """Whether it is made once, on all paths, and nobody frees or keeps it before the function returns it."""
     program, origins = allocations.program, allocations.origins
     home = program.blocks[program.ops[allocation.op].block]
-    alone = home.parent == FUNCTION and len(allocations.region_of(home.number)) == 1
+    alone = home.parent == FUNCTION and len(allocations.program.region_of(home.number)) == 1
     passed_on = alone and home.last in allocation.users and not allocation.frees and not allocation.keepers
     is_sized = bool(bytes_of_element(allocations.value(allocation).type))
     return passed_on and is_sized and all(set(origins.of[alias]) == {allocation.buffer} for alias in allocation.aliases)

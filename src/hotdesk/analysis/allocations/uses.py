@@ -63,7 +63,6 @@ class Allocations:
         self._aliases = self._reached()
         given = given or GivenFreed()
         self._freeing = {op.number: values for op in self.program.ops if (values := _may_free(op, given))}
-        self._body = tuple(b.number for b in self.program.blocks if b.parent == FUNCTION)
         self.touching: dict[int, bool] = {}
         """What `ranges` has found of ops, by number."""
         self.positions = {op.operation: op.number for op in self.program.ops}
@@ -115,13 +114,6 @@ class Allocations:
         """The number of the op that makes a value; -1 for a block argument."""
         op = defining_op(value)
         return -1 if op is None else self.positions[op]
-
-    def region_of(self, block: int) -> tuple[int, ...]:
-        """The blocks of the region that a block is in."""
-        record = self.program.blocks[block]
-        if record.parent != FUNCTION:
-            return self.program.ops[record.parent].regions[record.region]
-        return self._body
 
     def source(self, op: int) -> Source:
         operation = self.program.ops[op].operation

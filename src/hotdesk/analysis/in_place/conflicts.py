@@ -96,7 +96,8 @@ def reads_to_move(function: FunctionRecord, analysis: InPlaceAnalysis, group: in
     for read in reads[bisect_left(reads, writer.number, key=lambda read: read.op) :]:
         if read.op == writer.number and _in_step(writer, read.operand):
             continue
-        moved = _ancestor(function, read.op, writer.block)
+        top = function.within(read.op, writer.block)
+        moved = None if top is None else function.ops[top]
         if moved is None or moved.number == writer.number or moved.end == block.end or _needs(function, moved, writer):
             return []
         found[moved.number] = moved
@@ -108,17 +109,6 @@ def reads_to_move(function: FunctionRecord, analysis: InPlaceAnalysis, group: in
 def _in_step(op: OpRecord, operand: int) -> bool:
     """Whether an op reads an operand before it overwrites it, element by element or because it is the one it writes into."""
     return operand in op.facts.elementwise or any(operand == tied for tied, _ in op.facts.ties)
-
-
-def _ancestor(function: FunctionRecord, number: int, block: int) -> OpRecord | None:
-    """The op of a block that is an op or has it in its regions."""
-    op = function.ops[number]
-    while op.block != block:
-        parent = function.blocks[op.block].parent
-        if parent < 0:
-            return None
-        op = function.ops[parent]
-    return op
 
 
 def _needs(function: FunctionRecord, op: OpRecord, writer: OpRecord) -> bool:

@@ -50,10 +50,10 @@ class Releases:
 
     def __init__(self, program: BufferProgram, dominance: Dominance) -> None:
         self._program, self._dominance = program, dominance
-        self._blocks: dict[tuple[int, int], list[int]] = {}
-        self._ways: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
+        self._ways: dict[int, list[tuple[int, int]]] = {}  # to each block: a block, and the number of its successor
         for block in program.blocks:
-            self._blocks.setdefault((block.parent, block.region), []).append(block.number)
+            for i, successor in enumerate(block.successors):
+                self._ways.setdefault(successor, []).append((block.number, i))
         made = (b.producer for b in program.buffers if b.kind in (Kind.ALLOCATION, Kind.UNKNOWN) and b.producer >= 0)
         self._allocating = sorted(made)
 
@@ -87,7 +87,7 @@ class Releases:
         program = self._program
         first = program.blocks[entry]
         region = first.parent, first.region
-        if len(self._blocks[region]) == 1:
+        if len(program.region_of(entry)) == 1:
             last_op = self._lifted(ops[-1], region)[1] if ops else -1
             return self._in_block(entry, last_op, ops, moves, stays or first.last in moves)
         last: dict[int, int] = {}
@@ -99,7 +99,7 @@ class Releases:
             if all(self._dominance.dominates(certain, program.ops[op].block) for op in moves):
                 entry = certain
                 last = {block: op for block, op in last.items() if self._dominance.dominates(entry, block)}
-        ways = self._ways_into(first.parent, first.region)
+        ways = self._ways
         start = entry if home else -1
         handed = {program.ops[op].block: moves[op] for op in moves if program.blocks[program.ops[op].block].last == op}
 
@@ -135,21 +135,11 @@ class Releases:
                 places += (ReleasePoint(block=b, successor=i) for b, i in ending)
         return places
 
-    def _ways_into(self, parent: int, region: int) -> dict[int, list[tuple[int, int]]]:
-        """For each block of a region, the branches that lead there: a block, and the number of its successor."""
-        if (parent, region) not in self._ways:
-            ways: dict[int, list[tuple[int, int]]] = {}
-            for b in self._blocks[parent, region]:
-                for i, (s, _) in enumerate(self._program.blocks[b].branches):
-                    ways.setdefault(s, []).append((b, i))
-            self._ways[parent, region] = ways
-        return self._ways[parent, region]
-
     def _in_block(self, block: int, last: int, ops: Sequence[int], moves: Moves, stays: bool) -> list[ReleasePoint]:
         """Places in a block, at whose end the buffer is still there if it `stays`."""
         end = self._program.blocks[block].last
         for op in moves:
-            here = self._top_in(op, block)
+            here = self._program.within(op, block)
             if here is not None and (here != end if stays else here != last):
                 raise _RefusedError(op, op + 1)
         if stays:
@@ -223,11 +213,3 @@ class Releases:
             if (block.parent, block.region) == region:
                 return block.number, op
             op = block.parent
-
-    def _top_in(self, op: int, block: int) -> int | None:
-        while op >= 0:
-            here = self._program.ops[op].block
-            if here == block:
-                return op
-            op = self._program.blocks[here].parent
-        return None
