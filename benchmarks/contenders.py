@@ -142,6 +142,7 @@ class Hotdesk(_TorchContender):
         timings: Mapping[str, float] = getattr(self.program, "timings", None) or {}
         return {
             "memory": {field: int(getattr(record, field)) for field in self.memory_fields},
+            "code": self.program.code_bytes,
             "timings": {stage: float(seconds) for stage, seconds in timings.items()},
             "slowest": [_brief(kernel) for kernel in self.program.profile(*self.inputs).kernels[:SLOWEST]],
         }

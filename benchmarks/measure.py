@@ -56,7 +56,9 @@ class Bench:
             return Facts(**child.answer())
 
     def memory(self, model: str, contender: str) -> dict[str, Any]:
-        """What `worker.measure_memory` found; sizes are bytes."""
+        """What `worker.measure_memory` found; sizes are bytes. Another child finds out which modules to import first."""
+        with self._child("modules", model, contender) as child:
+            child.answer()
         # Python's own allocator keeps what is freed; without it every byte that is counted is in use.
         environment = {**preloaded(), "PYTHONMALLOC": "malloc"}
         with self._child("memory", model, contender, environment) as child:

@@ -28,8 +28,8 @@ anonymous mappings of every contender, each in a process of its own; bytes are e
 
 - **T**, transient: peak of one steady call above the level just before it, results included.
 - **R**, retained: held between calls, while no result is alive, above the level at which just the weights and inputs exist.
-  Arenas, repacked weights, code, caches. Before that level is read, libraries are imported and have run a one-layer model,
-  so that thread pools and a BLAS's own buffers are not counted; Python objects come from malloc (`PYTHONMALLOC=malloc`). Less
+  Arenas, repacked weights, code, caches, thread pools, what compiling leaves behind. Before that level is read, all modules are
+  imported that preparing and running import, and nothing has run; Python objects come from malloc (`PYTHONMALLOC=malloc`). Less
   than 0 where a contender gives back more of the weights than it adds.
 - An arena moves bytes from T to R (onnxruntime's holds the results too): **T+R** compares contenders of both kinds.
 - **allocations**: of 1 KiB and more, in one steady call.
@@ -173,7 +173,7 @@ def _hotdesk(run: Run) -> str:
     reported = [row for row in run.rows if row.memory and "memory" in row.memory]
     columns = (
         *("model", "arena", "lower bound", "arena ÷ bound", "no reuse", "prepared", "weights"),
-        *("T, `out=`", "allocations, `out=`", "compile s", "of which"),
+        *("T, `out=`", "allocations, `out=`", "R − arena − prepared", "code", "compile s", "of which"),
     )
     title = (
         "## What Hotdesk says of itself\n\n"
@@ -197,6 +197,8 @@ def _hotdesk_line(row: Row) -> str:
         _mb(record["weights"]),
         _mb(memory["out_peak"]),
         str(memory["out_allocations"]),
+        _mb(memory["retained"] - record["arena"] - record["prepared"]),
+        _mb(memory.get("code")),
         f"{row.latency.prepare:.1f}" if row.latency else NONE,
         ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in longest) or NONE,
     )

@@ -11,7 +11,9 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -30,16 +32,26 @@ def make_material(model: str, directory: Path) -> dict[str, Any]:
     return asdict(material.make(MODELS[model], directory))
 
 
-def measure_memory(contender: Contender) -> dict[str, Any]:
+def find_modules(contender: Contender) -> list[str]:
+    """The modules that are imported once the contender has prepared and run the model, in the order of their import."""
+    contender.load()
+    contender.prepare()
+    contender.run()
+    return [name for name in sys.modules if name != "__main__"]
+
+
+def measure_memory(contender: Contender, modules: list[str]) -> dict[str, Any]:
     """The levels of this process around the contender's stages, and what one steady call takes. All sizes are bytes.
 
     retained: the level between calls, no result alive, above the level when weights and inputs just existed.
     transient: the peak of one steady call above the level just before it; the results count.
-    machinery: what importing the libraries and a rehearsal on one layer left behind. Part of neither.
+    machinery: what importing the modules left behind, all that preparing and running import. Part of neither.
     """
     counters = Counters(LARGE)
     start = _level(counters)
-    contender.rehearse()
+    for name in modules:
+        with suppress(Exception):  # one that exists only once another has done something
+            import_module(name)
     machinery = _level(counters) - start
     weights_to_come = contender.load()
     base = _level(counters) + weights_to_come
@@ -118,7 +130,7 @@ def _own_output() -> TextIO:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("task", choices=("material", "memory", "latency"))
+    parser.add_argument("task", choices=("material", "modules", "memory", "latency"))
     parser.add_argument("model")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--contender", choices=tuple(CONTENDERS))
@@ -130,8 +142,12 @@ def main() -> int:
             _reply(replies, make_material(arguments.model, arguments.directory))
             return 0
         contender = CONTENDERS[arguments.contender](arguments.model, arguments.directory, arguments.threads)
-        if arguments.task == "memory":
-            _reply(replies, measure_memory(contender))
+        modules = arguments.directory / f"{arguments.contender}.modules.json"
+        if arguments.task == "modules":
+            modules.write_text(json.dumps(find_modules(contender)))
+            _reply(replies, {})
+        elif arguments.task == "memory":
+            _reply(replies, measure_memory(contender, json.loads(modules.read_text())))
         else:
             serve_latency(contender, replies)
     except Exception as error:

@@ -152,6 +152,10 @@ class CompiledProgram:
         """How many arenas there are: as many as calls ran at once, and no more than processor cores."""
         return self._frames.made
 
+    @property
+    def code_bytes(self) -> int:
+        return self._main.code_bytes
+
     def _frame(self) -> _FrameWithArena:
         frame = self._main.frame()
         frame.set_pointers(*self._fixed)

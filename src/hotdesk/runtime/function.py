@@ -53,6 +53,12 @@ class Function:
     def constant_bytes(self) -> int:
         return sum(int(data.nbytes) for data in self.lowered.constants.values())
 
+    @property
+    def code_bytes(self) -> int:
+        """The memory of its module's machine code; 0 where LLVM's engine keeps it."""
+        code = self._machine.object
+        return 0 if code is None else code.bytes
+
     def sizes(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
         """The bytes of each buffer, by place in the pointer table."""
         return tuple(self._sizes.at(symbols))

@@ -95,6 +95,11 @@ class Executable(Protocol):
         ...
 
     @property
+    def code_bytes(self) -> int:
+        """The memory of its machine code; 0 where that is not known."""
+        ...
+
+    @property
     def plans(self) -> tuple[int, bool]:
         """How many plans a search has made for `bind`, and whether one serves all values of the symbols."""
         ...

@@ -214,6 +214,11 @@ class Program:
         return self._executable.arenas
 
     @property
+    def code_bytes(self) -> int:
+        """Bytes of the program's machine code, without what all programs share; 0 where LLVM's engine keeps it."""
+        return self._executable.code_bytes
+
+    @property
     def plans(self) -> PlanCounts:
         """How often a plan was made, laid out and reused, and what is remembered."""
         with self._lock:

@@ -70,6 +70,10 @@ class Fake:
         return 0
 
     @property
+    def code_bytes(self) -> int:
+        return 0
+
+    @property
     def plans(self) -> tuple[int, bool]:
         return len(self.bound), False
 
