@@ -1,7 +1,8 @@
 """The stages, in order: from linalg on tensors to kernel calls on buffers.
 
-    TENSORS    normalize named ops · pads → insertions · split @prepare · fuse elementwise · readers of concatenations in
-               parts · concatenations → insertions · rematerialize · compute where inserted · choose destinations
+    TENSORS    normalize named ops · attention · pads → insertions · split @prepare · fuse elementwise
+               readers of concatenations in parts · concatenations → insertions · rematerialize
+               compute where inserted · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
     lower      kernels and entry functions → LLVM dialect
 
@@ -23,6 +24,7 @@ from hotdesk.explain import Decision
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.linking import define
 from hotdesk.ir.walking import main_function
+from hotdesk.kernels.parts import share_parts
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
@@ -32,12 +34,14 @@ from hotdesk.passes.lower.entry import KERNELS, addresses_text, kernels_of
 from hotdesk.passes.lower.function import LoweredFunction, lower_function
 from hotdesk.passes.lower.library import KernelLibrary, define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
+from hotdesk.passes.tensor.attention import RecognizeAttention
 from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.guard_divisions import GuardDivisions
 from hotdesk.passes.tensor.guard_indices import GuardIndices
+from hotdesk.passes.tensor.identity_broadcasts import DropIdentityBroadcasts
 from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.prepare import SplitPrepare
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
@@ -65,8 +69,9 @@ TENSORS = (
     Stage(
         "normalize",
         (
-            *(_CLEAN, NormalizeNamedOps(), EraseDead()),
-            *(ReshapesAsViews(), GuardIndices(), GuardDivisions(), DecomposeConcatAndPad(concat=False)),
+            *(_CLEAN, NormalizeNamedOps(), EraseDead(), ReshapesAsViews()),
+            *(DropIdentityBroadcasts(), _CLEAN, RecognizeAttention()),
+            *(GuardIndices(), GuardDivisions(), DecomposeConcatAndPad(concat=False)),
         ),
     ),
     Stage("prepare", (_CLEAN, SplitPrepare(), EraseDead())),
@@ -193,6 +198,7 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             log.snapshot("kernels", library.module)
         with log.stage("to-llvm"):
             kernels_to_llvm(library.module)
+            share_parts(library.module)
             _keep_out_of_line(library.module)
             for function in (main, prepare):
                 if function is not None:

@@ -163,6 +163,39 @@ def _own_pooling(machine: Interpreter, op: Operation, operands: list[Any], value
     return [pooling(padded, start, window, strides, dilations, kind)]
 
 
+def _own_attention(machine: Interpreter, op: Operation, operands: list[Any], values: Values) -> Sequence[Any]:
+    """Score by score, by the words of the dialect."""
+    *inputs, init = operands
+    terms, result = op.attributes["equation"].value.split("->")
+    letters = terms.split(",")
+    sizes = {c: size for names, x in zip(letters, inputs, strict=True) for c, size in zip(names, x.shape, strict=True)}
+    batch = [c for c in result if c not in "me"]
+    found = np.zeros_like(init)
+
+    def at(names: str, x: Any, place: dict[str, int]) -> Any:
+        return x[tuple(0 if c == "1" else place.get(c, slice(None)) for c in names)]
+
+    for point in itertools.product(*(range(sizes[c]) for c in batch), range(sizes["m"])):
+        place = dict(zip([*batch, "m"], point, strict=True))
+        scores: list[Any] = []
+        for key in range(sizes["n"]):
+            here = {**place, "n": key}
+            q, k, _, *extras = (at(names, x, here) for names, x in zip(letters, inputs, strict=True))
+            given = [np.dot(q, k), *extras, np.int64(place["m"]), np.int64(key)]
+            scores += machine.yielded(op.regions[0], given, values)
+        row = np.array(scores, np.float64)
+        peak = max(row, default=-np.inf)
+        if peak == -np.inf and op.attributes["zero_rows"].value:
+            continue
+        weights = np.exp(row - peak) if len(row) else row
+        v = [at(letters[2], inputs[2], {**place, "n": key}) for key in range(sizes["n"])]
+        total = sum(
+            (w * x for w, x in zip(weights / (weights.sum() if len(row) else 1), v, strict=True)), np.zeros(sizes["e"])
+        )
+        found[tuple(place.get(c, slice(None)) for c in result)] = total
+    return [found]
+
+
 _NAMES = [c.OPERATION_NAME for c in vars(_linalg_ops_gen).values() if hasattr(c, "OPERATION_NAME")]
 _ON_TENSORS: dict[str, Meaning] = {
     **dict.fromkeys(_NAMES, _structured),
@@ -175,6 +208,7 @@ _ON_TENSORS: dict[str, Meaning] = {
     "linalg.conv_1d_ncw_fcw": _convolution,
     "linalg.conv_2d_nchw_fchw": _convolution,
     **{f"linalg.pooling_nc{dims}_{kind}": _pooling for dims in ("w", "hw") for kind in ("sum", "max")},
+    "hotdesk.attention": _own_attention,
     "hotdesk.contract": _own_contract,
     "hotdesk.conv": _own_convolution,
     "hotdesk.pool": _own_pooling,

@@ -37,6 +37,10 @@ class Reason(str, Enum):
     DONATED = "donated", "The caller gave the argument away, so it may be overwritten."
     WRITTEN_IN_DESTINATION = "written-in-destination", "The value is computed where it is inserted in the end."
     READ_AS_WRITTEN = "read-as-written", "Each element is read where it was just written, so the two loops become one."
+    BLOCK_BY_BLOCK = (
+        "block-by-block",
+        "The elements are made and used block by block, so they are never in memory together.",
+    )
     READ_IN_PARTS = "read-in-parts", "Each reader takes the operands one by one, so they are never put together."
     RETURNED_AS_MADE = (
         "returned-as-made",

@@ -24,9 +24,9 @@ def arithmetic(name: str, a: Size, b: Size) -> Size | None:
         case "arith.muli":
             return expand(x * y)
         case "arith.floordivsi" | "arith.divsi" | "arith.divui":
-            return integer(sympy.floor(x / y)) if y != 0 else None
+            return integer(_rounded(sympy.floor, x / y)) if y != 0 else None
         case "arith.ceildivsi" | "arith.ceildivui":
-            return integer(sympy.ceiling(x / y)) if y != 0 else None
+            return integer(_rounded(sympy.ceiling, x / y)) if y != 0 else None
         case "arith.remsi" | "arith.remui":
             return integer(sympy.Mod(x, y)) if y != 0 else None
         case "arith.maxsi" | "arith.maxui":
@@ -35,6 +35,14 @@ def arithmetic(name: str, a: Size, b: Size) -> Size | None:
             return integer(sympy.Min(x, y))
         case _:
             return None
+
+
+def _rounded(to: Any, quotient: Any) -> Any:
+    """A quotient of integers rounded, or as it is where it is a sum of products of integers."""
+    simple = _algebra.expand(quotient)
+    if simple.is_polynomial(*simple.free_symbols) and all(c.is_Integer for c in simple.as_coefficients_dict().values()):
+        return simple
+    return to(quotient)
 
 
 def applied(op: ir.Operation, operands: Sequence[Size]) -> Size:
@@ -63,4 +71,4 @@ def _evaluate(expression: Any, dims: list[Any], symbols: list[Any]) -> Any:
     if isinstance(expression, ir.AffineModExpr):
         return _algebra.Mod(left, right)
     quotient = left / right
-    return _algebra.floor(quotient) if isinstance(expression, ir.AffineFloorDivExpr) else _algebra.ceiling(quotient)
+    return _rounded(_algebra.floor if isinstance(expression, ir.AffineFloorDivExpr) else _algebra.ceiling, quotient)

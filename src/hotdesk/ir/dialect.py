@@ -6,6 +6,11 @@
 * `hotdesk.conv x, w, init {strides, dilations, pad_low, pad_high, input_dilations, groups, accumulate}`: a convolution in
   `N·GC·spatial` / `GF·C·kernel` layout whose zero padding and input dilation are attributes and not padded copies.
 * `hotdesk.pool x, init {kind, window, strides, dilations, pad_low, pad_high, accumulate}`: `max` or `sum` over windows.
+* `hotdesk.attention q, k, v, extras…, init {equation, zero_rows}`: softmax(scores) v, where the scores q k go through the region
+  first. The equation has the letters of every operand and the result, as `bhmd,bhnd,bhne,mn->bhme`: those of q that k and the
+  result have not are the queries, those of k that q has not the keys. The region takes a score, the element of each extra that
+  belongs to it, and the place of the score, an index for each letter of q but those summed over and then each of the keys; it
+  ends in a `tm_tensor.yield`. A query all of whose scores are -∞ gives zeros with `zero_rows`, else NaN.
 * `hotdesk.own init`: the same contents in memory that others may write; bufferization removes it.
 
 On tensors each has one result, tied to `init`; on memrefs none. The dialect is declared in IRDL, so the module verifies.
@@ -13,17 +18,30 @@ On tensors each has one result, tied to `init`; on memrefs none. The dialect is 
 
 from __future__ import annotations
 
-DIALECT = """
-irdl.dialect @hotdesk {
-  irdl.operation @contract {
+MOST_EXTRAS = 8
+"""Tensors that `hotdesk.attention` may read besides queries, keys and values: IRDL wants each operand to have a name."""
+
+_EXTRAS = [f"extra{i}" for i in range(MOST_EXTRAS)]
+_ATTENTION = f"""irdl.operation @attention {{
+    {" ".join(f"%{name} = irdl.any" for name in ("q", "k", "v", *_EXTRAS, "init", "result"))}
+    %score = irdl.region
+    irdl.operands(q: %q, k: %k, v: %v, {", ".join(f"{name}: optional %{name}" for name in _EXTRAS)}, init: %init)
+    irdl.results(result: optional %result)
+    irdl.regions(score: %score)
+  }}"""
+
+DIALECT = f"""
+irdl.dialect @hotdesk {{
+  irdl.operation @contract {{
     %lhs = irdl.any
     %rhs = irdl.any
     %init = irdl.any
     %result = irdl.any
     irdl.operands(lhs: %lhs, rhs: %rhs, init: %init)
     irdl.results(result: optional %result)
-  }
-  irdl.operation @conv {
+  }}
+  {_ATTENTION}
+  irdl.operation @conv {{
     %input = irdl.any
     %weight = irdl.any
     %init = irdl.any
@@ -31,18 +49,18 @@ irdl.dialect @hotdesk {
     %result = irdl.any
     irdl.operands(input: %input, weight: %weight, init: %init, workspace: optional %workspace)
     irdl.results(result: optional %result)
-  }
-  irdl.operation @own {
+  }}
+  irdl.operation @own {{
     %init = irdl.any
     irdl.operands(init: %init)
     irdl.results(result: %init)
-  }
-  irdl.operation @pool {
+  }}
+  irdl.operation @pool {{
     %input = irdl.any
     %init = irdl.any
     %result = irdl.any
     irdl.operands(input: %input, init: %init)
     irdl.results(result: optional %result)
-  }
-}
+  }}
+}}
 """

@@ -118,6 +118,13 @@ class KernelBuilder(Values):
         self._declarations[f"func.func private @{symbol}({signature})"] = None
         self.line(f"func.call @{symbol}({', '.join(arguments)}) : ({signature}) -> ()")
 
+    def share(self, tasks: Index, worth: Index, finer: int) -> None:
+        """Has the part of this kernel (`kernels.parts`) do its tasks, in `finer` ranges for each thread that they are worth."""
+        own = [argument.split(" {")[0].split(": ") for argument in self._arguments]
+        numbers = [self.value(f"arith.index_cast {self.index(n)} : index to i64") for n in (tasks, worth, finer)]
+        kinds = ["i64"] * 3 + [kind for _, kind in own]
+        self.call("KERNEL_share", kinds, [*numbers, *(name for name, _ in own)])
+
     # Control flow
 
     @contextmanager

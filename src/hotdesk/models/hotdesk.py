@@ -1,4 +1,4 @@
-"""Contractions, convolutions and poolings of the `hotdesk` dialect: one destination, read only when it is accumulated into."""
+"""Contractions, convolutions, poolings and attention of the `hotdesk` dialect: one destination, read only to accumulate."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _INIT = {"hotdesk.contract": 2, "hotdesk.conv": 2, "hotdesk.pool": 1}
 
 
 def facts(op: ir.Operation) -> Facts:
-    init = _INIT[op.name]
+    init = _INIT.get(op.name, len(op.operands) - 1)
     reads = set(range(init))
-    if bool(cast(Any, op.attributes["accumulate"]).value):
+    if "accumulate" in op.attributes and bool(cast(Any, op.attributes["accumulate"]).value):
         reads.add(init)
     if not op.results:
         return Facts(reads=frozenset(reads))  # the destination is a memref
@@ -26,4 +26,4 @@ def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
     bufferize_destination_style(op, buffers)
 
 
-MODELS = {name: OpModel(facts, _bufferize) for name in _INIT}
+MODELS = {name: OpModel(facts, _bufferize) for name in (*_INIT, "hotdesk.attention")}

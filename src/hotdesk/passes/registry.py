@@ -23,6 +23,8 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-normalize-named-ops": "hotdesk.passes.tensor.named_ops:NormalizeNamedOps",
     "hotdesk-erase-dead": "hotdesk.passes.tensor.dead_code:EraseDead",
     "hotdesk-reshapes-as-views": "hotdesk.passes.tensor.reshapes:ReshapesAsViews",
+    "hotdesk-drop-identity-broadcasts": "hotdesk.passes.tensor.identity_broadcasts:DropIdentityBroadcasts",
+    "hotdesk-recognize-attention": "hotdesk.passes.tensor.attention:RecognizeAttention",
     "hotdesk-guard-indices": "hotdesk.passes.tensor.guard_indices:GuardIndices",
     "hotdesk-guard-divisions": "hotdesk.passes.tensor.guard_divisions:GuardDivisions",
     "hotdesk-sink-concat": "hotdesk.passes.tensor.sink_concat:SinkConcat",

@@ -12,6 +12,7 @@ from hotdesk.kernels.jobs import telling_name
 from hotdesk.kernels.library import convolution_module, product_module
 from hotdesk.kernels.machine import Machine as Processor
 from hotdesk.kernels.machine import host
+from hotdesk.kernels.parts import PARTS, parts_module
 from hotdesk.kernels.product import sweep_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name
@@ -65,6 +66,11 @@ def linked(module: ir.Module, entries: Sequence[str]) -> Machine:
 
 
 @cache
+def _parts() -> CommonCode:
+    return _kept(CommonCode(parts_module, host(), "", PARTS))
+
+
+@cache
 def _products(element: str) -> CommonCode:
     return _kept(compile_products(host(), element))
 
@@ -82,7 +88,7 @@ def _kept(code: CommonCode) -> CommonCode:
 
 
 def _by_name() -> dict[str, Callable[[], CommonCode]]:
-    found: dict[str, Callable[[], CommonCode]] = {}
+    found: dict[str, Callable[[], CommonCode]] = {PARTS: _parts}
     for element in ELEMENTS:
         found[shared_name(element)] = lambda element=element: _products(element)
         found[shared_convolution_name(element)] = lambda element=element: _convolutions(element)

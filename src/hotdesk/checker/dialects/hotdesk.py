@@ -17,7 +17,7 @@ from hotdesk.checker.dialects.elementwise import marked
 from hotdesk.checker.interpreter import Frame, Implementation, Interpreter, OpReader, Step
 from hotdesk.checker.overlaps import sharing
 from hotdesk.checker.report import FaultKind
-from hotdesk.checker.values import Array, Unwritten, Value, plain
+from hotdesk.checker.values import Array, Unwritten, Value, plain, xp
 from hotdesk.explain import Source
 
 Total: TypeAlias = Callable[..., Array]
@@ -123,6 +123,73 @@ def _pooling(reader: OpReader) -> Step:
     return step
 
 
+def _attention(reader: OpReader) -> Step:
+    """Softmax of all scores at once. An element is undefined if its query, a key, a value of its column or an extra is."""
+    *inputs, target = reader.operands
+    terms, result = str(reader.attribute("equation").value).split("->")
+    letters, zero_rows = terms.split(","), bool(reader.attribute("zero_rows").value)
+    domain = "".join(c for c in result if c not in "me") + "mn"
+    interpreter, at, body = reader.interpreter, reader.at, reader.region(0)
+
+    def scored(frame: Frame, q: Array, k: Array, extras: Sequence[Array], shape: Sequence[int]) -> Array:
+        products = np.einsum(f"{letters[0]},{letters[1]}->{domain}", q, k, optimize=True)
+        places: list[Array] = [np.arange(shape[-2], dtype=np.int64)[:, None], np.arange(shape[-1], dtype=np.int64)]
+        given = [_over(extra, names, domain) for extra, names in zip(extras, letters[3:], strict=True)]
+        (found,) = body.run(frame, [products, *given, *places])
+        return np.broadcast_to(found, shape)
+
+    def weighed(scores: Array, v: Array) -> Array:
+        peak = scores.max(axis=-1, keepdims=True, initial=-np.inf)
+        powers = np.exp(scores - (np.where(peak == -np.inf, 0, peak) if zero_rows else peak))
+        total = powers.sum(axis=-1, keepdims=True)
+        weights = powers / (np.where(total == 0, 1, total) if zero_rows else total)
+        return np.einsum(f"{domain},{letters[2]}->{result}", weights, v, optimize=True)
+
+    def step(frame: Frame) -> None:
+        views: list[MemRef] = [frame[slot] for slot in (*inputs, target)]
+        for view in views[:-1]:
+            if sharing(view, views[-1]):
+                message = f"reads {view.buffer.name} while it writes it"
+                interpreter.findings.add(FaultKind.OVERLAP, at, message, view.buffer)
+        sizes: dict[str, int] = {}
+        for names, view in zip([*letters, result], views, strict=True):
+            for letter, size in zip(names, view.sizes, strict=True):
+                if sizes.setdefault(letter, size) != size:
+                    interpreter.findings.stop(FaultKind.SHAPE, at, f"{letter} is {sizes[letter]} and {size}")
+        shape = [sizes[c] for c in domain]
+        given = [_read(interpreter, view, at) for view in views[:-1]]
+        q, k, v, *extras = map(plain, given)
+        with np.errstate(invalid="ignore"):
+            value: Value = weighed(scored(frame, q, k, extras, shape), v).astype(views[-1].dtype)
+        marks = [each for each in given if type(each) is Unwritten]
+        if marks:
+            where = [each.where if type(each) is Unwritten else np.zeros(plain(each).shape, np.bool_) for each in given]
+            unknown = np.zeros(shape, np.bool_)
+            for mark, names in zip((*where[:2], *where[3:]), (*letters[:2], *letters[3:]), strict=True):
+                summed = tuple(i for i, c in enumerate(names) if c == "d")
+                unknown = unknown | _over(mark.any(axis=summed), names.replace("d", ""), domain)
+            rows = _over(unknown.any(axis=-1), domain[:-1], result)
+            columns = _over(where[2].any(axis=letters[2].index("n")), letters[2].replace("n", ""), result)
+            undefined = rows | columns
+            value = Unwritten(
+                plain(value), xp.broadcast_to(undefined, plain(value).shape), marks[0].reader, marks[0].buffer
+            )
+        interpreter.memory.write(views[-1], value, at)
+
+    return step
+
+
+def _over(value: Array, names: str, domain: str) -> Array:
+    """A tensor with a dimension for each letter of a domain, of size 1 for those that it has not."""
+    kept = [i for i, c in enumerate(names) if c != "1"]
+    plain_names = [names[i] for i in kept]
+    reshaped = value.reshape([value.shape[i] for i in kept])
+    order = sorted(range(len(kept)), key=lambda i: domain.index(plain_names[i]))
+    turned = reshaped.transpose(order)
+    sizes = dict(zip((plain_names[i] for i in order), turned.shape, strict=True))
+    return turned.reshape([sizes.get(c, 1) for c in domain])
+
+
 def _window(
     interpreter: Interpreter,
     padded: Array,
@@ -197,6 +264,7 @@ def _least(dtype: np.dtype[Any]) -> Any:
 
 
 OPS: dict[str, Implementation] = {
+    "hotdesk.attention": _attention,
     "hotdesk.contract": _contract,
     "hotdesk.conv": _convolution,
     "hotdesk.pool": _pooling,

@@ -148,7 +148,7 @@ class _Lowering:
         return op.name in _NO_CODE or op.name.split(".")[0] in ("affine", "arith", "math")
 
     def _call(self, op: ir.Operation, source: Source) -> KernelCall | None:
-        if op.name in ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool"):
+        if op.name in ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention"):
             return self._named(op, source)
         if op.name.startswith(("linalg.", "tm_tensor.")):
             name, kernel = self._library.from_op(op, self._places, self._sizes)
@@ -164,7 +164,7 @@ class _Lowering:
 
     def _named(self, op: ir.Operation, source: Source) -> KernelCall:
         places = [self._places.of(v) for v in op.operands]
-        main = places[:3] if op.name != "hotdesk.pool" else places
+        main = places[:3] if op.name in ("hotdesk.contract", "hotdesk.conv") else places
         try:
             name = self._library.from_text(named_kernel(op, main))
         except ValueError as error:

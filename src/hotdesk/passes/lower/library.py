@@ -12,6 +12,7 @@ from hotdesk.ir.linking import define
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import symbol_name
+from hotdesk.kernels.parts import part_name
 from hotdesk.kernels.text import KernelText
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.loops_kernel import LoopKernel, build_loop_kernel
@@ -39,16 +40,19 @@ class KernelLibrary:
         if kernel.text in self._names:
             return self._names[kernel.text]
         name = self._new_name(kernel.text)
-        new = [d for d in kernel.declarations if d not in self._declared]
+        declarations = [each.replace("@KERNEL", f"@{name}") for each in kernel.declarations]
+        new = [d for d in declarations if d not in self._declared]
         self._declared.update(new)
-        text = "\n".join([*kernel.declarations, kernel.text.replace("@KERNEL", f"@{name}")])
+        text = "\n".join([*declarations, kernel.text.replace("@KERNEL", f"@{name}")])
         with entered(self.module.operation):
             try:
                 parsed = ir.Module.parse(text)
             except ir.MLIRError as error:
                 raise LoweringError("a kernel does not parse", got=str(error)) from error
             for op in list(parsed.body.operations):
-                if symbol_name(op.operation) == name or any(f"@{symbol_name(op.operation)}(" in d for d in new):
+                if symbol_name(op.operation) in (name, part_name(name)) or any(
+                    f"@{symbol_name(op.operation)}(" in d for d in new
+                ):
                     op.operation.detach_from_parent()
                     self.module.body.append(op)
         return name

@@ -6,7 +6,10 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import int_array
+from hotdesk.kernels.attention import AttentionSpec, attention
+from hotdesk.kernels.machine import host
 from hotdesk.kernels.text import KernelText
+from hotdesk.passes.lower.attention import scoring
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace_bytes
 from hotdesk.passes.lower.loops_kernel import disjoint
@@ -20,6 +23,8 @@ def named_kernel(op: ir.Operation, operands: list[Place]) -> KernelText:
         return contraction(_contraction(op, operands))
     if op.name == "hotdesk.conv":
         return convolution(convolution_spec(op, operands))
+    if op.name == "hotdesk.attention":
+        return attention(attention_spec(op, operands), host())
     return pooling(_pooling(op, operands))
 
 
@@ -60,6 +65,13 @@ def convolution_spec(op: ir.Operation, operands: list[Place]) -> ConvolutionSpec
 def convolution_workspace(op: ir.Operation, operands: list[Place]) -> int:
     """Bytes of scratch memory that the kernel of a `hotdesk.conv` needs; 0 for none."""
     return workspace_bytes(convolution_spec(op, operands)) or 0
+
+
+def attention_spec(op: ir.Operation, operands: list[Place]) -> AttentionSpec:
+    """The specification of a `hotdesk.attention`."""
+    inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
+    views = tuple(place.view() for place in operands)
+    return AttentionSpec(views, (*inputs.split(","), output), scoring(op), _flag(op, "zero_rows"), _noalias(operands))
 
 
 def _pooling(op: ir.Operation, operands: list[Place]) -> PoolingSpec:

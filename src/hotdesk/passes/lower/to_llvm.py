@@ -31,6 +31,7 @@ _TO_LOOPS = (
 _TO_LLVM = (
     "convert-math-to-funcs",  # integer powers
     "convert-scf-to-cf",
+    "convert-vector-to-llvm",
     "convert-math-to-llvm",
     "convert-math-to-libm",
     "arith-expand{include-bf16=true}",

@@ -2,9 +2,9 @@
 
 Operations are those on floats that the op asks for, however its kernel computes them: a multiplication and an addition for each
 product of a contraction or a convolution, padding included, zeros between the elements of a transposed one not; one for each
-element of a window of a pooling; for a structured op, the operations of its region on floats in each iteration, an `exp` counting
-as one. Bytes are those of the elements of its memrefs, each once if it is read and once if it is written; scratch memory does not
-count.
+element of a window of a pooling; for each score of an attention those of both products, of its region and four of the softmax;
+for a structured op, the operations of its region on floats in each iteration, an `exp` counting as one. Bytes are those of the
+elements of its memrefs, each once if it is read and once if it is written; scratch memory does not count.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _scratch(op: ir.Operation) -> int:
 def _written(op: ir.Operation, count: int) -> range:
     if op.name.startswith("linalg."):
         return range(inputs_of(op), count)
-    if "operandSegmentSizes" in op.attributes:
+    if "operandSegmentSizes" in op.attributes and op.name != "hotdesk.attention":
         return range(int_array(op.attributes["operandSegmentSizes"])[0], count)
     return range(count - 1, count)
 
@@ -82,6 +82,12 @@ def _operations(op: ir.Operation, memrefs: dict[int, Place]) -> Size:
                 dim: size for i, names in enumerate(dims) for dim, size in zip(names, memrefs[i].sizes, strict=True)
             }
             return 2 * prod(sizes.values())
+        case "hotdesk.attention":
+            inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
+            dims = [*inputs.split(","), output]
+            sizes = {c: size for i, names in enumerate(dims) for c, size in zip(names, memrefs[i].sizes, strict=True)}
+            summed, columns = sizes.pop("d"), sizes.pop("e")
+            return prod(size for c, size in sizes.items() if c != "1") * (2 * (summed + columns) + _float_ops(op) + 4)
         case "hotdesk.conv":
             transposed = any(each != 1 for each in int_array(op.attributes["input_dilations"]))
             x, w, y = (memrefs[number].sizes for number in range(3))

@@ -66,17 +66,17 @@ def _through_transposes(value: ir.Value, letters: str, keep: set[str]) -> tuple[
     decisions: list[Decision] = []
     producer = defining_op(value)
     while producer is not None:
-        source_letters = _source_letters(producer, letters)
-        if source_letters is None or not keep <= set(source_letters):
+        found = source_letters(producer, letters)
+        if found is None or not keep <= set(found):
             break
-        letters, value = source_letters, producer.operands[0]
+        letters, value = found, producer.operands[0]
         source = Source(producer.name, python_line(producer.location))
         decisions.append(Decision("rearranged operand", Outcome.FOLDED, Reason.VIEW_OF_OPERAND, (source,), 0))
         producer = defining_op(value)
     return value, letters, decisions
 
 
-def _source_letters(producer: ir.Operation, letters: str) -> str | None:
+def source_letters(producer: ir.Operation, letters: str) -> str | None:
     """The letters of the input of an op that only rearranges or repeats it, or None if it does more."""
     if producer.name == "linalg.transpose":
         placed = dict(zip(int_array(producer.attributes["permutation"]), letters, strict=True))

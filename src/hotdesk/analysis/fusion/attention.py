@@ -1,0 +1,305 @@
+"""Attention in the operations it comes as: a product of queries and keys, what is done to the scores, a softmax, a product.
+
+    %s = hotdesk.contract %q, %k; …elementwise…; %m = maximum of a row; %e = exp(%x - %m); %t = sum of %e over a row
+    %p = %e / %t; %r = hotdesk.contract %p, %v
+
+Rules:
+
+1. The softmax is along the last dimension of its tensor, which the second product sums over; all of it is f32.
+2. What it is a softmax of follows from the scores of one product by elementwise arithmetic on them, on constants, on tensors that
+   are broadcast to them and on the numbers of the query and the key.
+3. The scores, what follows from them and the weights are wanted by nothing else.
+
+A row all of whose scores are -∞ may be guarded: the maximum replaced by 0 where it is -∞, and the sum by 1 where it is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, TypeAlias, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.types import element_of, is_tensor, shape_of
+from hotdesk.ir.walking import constant_of, defining_op, int_array, users
+from hotdesk.models.generics import Generic, read_generic
+
+Formula: TypeAlias = tuple[Any, ...]
+"""What a payload computes: `(op, formula, …)`, `("in", operand)` or `("constant", number)`."""
+
+_WIDENING = ("arith.extf",)
+_VIEWS = ("tensor.expand_shape", "tensor.collapse_shape")
+_IN_SCORES = frozenset(("linalg.index", "linalg.yield"))
+_EQUAL = 1
+"""The number of `arith.cmpf`'s predicate `oeq`."""
+_IN, _FIRST, _SECOND = "in", ("in", 0), ("in", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Softmax:
+    """A softmax along the last dimension of `logits`; `guarded` where rows of -∞ give zeros; `ops` compute it."""
+
+    logits: ir.Value
+    weights: ir.Value
+    guarded: bool
+    ops: tuple[ir.Operation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Attention: `weighing` is the product of weights (its operand `weights`) and values, `scoring` that of queries and keys.
+
+    `scores` is the tensor of the softmax's shape that holds the scores.
+    """
+
+    weighing: ir.Operation
+    weights: int
+    softmax: Softmax
+    scoring: ir.Operation
+    scores: ir.Value
+
+
+def find_attention(weighing: ir.Operation) -> Attention | None:
+    """The attention whose last product is this `hotdesk.contract`; None if it is none by the rules above."""
+    if not overwrites(weighing) or element_of(weighing.results[0].type) != "f32":
+        return None
+    for number in (0, 1):
+        weights = without_collapse(weighing.operands[number])
+        softmax = find_softmax(weights)
+        if softmax is None:
+            continue
+        path = _path(softmax.logits, {})
+        scoring = None if path is None else defining_op(without_expansion(path[-1]))
+        if path is None or scoring is None:
+            continue
+        inside = [*softmax.ops, *(op for op in map(defining_op, path) if op is not None)]
+        inside += [op for op in (scoring, defining_op(weighing.operands[number])) if op is not None]
+        if _used_inside(inside, weighing):
+            return Attention(weighing, number, softmax, scoring, path[-1])
+    return None
+
+
+def overwrites(op: ir.Operation) -> bool:
+    """Whether it is a `hotdesk.contract` on tensors that reads no init."""
+    return op.name == "hotdesk.contract" and len(op.results) == 1 and not cast(Any, op.attributes["accumulate"]).value
+
+
+def without_collapse(value: ir.Value) -> ir.Value:
+    op = defining_op(value)
+    return op.operands[0] if op is not None and op.name == "tensor.collapse_shape" else value
+
+
+def without_expansion(value: ir.Value) -> ir.Value:
+    op = defining_op(value)
+    return op.operands[0] if op is not None and op.name == "tensor.expand_shape" else value
+
+
+def _used_inside(ops: Iterable[ir.Operation], last: ir.Operation) -> bool:
+    known = {*ops, last}
+    return all(user in known for op in known - {last} for result in op.results for user in users(result))
+
+
+# The softmax
+
+
+def find_softmax(weights: ir.Value) -> Softmax | None:
+    """The softmax that makes a tensor; None if it is none along the last dimension."""
+    divide = elementwise(weights)
+    if divide is None or formula(divide.op) != ("arith.divf", _FIRST, _SECOND):
+        return None
+    powers, total = divide.op.operands[0], divide.op.operands[1]
+    power = elementwise(powers)
+    if power is None or formula(power.op) != ("math.exp", _FIRST):
+        return None
+    difference = elementwise(power.op.operands[0])
+    if difference is None or formula(difference.op) != ("arith.subf", _FIRST, _SECOND):
+        return None
+    logits, peak = difference.op.operands[0], difference.op.operands[1]
+    whole = all(is_whole(each, 0) for each in (divide, power, difference))
+    if not (whole and is_row(divide, 1) and is_row(difference, 1)) or element_of(logits.type) != "f32":
+        return None
+    peak, of_peak = _unguarded(peak, 0.0, -inf)
+    total, of_total = _unguarded(total, 1.0, 0.0)
+    largest, summed = _row_reduction(peak, "arith.maximumf", logits), _row_reduction(total, "arith.addf", powers)
+    if largest is None or summed is None or bool(of_peak) != bool(of_total):
+        return None
+    ops = (divide.op, power.op, difference.op, *of_peak, *of_total, *largest, *summed)
+    return Softmax(logits, weights, bool(of_peak), ops)
+
+
+def _unguarded(value: ir.Value, instead: float, where: float) -> tuple[ir.Value, tuple[ir.Operation, ...]]:
+    """What a value is where that is not `where`, and the ops that put `instead` in its place there, if any do."""
+    choice = elementwise(value)
+    if choice is None:
+        return value, ()
+    found = formula(choice.op)
+    match found:
+        case ("arith.select", ("in", int(test)), ("constant", number), ("in", int(other))) if number == instead:
+            condition, chosen = choice.op.operands[test], choice.op.operands[other]
+        case _:
+            return value, ()
+    compare = elementwise(condition)
+    if compare is None or formula(compare.op) != (f"arith.cmpf {_EQUAL}", _FIRST, ("constant", where)):
+        return value, ()
+    return (chosen, (choice.op, compare.op)) if compare.op.operands[0] == chosen else (value, ())
+
+
+def _row_reduction(value: ir.Value, combine: str, source: ir.Value) -> tuple[ir.Operation, ...] | None:
+    """The ops that reduce the rows of `source` to a value, if they do that."""
+    reduced = without_expansion(value)
+    generic = read_generic(defining_op(reduced))
+    if generic is None or reduced != generic.op.results[0] or generic.inputs != 1 or generic.op.operands[0] != source:
+        return None
+    rank = len(generic.parallel)
+    if list(generic.parallel) != [True] * (rank - 1) + [False] or not is_whole(generic, 0) or not is_row(generic, 1):
+        return None
+    if formula(generic.op) not in ((combine, _FIRST, _SECOND), (combine, _SECOND, _FIRST)):
+        return None
+    view = defining_op(value)
+    return (generic.op,) if view is generic.op or view is None or value == reduced else (generic.op, view)
+
+
+# Payloads
+
+
+def elementwise(value: ir.Value) -> Generic | None:
+    """The op that makes a tensor element by element, in its own order of loops."""
+    generic = read_generic(defining_op(value)) if is_tensor(value.type) else None
+    if (
+        generic is None
+        or generic.op.name != "linalg.generic"
+        or not all(generic.parallel)
+        or len(generic.op.results) != 1
+    ):
+        return None
+    return generic if loops_read(generic, generic.inputs) == tuple(range(len(generic.parallel))) else None
+
+
+def loops_read(generic: Generic, operand: int) -> tuple[int | None, ...] | None:
+    """The loop over each dimension of an operand, None for the first element of one; None for any other map."""
+    found: list[int | None] = []
+    for each in generic.maps[operand].results:
+        if isinstance(each, ir.AffineDimExpr):
+            found.append(each.position)
+        elif isinstance(each, ir.AffineConstantExpr) and each.value == 0:
+            found.append(None)
+        else:
+            return None
+    return tuple(found)
+
+
+def is_whole(generic: Generic, operand: int) -> bool:
+    """Whether an operand is read element by element as the loops run, none twice."""
+    return _is_read(generic, operand, len(generic.parallel))
+
+
+def is_row(generic: Generic, operand: int) -> bool:
+    """Whether an operand has one element for all of the innermost loop."""
+    loops = loops_read(generic, operand)
+    rank = len(generic.parallel)
+    if loops is not None and len(loops) == rank and loops[-1] is not None:
+        return False
+    return _is_read(generic, operand, rank - 1)
+
+
+def _is_read(generic: Generic, operand: int, count: int) -> bool:
+    loops, sizes = loops_read(generic, operand), shape_of(generic.op.operands[operand].type)
+    if loops is None or len(loops) < count:
+        return False
+    found = zip(range(count), loops, sizes, strict=False)
+    return all(loop == i or (loop is None and size == 1) for i, loop, size in found)
+
+
+def formula(op: ir.Operation) -> Formula | None:
+    """What the payload of a `linalg.generic` yields first; None if it is more than arithmetic on elements."""
+    block = op.regions[0].blocks[0]
+    numbers: dict[ir.Value, int] = {argument: number for number, argument in enumerate(block.arguments)}
+    last = list(block.operations)[-1].operation
+
+    def read(value: ir.Value) -> Formula | None:
+        if value in numbers:
+            known = uniform(op.operands[numbers[value]])
+            return (_IN, numbers[value]) if known is None else ("constant", known)
+        number = constant_of(value)
+        if number is not None:
+            return "constant", number
+        made = defining_op(value)
+        if made is None or made.name.split(".")[0] not in ("arith", "math"):
+            return None
+        parts = [read(each) for each in made.operands]
+        if any(part is None for part in parts):
+            return None
+        if made.name in _WIDENING or (
+            made.name == "arith.truncf" and parts[0] is not None and parts[0][0] == "constant"
+        ):
+            return parts[0]
+        name = (
+            f"{made.name} {cast(Any, made.attributes['predicate']).value}"
+            if "predicate" in made.attributes
+            else made.name
+        )
+        return name, *parts
+
+    return read(last.operands[0]) if len(last.operands) else None
+
+
+def uniform(value: ir.Value) -> float | None:
+    """The number that every element of a constant tensor is; None for any other."""
+    op = defining_op(value)
+    if op is None or op.name != "arith.constant" or not is_tensor(value.type):
+        return None
+    attribute = op.attributes["value"]
+    if isinstance(attribute, ir.DenseElementsAttr) and attribute.is_splat:
+        return cast(Any, attribute.get_splat_value()).value
+    return None
+
+
+# From the logits to the scores
+
+
+def _path(value: ir.Value, known: dict[ir.Value, list[ir.Value] | None]) -> list[ir.Value] | None:
+    """The values from the logits back to the scores; None where rule 2 does not hold."""
+    if value not in known:
+        known[value] = None
+        known[value] = _path_from(value, known)
+    return known[value]
+
+
+def _path_from(value: ir.Value, known: dict[ir.Value, list[ir.Value] | None]) -> list[ir.Value] | None:
+    source = defining_op(without_expansion(value))
+    if source is not None and overwrites(source) and element_of(value.type) == "f32":
+        return [value]
+    generic = elementwise(value)
+    if generic is None or not is_arithmetic(generic):
+        return None
+    for number in range(generic.inputs):
+        operand = generic.op.operands[number]
+        if shape_of(operand.type) == shape_of(value.type) and is_whole(generic, number):
+            rest = _path(operand, known)
+            if rest is not None:
+                return [value, *rest]
+    return None
+
+
+def is_arithmetic(generic: Generic) -> bool:
+    """Whether a payload is arithmetic on elements, constants and the numbers of loops."""
+    block = generic.op.regions[0].blocks[0]
+    inside = {result for op in block.operations for result in op.operation.results} | set(block.arguments)
+    for each in block.operations:
+        op = each.operation
+        if op.name not in _IN_SCORES and not op.name.startswith("arith."):
+            return False
+        if any(v not in inside and constant_of(v) is None for v in op.operands):
+            return False
+    return True
+
+
+def unit_dims(view: ir.Operation) -> tuple[tuple[int, ...], ...] | None:
+    """How a view that only adds or drops dimensions of size 1 groups dimensions of the larger shape; None for any other view."""
+    if view.name not in _VIEWS:
+        return None
+    larger = shape_of((view.results[0] if view.name == "tensor.expand_shape" else view.operands[0]).type)
+    groups = tuple(int_array(group) for group in cast(Any, view.attributes["reassociation"]))
+    plain = all(sum(larger[i] != 1 for i in group) <= 1 for group in groups)
+    return groups if plain else None

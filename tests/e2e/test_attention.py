@@ -1,0 +1,253 @@
+"""Attention block by block: the same numbers as eager PyTorch, memory that grows with the length and not with its square."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+from torch.nn import functional as F
+
+import hotdesk
+from hotdesk.explain import Reason
+from hotdesk.runtime.program import Program
+from tests.e2e.checking import Call, random, seeded
+
+RTOL, ATOL = 1e-4, 2e-6
+
+
+class Attention(nn.Module):
+    """PyTorch's attention."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self.options = options
+
+    def forward(
+        self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, **self.options)
+
+
+class ByHand(nn.Module):
+    """Attention as people write it, with the heads made and merged again, and a dropout that does nothing."""
+
+    def __init__(self, heads: int, width: int) -> None:
+        super().__init__()
+        self.heads, self.qkv, self.out = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        batch, length, width = x.shape
+        heads = (batch, length, self.heads, width // self.heads)
+        q, k, v = (part.view(heads).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))
+        scores = torch.matmul(q, k.transpose(2, 3)) / 3.0
+        if mask is not None:
+            scores = scores + mask
+        weights = F.dropout(F.softmax(scores, -1), 0.1, self.training)
+        return self.out(torch.matmul(weights, v).transpose(1, 2).reshape(batch, length, width))
+
+
+def recognized(program: Program, *args: torch.Tensor) -> int:
+    """How many attentions never have their scores in memory."""
+    return sum(decision.reason is Reason.BLOCK_BY_BLOCK for decision in program.decisions(*args))
+
+
+def same(model: nn.Module, args: tuple[torch.Tensor, ...], *, attentions: int = 1, **options: Any) -> Program:
+    """The program, compared with eager; `attentions` of those are recognized, of which one with a single key is none."""
+    model = model.eval()
+    program = hotdesk.compile(model, args, **options)
+    assert recognized(program, *args) == attentions
+    with torch.no_grad():
+        torch.testing.assert_close(program(*args), model(*args), rtol=RTOL, atol=ATOL, equal_nan=True)
+    return program
+
+
+def qkv(queries: int, keys: int, width: int, heads: tuple[int, int] = (2, 2), columns: int | None = None) -> Any:
+    torch.manual_seed(queries * keys + width)
+    q, (h, of_keys) = torch.randn(2, heads[0], queries, width), heads
+    return q, torch.randn(2, of_keys, keys, width), torch.randn(2, of_keys, keys, columns or width) * (h > 0)
+
+
+@pytest.mark.parametrize(
+    ("queries", "keys", "width", "columns"),
+    [(1, 1, 1, 1), (1, 33, 8, 8), (5, 1, 3, 7), (127, 129, 20, 33), (200, 1100, 16, 8), (3, 2050, 64, 64)],
+)
+def test_sizes_that_fill_no_block(queries: int, keys: int, width: int, columns: int) -> None:
+    same(Attention(), qkv(queries, keys, width, columns=columns), attentions=int(keys > 1))
+
+
+@pytest.mark.parametrize("shape", [(9, 13), (1, 13), (9, 1), (2, 1, 9, 13), (1, 2, 9, 13), (2, 2, 1, 13), (2, 1, 1, 1)])
+@pytest.mark.parametrize("kind", [torch.bool, torch.float32])
+def test_masks_of_any_shape(shape: tuple[int, ...], kind: torch.dtype) -> None:
+    args = qkv(9, 13, 8)
+    mask = torch.randn(shape) > -0.5 if kind is torch.bool else torch.randn(shape) * 3
+    same(Attention(), (*args, mask))
+
+
+def test_queries_that_no_key_counts_for() -> None:
+    args, mask = qkv(70, 600, 8), torch.ones(70, 600, dtype=torch.bool)
+    mask[3], mask[60, :599], mask[5, 512:], mask[6, :512] = False, False, False, False
+    same(Attention(), (*args, mask))
+    low = torch.zeros(70, 600).masked_fill(~mask, float("-inf"))
+    model = Call(lambda q, k, v, mask: torch.softmax(q @ k.mT + mask, -1) @ v)
+    program = same(model, (*args, low))
+    assert program(*args, low)[:, :, 3].isnan().all()
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(9, 13), (13, 9), (300, 1300)])
+def test_causal_without_a_mask_in_memory(queries: int, keys: int) -> None:
+    args = qkv(queries, keys, 8)
+    program = same(Attention(is_causal=True), args)
+    assert program.memory(*args).arena == 0
+
+
+def test_grouped_queries_without_repeated_keys() -> None:
+    args = qkv(40, 50, 8, heads=(6, 2))
+    program = same(Attention(is_causal=True, enable_gqa=True), args)
+    assert program.memory(*args).arena == 0
+    hand = Call(
+        lambda q, k, v: Attention()(q, *(x[:, :, None].expand(2, 2, 3, 50, 8).reshape(2, 6, 50, 8) for x in (k, v)))
+    )
+    assert same(hand, args).memory(*args).arena == 0
+
+
+def test_scale_and_softcap() -> None:
+    same(Attention(scale=0.7), qkv(9, 13, 8))
+    capped = Call(lambda q, k, v: torch.softmax(torch.tanh(q @ k.mT / 5) * 5, -1) @ v)
+    same(capped, qkv(9, 13, 8), attentions=0)
+
+
+def test_a_window_and_a_bias_by_distance() -> None:
+    def slid(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        distance = torch.arange(70)[:, None] - torch.arange(70)
+        near = (distance >= 0) & (distance < 7)
+        bias = distance.to(torch.float32) * -0.1
+        return torch.softmax((q @ k.mT + bias).masked_fill(~near, float("-inf")), -1) @ v
+
+    args = qkv(70, 70, 8)
+    assert same(Call(slid), args).memory(*args).arena == 0
+
+
+@pytest.mark.parametrize("mask", [None, (2, 1, 11, 11), (11, 11)])
+def test_heads_are_read_and_written_where_they_lie(mask: tuple[int, ...] | None) -> None:
+    model = seeded(lambda: ByHand(4, 24))
+    args = (random(2, 11, 24),) if mask is None else (random(2, 11, 24), random(*mask))
+    program = same(model, args)
+    assert program.memory(*args).arena == 2 * 11 * 24 * 4 * 4  # q, k and v in one, and what goes into the last product
+
+
+def test_weights_that_somebody_wants() -> None:
+    def both(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        weights = torch.softmax(q @ k.mT, -1)
+        return weights @ v, weights
+
+    args = qkv(9, 13, 8)
+    program = hotdesk.compile(Call(both), args)
+    assert recognized(program, *args) == 0
+    torch.testing.assert_close(program(*args), both(*args), rtol=RTOL, atol=ATOL)
+
+
+def test_other_types_stay_as_they_were() -> None:
+    args = tuple(x.double() for x in qkv(9, 13, 8))
+    program = hotdesk.compile(Attention().eval(), args)
+    assert recognized(program, *args) == 0
+    torch.testing.assert_close(program(*args), Attention()(*args))
+
+
+def test_nothing_to_attend_to() -> None:
+    model = Call(lambda q, k, v: torch.softmax(q @ k.mT, -1) @ v)
+    for queries, keys in ((0, 5), (5, 0)):
+        args = qkv(queries, keys, 8)
+        program = hotdesk.compile(model, args)
+        torch.testing.assert_close(program(*args), model(*args))
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_sizes_known_when_called(masked: bool) -> None:
+    batch, length = Dim("batch", min=2, max=64), Dim("length", min=2, max=4096)
+    model = seeded(lambda: ByHand(4, 24)).eval()
+    shapes: dict[str, Any] = {"x": {0: batch, 1: length}} | (
+        {"mask": {0: batch, 2: length, 3: length}} if masked else {}
+    )
+    example = (random(2, 9, 24), random(2, 1, 9, 9)) if masked else (random(2, 9, 24),)
+    program = hotdesk.compile(model, example, dynamic_shapes=shapes)
+    assert recognized(program, *example) == 1
+    for size, count in ((2, 9), (3, 700), (5, 131)):
+        args = (random(size, count, 24), *([random(size, 1, count, count)] if masked else []))
+        with torch.no_grad():
+            torch.testing.assert_close(program(*args), model(*args), rtol=RTOL, atol=1e-5)
+
+
+@pytest.mark.parametrize("length", [1024, 8192])
+def test_memory_grows_with_the_length(length: int) -> None:
+    model = ByHand(2, 8).eval()
+    example = (torch.zeros(1, length, 8),)
+    memory = hotdesk.compile(model, example).memory(*example)
+    assert memory.arena == 4 * 8 * 4 * length  # a matrix of all scores of a head would take 4 · length² bytes
+
+
+def test_the_checker_runs_it() -> None:
+    args = (*qkv(9, 13, 8, heads=(4, 2)), torch.randn(9, 13) > -0.5)
+    program = hotdesk.compile(Attention(enable_gqa=True).eval(), args)
+    report = program.check(*args)
+    assert not report.faults
+    expected = Attention(enable_gqa=True)(*args)
+    torch.testing.assert_close(torch.from_numpy(report.results[0].values), expected, rtol=RTOL, atol=ATOL)
+
+
+TINY = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+
+
+def bert(how: str) -> nn.Module:
+    from transformers import BertConfig, BertModel
+
+    return BertModel(BertConfig(vocab_size=50, **TINY, attn_implementation=how), add_pooling_layer=False)
+
+
+def gpt2(how: str) -> nn.Module:
+    from transformers import GPT2Config, GPT2Model
+
+    small = {"n_embd": 32, "n_layer": 2, "n_head": 4, "vocab_size": 50, "bos_token_id": 0, "eos_token_id": 0}
+    return GPT2Model(GPT2Config(**small, attn_implementation=how))
+
+
+def llama(how: str) -> nn.Module:
+    from transformers import LlamaConfig, LlamaModel
+
+    return LlamaModel(LlamaConfig(vocab_size=50, num_key_value_heads=2, **TINY, attn_implementation=how))
+
+
+def vit(how: str) -> nn.Module:
+    from transformers import ViTConfig, ViTModel
+
+    return ViTModel(ViTConfig(image_size=16, patch_size=4, **TINY, attn_implementation=how), add_pooling_layer=False)
+
+
+def whisper(how: str) -> nn.Module:
+    from transformers import WhisperConfig
+    from transformers.models.whisper.modeling_whisper import WhisperEncoder
+
+    sizes = {"d_model": 32, "encoder_layers": 2, "encoder_attention_heads": 4, "encoder_ffn_dim": 48}
+    return WhisperEncoder(WhisperConfig(num_mel_bins=8, max_source_positions=20, **sizes, attn_implementation=how))
+
+
+@pytest.mark.parametrize("how", ["sdpa", "eager"])
+@pytest.mark.parametrize("make", [bert, gpt2, llama, vit, whisper])
+def test_models_of_transformers(make: Any, how: str) -> None:
+    class Hidden(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = make(how)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            options = {"use_cache": False} if make in (gpt2, llama) else {}
+            return self.model(x, **options).last_hidden_state
+
+    x = {vit: random(2, 3, 16, 16), whisper: random(2, 8, 40)}.get(make, torch.arange(24).reshape(2, 12))
+    model = seeded(Hidden).eval()
+    program = hotdesk.compile(model, (x,))
+    assert recognized(program, x) == 2
+    with torch.no_grad():
+        torch.testing.assert_close(program(x), model(x), rtol=1e-4, atol=1e-5)
