@@ -27,6 +27,7 @@ from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.prepared import prepared_types
 from hotdesk.runtime.products import linked
 from hotdesk.runtime.program import Program
+from hotdesk.runtime.sources import sources_forgotten
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
@@ -98,12 +99,13 @@ def compile(
     options = options or Options()
     options = options if order is None else replace(options, order=order)
     options = options if budget is None else replace(options, budget=budget)
-    log = Log(keep_ir=options.keep_ir)
-    with log.stage("capture"):
-        captured = donating(_capture(model, args, kwargs, dynamic_shapes), donate)
-    log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
-    program = build(captured, log, options)
-    del captured
+    with sources_forgotten():
+        log = Log(keep_ir=options.keep_ir)
+        with log.stage("capture"):
+            captured = donating(_capture(model, args, kwargs, dynamic_shapes), donate)
+        log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
+        program = build(captured, log, options)
+        del captured
     give_back_free_memory()
     return program
 

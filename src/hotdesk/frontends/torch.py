@@ -165,7 +165,11 @@ def _beginning(nodes: list[torch.fx.Node]) -> torch.fx.Graph:
 
 
 def _forget_trace() -> None:
-    """Drops PyTorch's own hold on the graph it traced last: megabytes that would stay for as long as the process."""
+    """Drops PyTorch's own hold on the graph it traced last, and on the ops it knows the sizes of: megabytes that would stay for
+    as long as the process."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental import proxy_tensor
+
+    cast(Any, FakeTensorMode).cache_clear()
 
     cast("dict[int, object]", getattr(proxy_tensor, "_FAKE_TENSOR_ID_TO_PROXY_MAP_FOR_EXPORT", {})).clear()
