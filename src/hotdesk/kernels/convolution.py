@@ -3,7 +3,7 @@
     y[filter, pixel] (+)= w[filter, (channel, taps)] unfolded[(channel, taps), pixel]    for some images and groups
 
 The loops are those of a product (`product`): a block of channels and taps that lets a panel stay in the nearest cache, as many
-filters as stay in the next one, panel by panel of pixels. The unfolded image is never in memory: a panel of it is packed on
+filters as stay in the next ones, panel by panel of pixels. The unfolded image is never in memory: a panel of it is packed on
 the stack just before its use (`convolution_packing`). Weights are read where they lie, those of a filter together.
 
 After Chetlur et al., *cuDNN: Efficient Primitives for Deep Learning*, 2014, whose convolutions unfold while they load a tile.
@@ -50,6 +50,16 @@ def convolution_functions(machine: Machine, element: str) -> str:
     return sweep + unfold_functions(machine, element, Tile.of(machine).vectors) + _alone(machine, element)
 
 
+def most_weights(machine: Machine, element: str) -> int:
+    """How many weights a block of filters may have.
+
+    Panels are packed anew for each block, which costs more than weights that come from the third cache: twice what the second one
+    holds, less the panels.
+    """
+    panels = _PANELS * depth(machine, element) * Tile.of(machine).columns(machine, element)
+    return 2 * machine.l2_bytes // (machine.vector_bytes // machine.lanes(element)) - panels
+
+
 def _even(f: VectorBuilder, size: Index, most: Index) -> Index:
     """The length, at least 1, of as few parts of much the same length as there can be, none longer than `most`."""
     return f.maximum(1, f.ceildiv(size, f.maximum(1, f.ceildiv(size, most))))
@@ -76,9 +86,7 @@ def _alone(machine: Machine, element: str) -> str:
     most = f.select(whole, f.floordiv(deepest, f.mul(across, down)), 1)
     several = _even(f, a["channels"], most)
     at_once = f.mul(panels_at_once(f, f.mul(down, across), _PANELS), wide)
-    # As many filters as fit the second cache beside the panels: of a few channels, more than of many.
-    cached = machine.l2_bytes // (machine.vector_bytes // machine.lanes(element)) - _PANELS * deepest * wide
-    fitting = f.floordiv(cached, f.mul(f.mul(several, down), across))
+    fitting = f.floordiv(most_weights(machine, element), f.mul(f.mul(several, down), across))
     height = _even(f, a["filters"], f.mul(f.maximum(1, f.floordiv(fitting, tile.rows)), tile.rows))
     kind = f"memref<{element}>"
 

@@ -16,10 +16,10 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS
+from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, most_weights
 from hotdesk.kernels.convolution_packing import MOST_TAPS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
-from hotdesk.kernels.product import block_rows, depth
+from hotdesk.kernels.product import depth
 from hotdesk.runtime.products import CommonCode, compile_convolutions, compile_products
 from hotdesk.runtime.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
@@ -219,7 +219,7 @@ def test_blocks_are_several() -> None:
     """What the small caches and the cases of several blocks are for."""
     case = CASES["several blocks of filters"]
     assert depth(SMALL, "f32") < case.channels * 9
-    assert block_rows(SMALL, "f32") < case.filters
+    assert most_weights(SMALL, "f32") // (depth(SMALL, "f32") // 2) < case.filters
     assert depth(host(), "f32") < CASES["a window of several depths"].window[0] * 29
 
 
