@@ -228,8 +228,11 @@ def verdict(found: Found) -> str:
     return "right and refused" if worst in ("refused", "export fails") and "right" in kinds else worst
 
 
-def page(results: dict[str, dict[str, Found]], count: int) -> str:
-    """The page: a table of operators by outcome, and for all that are not right what is said of them."""
+def page(results: dict[str, dict[str, Found]], count: int, untried: dict[str, int]) -> str:
+    """The page: a table of operators by outcome, and for all that are not right what is said of them.
+
+    `untried` are the operators that nothing is recorded of, by element type.
+    """
     import torch
 
     columns = ("right", "right and refused", "refused", "export fails", "wrong", "crash", "hang", "raw")
@@ -240,17 +243,18 @@ def page(results: dict[str, dict[str, Found]], count: int) -> str:
         "(`torch.testing._internal.common_methods_invocations.op_db`) through `hotdesk.compile`:",
         f"PyTorch {torch.__version__.partition('+')[0]}, the first {count} samples of each operator and type, results compared",
         f"with eager PyTorch (relative {RTOL}, absolute {ATOL}; NaN, element type and shape equal). Random and uninitialised",
-        "results, sparse tensors and what runs on GPUs alone are left out.",
+        "results, sparse tensors and what runs on GPUs alone are left out. What is *refused* raises a `HotdeskError` that names",
+        "the op and the reason.",
         "",
-        "| element type | operators | " + " | ".join(columns) + " | right, in % |",
-        "|---" * (len(columns) + 3) + "|",
+        "| element type | operators | " + " | ".join(columns) + " | right, in % | not tried |",
+        "|---" * (len(columns) + 4) + "|",
     ]
     verdicts = {dtype: {name: verdict(each) for name, each in found.items()} for dtype, found in results.items()}
     for dtype, by_name in verdicts.items():
         counted = [kind for kind in by_name.values() if kind != "no sample"]
         row = [str(counted.count(column)) for column in columns]
         share = 100 * (counted.count("right") + counted.count("right and refused")) / max(1, len(counted))
-        lines.append(f"| {dtype} | {len(counted)} | {' | '.join(row)} | {share:.1f} |")
+        lines.append(f"| {dtype} | {len(counted)} | {' | '.join(row)} | {share:.1f} | {untried[dtype]} |")
     for dtype, by_name in verdicts.items():
         lines += ["", f"## {dtype}"]
         for column in columns[1:]:
@@ -268,7 +272,12 @@ def _said(found: Found) -> str:
     import re
 
     worst = min((entry for entry in found if entry[1] in ORDER), key=lambda entry: ORDER.index(entry[1]))
-    return re.sub(r" \((/[^)]*):\d+\)|\. [^.[]*?(?= \[HD)", "", worst[2]).replace("|", "\\|")
+    said = re.sub(r" \((/[^)]*):\d+\)", "", worst[2])
+    return re.sub(rf"\.+ (?:{_HINTS}).*?(?= \[HD\d+\]|$)", "", said).replace("|", "\\|")
+
+
+_HINTS = "Replace it|Rewrite it|Draw them|Call `|Convert it|Compile once|`torch.export"
+"""How the hints of refusals begin, which are the same for many."""
 
 
 def main() -> None:
@@ -290,17 +299,15 @@ def main() -> None:
     record.parent.mkdir(parents=True, exist_ok=True)
     if options.again:
         record.unlink(missing_ok=True)
-    dtypes = options.dtypes.split(",")
-    for dtype in dtypes:
-        supported = [name for name, op in known if getattr(torch, dtype) in op.supported_dtypes("cpu")]
+    supported = {d: [name for name, op in known if getattr(torch, d) in op.supported_dtypes("cpu")] for d in DTYPES}
+    for dtype in options.dtypes.split(","):
         done = recorded(record, options.samples).get(dtype, {})
-        names = [name for name in supported if (name in wanted if wanted else name not in done)]
+        names = [name for name in supported[dtype] if (name in wanted if wanted else name not in done)]
         go_through(dtype, names, options.samples, record)
     found = recorded(record, options.samples)
-    ordered = {dtype: [name for name, _ in known if name in found.get(dtype, {})] for dtype in DTYPES}
-    PAGE.write_text(
-        page({dtype: {name: found[dtype][name] for name in names} for dtype, names in ordered.items()}, options.samples)
-    )
+    results = {d: {name: found[d][name] for name in supported[d] if name in found[d]} for d in DTYPES if d in found}
+    untried = {d: len(supported[d]) - len(each) for d, each in results.items()}
+    PAGE.write_text(page(results, options.samples, untried))
     return None
 
 

@@ -66,7 +66,7 @@ def refusals() -> Generator[None]:
             raise DataDependentShapeError(
                 "a size or a branch depends on the values of a tensor",
                 expected="sizes that follow from the sizes of the arguments",
-                got=message,
+                got="one that is known only when the program runs" if re.search(r"\bu\d+\b", message) else message,
                 where=where,
                 hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
             ) from error
