@@ -22,7 +22,7 @@ KIB = 1024
 
 
 class Attention(nn.Module):
-    """Scores of two heads in two batches are the peak."""
+    """Scores of two heads in two batches are the peak: they are capped, so the attention is not computed block by block."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +31,11 @@ class Attention(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         batch, length, width = x.shape
         query, key, value = self.qkv(x).view(batch, length, 3, 2, 8).permute(2, 0, 3, 1, 4).unbind(0)
-        return (torch.softmax(query @ key.transpose(-1, -2), -1) @ value).transpose(1, 2).reshape(batch, length, width)
+        return (
+            (torch.softmax(torch.tanh(query @ key.transpose(-1, -2)), -1) @ value)
+            .transpose(1, 2)
+            .reshape(batch, length, width)
+        )
 
 
 def mlp() -> nn.Module:
@@ -65,7 +69,7 @@ def spent(program: hotdesk.Program) -> list[Decision]:
 CASES: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], int, Any, int, str, str]] = {
     "mlp in 2": (mlp, (64, 16), 68 * KIB, "40 KiB", 36 * KIB, "split", "in 2 parts: 3 operations more"),
     "mlp in 4": (mlp, (64, 16), 68 * KIB, 20 * KIB, 20 * KIB, "split", "in 4 parts: 9 operations more"),
-    "attention": (Attention, (2, 64, 16), 104 * KIB, "80KiB", 72 * KIB, "split", "in 2 parts: 8 operations more"),
+    "attention": (Attention, (2, 64, 16), 104 * KIB, "80KiB", 72 * KIB, "split", "in 2 parts: 9 operations more"),
 }
 
 

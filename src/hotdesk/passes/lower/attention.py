@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import constant_of, defining_op
-from hotdesk.kernels.attention import ScoreOp, Scoring
+from hotdesk.passes.lower.attention_kernel import ScoreOp, Scoring
 
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 _LESS, _LESS_OR_EQUAL, _GREATER, _GREATER_OR_EQUAL = (2, 6), (3, 7), (4, 8), (5, 9)

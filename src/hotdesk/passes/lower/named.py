@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import int_array
-from hotdesk.kernels.attention import AttentionSpec, attention
 from hotdesk.kernels.machine import host
 from hotdesk.kernels.text import KernelText
 from hotdesk.passes.lower.attention import scoring
+from hotdesk.passes.lower.attention_kernel import AttentionSpec, attention
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace_bytes
 from hotdesk.passes.lower.loops_kernel import disjoint
