@@ -26,10 +26,10 @@ def problems(draw: st.DrawFn, most: int = 7) -> ScheduleProblem:
         results = range(len(sizes), len(sizes) + draw(st.sampled_from((0, 1, 1, 1, 2))))
         sizes.extend(draw(st.sampled_from((0, 1, 2, 3, 5, 8))) for _ in results)
         pairs = [(r, o) for r in results for o in operands if sizes[r] == sizes[o]]
-        takeovers = tuple(pair for pair in pairs if draw(st.booleans()))
+        displacements = tuple(pair for pair in pairs if draw(st.booleans()))
         after = draw(st.sets(st.integers(0, number - 1), max_size=1)) if number else set[int]()
         scratch = draw(st.sampled_from((0, 0, 0, 3)))
-        tasks.append(Task(tuple(operands), tuple(results), takeovers, tuple(after), scratch))
+        tasks.append(Task(tuple(operands), tuple(results), displacements, tuple(after), scratch))
     kept = draw(st.sets(st.sampled_from(range(len(sizes))), max_size=2)) if sizes else set[int]()
     return ScheduleProblem(tuple(tasks), tuple(sizes), frozenset(kept))
 

@@ -1,1 +1,10 @@
-"""Which results overwrite their operands, and what is copied where that must not be."""
+"""Which results overwrite their operands, and what is copied where that must not be.
+
+Read first `inplace.py`, the rules and their order, then `places.py`, which values share memory, and `interference.py`, when they
+must not. What lies where: `occupants.py`, `occupancy.py`, `locations.py`, `sources.py`, `separation.py`. What is asked of an op:
+`access.py`, `conflicts.py`, `displacement.py`, `destination_decisions.py`. Control flow, as coalescing of phis and parallel
+copies (Boissinot et al., 2009): `flow_edges.py`, `flow_copies.py`, `merges.py`; loops in `region_loops.py` and `block_loops.py`
+with `loop_entry.py`, `coalesced_arguments.py`, `pointer_moves.py`, `buffer_swaps.py` and `copy_cycles.py`. Searches around the
+whole, each of which analyses a function again and keeps what copies less: `merge_search.py`, `writes_given_up.py`,
+`copied_slices.py`.
+"""

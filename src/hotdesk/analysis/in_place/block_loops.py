@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from hotdesk.analysis.in_place.entering import givers, lend, traded
 from hotdesk.analysis.in_place.interference import Conflict
+from hotdesk.analysis.in_place.loop_entry import givers, lend, why_not_swapped
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
@@ -118,7 +118,7 @@ class BlockLoop:
             taken.add(source)
             places.move((edge.source, edge.target))
             for argument in self._arguments_in(source):
-                places.trades.add(argument, edge.target)
+                places.swaps.add(argument, edge.target)
 
     def _choose(self, target: int) -> None:
         """Lets an argument lie wherever what it gets lies, if nobody writes over it."""
@@ -140,7 +140,7 @@ class BlockLoop:
     def _enter(self, edge: FlowEdge, giving: frozenset[int]) -> bool:
         """Whether what enters the first iteration lies in the place of the argument."""
         places = self._places
-        conflict = places.may_join(edge.source, edge.target) or traded(self._function, places, edge, giving)
+        conflict = places.may_join(edge.source, edge.target) or why_not_swapped(self._function, places, edge, giving)
         if conflict is None:
             places.join(edge.source, edge.target)
         else:

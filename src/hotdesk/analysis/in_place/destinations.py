@@ -1,9 +1,9 @@
 """Which destinations without contents give way to an operand that dies there, for a whole function.
 
-Each op is decided by itself, from the top (`takeovers`), with what control flow passes forward known. What comes round a loop is
-not decided by then: a result that lies with one argument of a loop cannot lie with another one, to which it may be handed. So a
-function with loops or branches is analysed with the destinations that were chosen and with its own; a loop that would copy more
-bytes keeps its own, and a function that still would keeps all of them.
+Each op is decided by itself, from the top (`destination_decisions`), with what control flow passes forward known. What comes
+round a loop is not decided by then: a result that lies with one argument of a loop cannot lie with another one, to which it may
+be handed. So a function with loops or branches is analysed with the destinations that were chosen and with its own; a loop that
+would copy more bytes keeps its own, and a function that still would keeps all of them.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from hotdesk.analysis.in_place.copied_bytes import copied_bytes
+from hotdesk.analysis.in_place.destination_decisions import decide_destination
+from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.inplace import analyse_in_place
-from hotdesk.analysis.in_place.passing import Passing
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.in_place.takeovers import take_over
 from hotdesk.analysis.tensors.endings import returned_groups
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.analysis.tensors.readers import Readers
@@ -43,12 +43,12 @@ def choose_destinations(function: FunctionRecord, *, apart: bool = True) -> Dest
 def _dying(function: FunctionRecord, *, apart: bool) -> Destinations:
     readers = Readers(function)
     places = Places(function, readers)
-    Passing(function, places, readers).pass_forward()
+    FlowCopies(function, places, readers).pass_forward()
     lent = returned_groups(function, readers, overwritten=True) if apart else frozenset[int]()
     return {
         (taken.op, taken.operand): taken.value
         for op in function.ops
-        for taken in take_over(function, op, places, readers, lent)
+        for taken in decide_destination(function, op, places, readers, lent)
         if taken.fresh and taken.value is not None
     }
 

@@ -1,7 +1,7 @@
 """Which results overwrite their operands, and where what control flow passes on is copied.
 
 1. A value that a branch yields, that is selected, or that a loop hands to its results is passed on as it lies: no copy. It may
-   come to be in one of several places. Where that would cost a copy later, it is *gathered* (`gathering`): it has a place of
+   come to be in one of several places. Where that would cost a copy later, it is *merged* (`merges`): it has a place of
    its own, and what does not fit in there is copied on its path alone.
 2. What an op overwrites for itself alone is decided first: it gets a copy if anybody wants the contents later. Then
    every tied operand is decided once, in the order a heuristic gives: its op writes in place iff the operand's memory may be
@@ -23,11 +23,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hotdesk.analysis.in_place.displacement import find_displacement
+from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
-from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED, Apart
 from hotdesk.analysis.in_place.interference import Clash
+from hotdesk.analysis.in_place.merges import NOTHING_MERGED, Apart
 from hotdesk.analysis.in_place.orders import Tie, top_down
-from hotdesk.analysis.in_place.passing import Passing
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.reuse import Reuse
 from hotdesk.analysis.tensors.extents import WHOLE
@@ -36,7 +36,7 @@ from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
 
-NOTHING_SPARED: Mapping[tuple[int, int], Reason] = {}
+NONE_GIVEN_UP: Mapping[tuple[int, int], Reason] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class OperandDecision:
 class InPlaceAnalysis:
     """The decisions of a function in program order, by (op, operand) too, and of what is passed on.
 
-    `gathered` are the values that are one of several, in memory of their own; `slices` those ops whose slice is copied, each with
+    `merged` are the values that are one of several, in memory of their own; `slices` those ops whose slice is copied, each with
     what would be read too late otherwise, if that is why (`copied_slices`).
     """
 
@@ -72,7 +72,7 @@ class InPlaceAnalysis:
     flows: dict[FlowEdge, FlowDecision]
     places: Places
     readers: Readers
-    gathered: frozenset[int] = frozenset()
+    merged: frozenset[int] = frozenset()
     slices: Mapping[int, Clash | None] = field(default_factory=dict[int, Clash | None])
 
 
@@ -81,24 +81,24 @@ def analyse_in_place(
     order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
     *,
     copy_before_write: bool = False,
-    gathered: Mapping[int, Apart] = NOTHING_GATHERED,
+    merged: Mapping[int, Apart] = NOTHING_MERGED,
     readers: Readers | None = None,
     anew: bool = False,
-    spared: Mapping[tuple[int, int], Reason] = NOTHING_SPARED,
+    given_up: Mapping[tuple[int, int], Reason] = NONE_GIVEN_UP,
 ) -> InPlaceAnalysis:
     """Decides every tied operand and everything that control flow passes on.
 
     Args:
         copy_before_write: no operand with contents is overwritten, whoever reads it.
-        gathered: values that are one of several, in memory of their own (`gathering`).
+        merged: values that are one of several, in memory of their own (`merges`).
         readers: who reads what in the function, if that is known already.
-        anew: loops may yield memory that an iteration made (`passing`).
-        spared: operands that ops overwrite unread and are not written over, as (op, operand), and why (`given_results`).
+        anew: loops may yield memory that an iteration made (`flow_copies`).
+        given_up: operands that ops overwrite unread and are not written over, as (op, operand), and why (`writes_given_up`).
     """
     readers = Readers(function) if readers is None else readers
     places = Places(function, readers)
-    passing = Passing(function, places, readers, gathered, anew=anew)
-    passing.pass_forward()
+    flows = FlowCopies(function, places, readers, merged, anew=anew)
+    flows.pass_forward()
     ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
     clobbers = [(op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]
     if copy_before_write:
@@ -108,8 +108,8 @@ def analyse_in_place(
     else:
         found = [_overwrite(places, readers, op, operand) for op, operand in clobbers]
         found.extend(
-            OperandDecision(op.number, operand, False, spared[op.number, operand])
-            if (op.number, operand) in spared
+            OperandDecision(op.number, operand, False, given_up[op.number, operand])
+            if (op.number, operand) in given_up
             else _decide(function, places, readers, op, operand, result)
             for op, operand, result in order(ties)
         )
@@ -119,12 +119,12 @@ def analyse_in_place(
         result = dict(op.facts.ties).get(decision.operand)
         if result is not None and (decision.fresh or not decision.in_place):
             places.make(op.results[result])
-    passing.pass_around()
+    flows.pass_around()
     if not copy_before_write:
         found = _reused(function, found, Reuse(function, places, readers))
     by_operand = {(d.op, d.operand): d for d in found}
-    apart = frozenset(gathered) - passing.gathering.failed
-    return InPlaceAnalysis(tuple(found), by_operand, passing.decisions, places, readers, apart)
+    apart = frozenset(merged) - flows.merges.failed
+    return InPlaceAnalysis(tuple(found), by_operand, flows.decisions, places, readers, apart)
 
 
 def _reused(function: FunctionRecord, decisions: list[OperandDecision], reuse: Reuse) -> list[OperandDecision]:

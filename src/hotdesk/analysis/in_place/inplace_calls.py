@@ -1,7 +1,7 @@
 """Which calls can have their results written over arguments that die there, and which functions must be able to do so.
 
-An op in destination-passing style overwrites an operand by the rules of `takeovers`. Of a `func.call`, result r overwrites
-argument a iff
+An op in destination-passing style overwrites an operand by the rules of `destination_decisions`. Of a `func.call`, result r
+overwrites argument a iff
 
 1. the callee has a body, and does not call itself, directly or through others (`no-body`, `recursive-call`, `not-analysed`);
 2. a and r have one type, and the caller may write a's memory: it is a whole buffer, no constant, and no argument of the caller's
@@ -20,9 +20,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.passing import Passing
+from hotdesk.analysis.in_place.destination_decisions import DestinationDecision, decide_destination
+from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.in_place.takeovers import Takeover, take_over
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
@@ -45,13 +45,13 @@ class FunctionPlan:
 
     Attributes:
         record: the function as it was read.
-        takeovers: one for each result, in program order; of a `func.call`, `operand` is `NOT_A_TENSOR` where none has its type.
+        choices: one for each result, in program order; of a `func.call`, `operand` is `NOT_A_TENSOR` where none has its type.
         given: the arguments that each call of a function gives away, by op; calls that give none are not in it.
         held: the result that lies in an argument when the function returns, by argument.
     """
 
     record: FunctionRecord
-    takeovers: tuple[Takeover, ...]
+    choices: tuple[DestinationDecision, ...]
     given: Mapping[int, Given]
     held: Mapping[int, int]
 
@@ -96,21 +96,21 @@ class CallPlans:
         supposed = self._supposing(replace(record, writable_arguments=writable))
         readers = Readers(supposed)
         places = Places(supposed, readers)
-        passing = Passing(supposed, places, readers)
-        passing.pass_forward()
-        takeovers: list[Takeover] = []
+        flows = FlowCopies(supposed, places, readers)
+        flows.pass_forward()
+        choices: list[DestinationDecision] = []
         gifts: dict[int, Given] = {}
         for op in supposed.ops:
             if op.name == CALL:
                 found = self._call(supposed, op, places, readers)
                 gifts[op.number] = frozenset(taken.operand for taken in found if taken.value is not None)
             else:
-                found = take_over(supposed, op, places, readers)
-            takeovers.extend(found)
-        passing.pass_around()
+                found = decide_destination(supposed, op, places, readers)
+            choices.extend(found)
+        flows.pass_around()
         held = _held(supposed, places)
         gifts = {number: gift for number, gift in gifts.items() if gift}
-        return FunctionPlan(record, tuple(takeovers), gifts, held)
+        return FunctionPlan(record, tuple(choices), gifts, held)
 
     def _supposing(self, function: FunctionRecord) -> FunctionRecord:
         """The function as if each of its calls wrote results over all arguments that die there and that its callee can use."""
@@ -136,22 +136,24 @@ class CallPlans:
             given = frozenset(used)
         return {}
 
-    def _call(self, function: FunctionRecord, op: OpRecord, places: Places, readers: Readers) -> list[Takeover]:
+    def _call(
+        self, function: FunctionRecord, op: OpRecord, places: Places, readers: Readers
+    ) -> list[DestinationDecision]:
         chosen: dict[int, int] = {}
-        refused: dict[int, Takeover] = {}
+        refused: dict[int, DestinationDecision] = {}
         for operand, result in op.facts.ties:
             value = op.operands[operand]
             conflict = places.conflict(op, operand, value, result)
             if conflict is None:
                 chosen[operand] = result
             else:
-                refused[result] = Takeover(op.number, operand, result, None, conflict.reason, conflict.op)
-        taken: dict[int, Takeover] = {}
+                refused[result] = DestinationDecision(op.number, operand, result, None, conflict.reason, conflict.op)
+        taken: dict[int, DestinationDecision] = {}
         for operand, result in self._usable(callee_name(op.operation), frozenset(chosen)).items() if chosen else ():
             value = op.operands[operand]
             if chosen[operand] == result and places.conflict(op, operand, value, result) is None:
                 places.join(value, op.results[result])
-                taken[result] = Takeover(op.number, operand, result, value, Reason.DIES_HERE)
+                taken[result] = DestinationDecision(op.number, operand, result, value, Reason.DIES_HERE)
         results = [number for number, value in enumerate(op.results) if value != NOT_A_TENSOR]
         reason = self.why_not(op)
         return [
@@ -180,19 +182,19 @@ def _refusal(
 
 def _closest(
     function: FunctionRecord, op: OpRecord, result: int, unknown: Reason | None, places: Places, readers: Readers
-) -> Takeover:
+) -> DestinationDecision:
     """Why no argument of a call is overwritten: what is said of the callee, or of the first argument of the result's type."""
     wanted = function.values[op.results[result]].value.type
     alike = [n for n, v in enumerate(op.operands) if v != NOT_A_TENSOR and function.values[v].value.type == wanted]
     if not alike:
-        return Takeover(op.number, NOT_A_TENSOR, result, None, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE)
+        return DestinationDecision(op.number, NOT_A_TENSOR, result, None, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE)
     found = [(number, _refusal(function, op, number, places, readers)) for number in alike]
     operand = next((number for number, refusal in found if refusal is None), None)
     if operand is not None:
-        return Takeover(op.number, operand, result, None, unknown or Reason.CALLEE_KEEPS_ARGUMENT)
+        return DestinationDecision(op.number, operand, result, None, unknown or Reason.CALLEE_KEEPS_ARGUMENT)
     number, refusal = found[0]
     assert refusal is not None
-    return Takeover(op.number, number, result, None, *refusal)
+    return DestinationDecision(op.number, number, result, None, *refusal)
 
 
 def _held(function: FunctionRecord, places: Places) -> dict[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
+from hotdesk.analysis.in_place.buffer_swaps import BufferSwaps
 from hotdesk.analysis.in_place.interference import Interference
 from hotdesk.analysis.in_place.locations import JoinedPlaces, Locations, only
 from hotdesk.analysis.in_place.occupants import (
@@ -18,7 +19,6 @@ from hotdesk.analysis.in_place.occupants import (
 )
 from hotdesk.analysis.in_place.separation import Separation
 from hotdesk.analysis.in_place.sources import Sources
-from hotdesk.analysis.in_place.trades import Trades
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
@@ -32,7 +32,7 @@ class Occupancy:
     Attributes:
         read_only: why a place must not be written.
         undecided: values that come round a loop, of which it is not decided yet what they lie with (`come_round`).
-        trades: which of those that move give their memory to others.
+        swaps: which of those that move give their memory to others.
     """
 
     def __init__(self, function: FunctionRecord, readers: Readers) -> None:
@@ -49,7 +49,7 @@ class Occupancy:
         self._moving: set[int] = set()
         self._sources = Sources(function, readers)
         joined = self._joined  # and not self: reference counts free all of it then
-        self.trades = Trades(lambda value: joined.find(readers.root[value]))
+        self.swaps = BufferSwaps(lambda value: joined.find(readers.root[value]))
         writers = writers_of(function)
         for value in function.values:
             if readers.root[value.number] == value.number:
@@ -144,7 +144,7 @@ class Occupancy:
 
     def is_written_later(self, value: int) -> bool:
         """Whether anything is written into memory that a value lies in, there or where loops lead it to."""
-        return any(map(self.is_written, (value, *self.trades.led_to(value))))
+        return any(map(self.is_written, (value, *self.swaps.led_to(value))))
 
     def occupants(self, place: int) -> tuple[Occupant, ...]:
         return tuple(self._occupants.get(self.find(place), ()))
@@ -216,7 +216,7 @@ class Occupancy:
         self._joined.unite(a, b)
         self._separation.unite(a, b)
         self._sources.unite(a, b)
-        self.trades.unite(a, b)
+        self.swaps.unite(a, b)
         for occupant in self._occupants.pop(a):
             self._insert(b, occupant)
         if reason is not None:

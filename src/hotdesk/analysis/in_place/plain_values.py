@@ -14,8 +14,8 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.in_place.destination_decisions import decide_destination
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.in_place.takeovers import take_over
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
@@ -154,7 +154,7 @@ def in_place_candidates(function: ir.Operation | ir.Module) -> dict[str, Candida
             large = [v for v in dying if _not_less(record.values[v].bytes, wanted.bytes)]
             exact = [v for v in large if _alike(record, v, op.results[result])]
             found[names[wanted.number]] = Candidates(tuple(names[v] for v in exact), tuple(names[v] for v in large))
-        take_over(record, op, places, readers)
+        decide_destination(record, op, places, readers)
     return found
 
 

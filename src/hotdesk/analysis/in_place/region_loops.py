@@ -2,22 +2,22 @@
 
 A tensor that may come round larger or smaller than it went in has memory of its own each time. So has one that would be copied,
 where loops may yield new memory and an iteration makes some for it alone, or keeps for a condition what it has, or makes some for
-several arguments that may share it (`handed_together`). Then it gives away the memory that it had (`handed_down`). Its place
-stands for one buffer now and another one later, as do the places of arguments that change places among themselves; all that is
-made there anew has memory of its own.
+several arguments that may share it (`coalesced_arguments`). Then it gives away the memory that it had (`pointer_moves`). Its
+place stands for one buffer now and another one later, as do the places of arguments that change places among themselves; all that
+is made there anew has memory of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from hotdesk.analysis.in_place.circles import broken
-from hotdesk.analysis.in_place.entering import givers, lend, traded
+from hotdesk.analysis.in_place.coalesced_arguments import coalesced_arguments, stays
+from hotdesk.analysis.in_place.copy_cycles import cycle_breakers
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
-from hotdesk.analysis.in_place.handed_down import handed_down
-from hotdesk.analysis.in_place.handed_together import handed_together, stays
 from hotdesk.analysis.in_place.interference import Conflict
+from hotdesk.analysis.in_place.loop_entry import givers, lend, why_not_swapped
 from hotdesk.analysis.in_place.places import Places
+from hotdesk.analysis.in_place.pointer_moves import pointer_moves
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.explain import Reason
@@ -73,7 +73,7 @@ class RegionLoop:
         if self._anew:
             self._hand_down()
             copied = [edge for edge in self._yielded if self.decisions[edge].copied]
-            fresh = broken(self._places, self._needed, copied, self._entering, results)
+            fresh = cycle_breakers(self._places, self._needed, copied, self._entering, results)
             self._places.move(edge.target for edge in fresh)
         entered = {edge.target for edge in self._entering}
         for edge in self._yielded:
@@ -118,7 +118,7 @@ class RegionLoop:
         for target in found:
             giver = leads[target]
             if giver is not None:
-                self._places.trades.add(giver, target)
+                self._places.swaps.add(giver, target)
         self._places.move(found)
         return frozenset(found)
 
@@ -151,7 +151,7 @@ class RegionLoop:
     def _hand_on_together(self, yielded: list[FlowEdge], results: dict[int, int]) -> None:
         """Hands on what an iteration made for several arguments, if they may have one buffer."""
         free = [edge for edge in yielded if edge not in self.decisions and (self._anew or self._changes_size(edge))]
-        for edges in handed_together(self._places, free, results, self._taken):
+        for edges in coalesced_arguments(self._places, free, results, self._taken):
             self._places.move(edge.target for edge in edges)
             for edge in edges:
                 if stays(self._places, edge):
@@ -163,10 +163,10 @@ class RegionLoop:
         """Hands on memory of arguments that get new memory themselves, to others that would be copied."""
         copied = [edge for edge in self._yielded if self.decisions[edge].copied]
         kept = [edge for edge in self._yielded if not self.decisions[edge].copied]
-        for edge, arguments in handed_down(self._function, self._places, copied, kept, self._taken):
+        for edge, arguments in pointer_moves(self._function, self._places, copied, kept, self._taken):
             self._places.move((edge.target,))
             for argument in arguments:
-                self._places.trades.add(argument, edge.target)
+                self._places.swaps.add(argument, edge.target)
             self._hand_on(edge, Reason.ARGUMENT_AS_IS)
 
     def _handed_on(self, edge: FlowEdge) -> Conflict | None:
@@ -234,7 +234,9 @@ class RegionLoop:
             if self._is_idle(edge):
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
                 continue
-            conflict = places.may_join(edge.source, edge.target) or traded(self._function, places, edge, giving)
+            conflict = places.may_join(edge.source, edge.target) or why_not_swapped(
+                self._function, places, edge, giving
+            )
             if conflict is None and len(edges) > 1 and not places.is_written(edge.target):
                 begins.append(edge.source)
                 self.decisions[edge] = FlowDecision.of(edge, None)

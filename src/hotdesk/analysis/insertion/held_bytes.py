@@ -105,7 +105,7 @@ class _Step:
         self.dying = {value: problem.sizes[value] for value in dying}
         self.made = {value: problem.sizes[value] for value in task.results}
         self.over: dict[int, int] = {}
-        for result, operand in task.takeovers:
+        for result, operand in task.displacements:
             if operand in self.dying and operand not in self.over.values():
                 self.over.setdefault(result, operand)
         self.held = level + sum(size for value, size in self.made.items() if value not in self.over) + task.scratch

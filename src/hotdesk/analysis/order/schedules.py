@@ -6,9 +6,9 @@ Operations that make no buffer (views, scalars, constants, `tensor.empty`) are n
 2. Operations with effects keep their order, and what stood below one stays below it: a check may protect it.
 3. Nothing crosses an operation that works on memory, or of which nothing is known, in either direction.
 
-Sizes and takeovers are an estimate of what bufferization will do: a tied operand that dies gives its memory to the result, and so
-does one that is read element by element if the destination has no contents. An argument that may not be overwritten, and what is
-returned in the caller's memory, counts as nothing; so does a chain of results that ends there.
+Sizes and displacements are an estimate of what bufferization will do: a tied operand that dies gives its memory to the result,
+and so does one that is read element by element if the destination has no contents. An argument that may not be overwritten, and
+what is returned in the caller's memory, counts as nothing; so does a chain of results that ends there.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class _Open:
 
     operands: tuple[int, ...]
     results: tuple[int, ...]
-    takeovers: list[tuple[int, int]]
+    displacements: list[tuple[int, int]]
     after: set[int]
     scratch: int
 
@@ -139,7 +139,7 @@ class _Reading:
             Task(
                 task.operands,
                 task.results,
-                tuple((r, o) for r, o in task.takeovers if sizes[r] == sizes[o]),
+                tuple((r, o) for r, o in task.displacements if sizes[r] == sizes[o]),
                 tuple(sorted(task.after)),
                 task.scratch,
             )
@@ -174,7 +174,7 @@ class _Reading:
         used = dict.fromkeys(value for each in inside for value in (*each.operands, *each.captured))
         operands = tuple(dict.fromkeys(self._roots[value][0] for value in used if value in self._roots))
         results = {i: self._add(value) for i, value in enumerate(op.results) if value != NOT_A_TENSOR}
-        takeovers = [
+        displacements = [
             (results[result], root) for operand, result in _hosts(op, self._unset)
             if (root := self._whole(op.operands[operand], op.results[result])) is not None
         ]  # fmt: skip
@@ -182,7 +182,7 @@ class _Reading:
         return _Open(
             operands,
             tuple(results.values()),
-            list(dict.fromkeys(takeovers)),
+            list(dict.fromkeys(displacements)),
             {*behind, *fixed},
             self._inner.get(op.number, 0),
         )
@@ -214,7 +214,7 @@ class _Reading:
                 readers[value] = readers.get(value, 0) + 1
         for task in reversed(self._tasks.values()):
             for result in task.results:
-                hosts = (o for r, o in task.takeovers if r == result and readers[o] == 1 and o not in kept)
+                hosts = (o for r, o in task.displacements if r == result and readers[o] == 1 and o not in kept)
                 host = next(hosts, None) if result in lent else None
                 lent.update(() if host is None else (host,))
         return kept, lent

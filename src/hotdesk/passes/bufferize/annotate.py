@@ -16,8 +16,8 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.access import Access, argument_access
 from hotdesk.analysis.in_place.copied_slices import copy_slices
-from hotdesk.analysis.in_place.gathered import analyse_gathered
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.in_place.merge_search import analyse_with_merges
 from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
@@ -36,7 +36,7 @@ class AnnotateInPlace(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in all_functions(module):
-            record, analysis = copy_slices(read_function(function), analyse_gathered)
+            record, analysis = copy_slices(read_function(function), analyse_with_merges)
             for op in record.ops:
                 if op.facts.ties:
                     op.operation.attributes[ATTRIBUTE] = _entries(op, analysis)

@@ -1,6 +1,6 @@
 """What enters and leaves regions and blocks, as memrefs: handed on as they are, or copied where the analysis says so.
 
-A terminator copies all that it has to copy before anything is overwritten that is still to be copied; what goes round in a circle
+A terminator copies all that it has to copy before anything is overwritten that is still to be copied; what goes round in a cycle
 is set aside once.
 """
 
@@ -38,7 +38,7 @@ class Crossing:
         self._record = record
         self._places = analysis.places
         self._needed = analysis.readers.needed
-        self._gathered = analysis.gathered
+        self._merged = analysis.merged
         self._memrefs = memrefs
         self._deciding = deciding
         self._edges: dict[tuple[int, int], list[FlowDecision]] = {}
@@ -114,7 +114,7 @@ class Crossing:
         """Copies what waits to where it belongs, in front of a terminator."""
         while waiting:
             ready = next((each for each in waiting if not self._overwrites_another(each, waiting)), None)
-            if ready is None:  # they go round in a circle
+            if ready is None:  # they go round in a cycle
                 staged = waiting[0]
                 other = next(each for each in waiting if each is not staged and self._meets(staged, each))
                 other.memref = copied(other.memref, op)
@@ -124,14 +124,14 @@ class Crossing:
             destination = self._arrival(ready, op)
             if not self._is_needed(self._memrefs.current, ready.edge.operand):
                 continue
-            before = on_way(op, ready.edge.operand) if ready.edge.target in self._gathered else op
+            before = on_way(op, ready.edge.operand) if ready.edge.target in self._merged else op
             elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), before)
 
     def _arrival(self, passing: _Passing, op: ir.Operation) -> ir.Value:
-        """Where something is copied: the memref of a loop's argument or of a gathered value, or a new one for another block's."""
+        """Where something is copied: the memref of a loop's argument or of a merged value, or a new one for another block's."""
         target = passing.edge.target
         passing.destination = self._entered.get(target)
-        if target in self._gathered:
+        if target in self._merged:
             sizes = dynamic_dims(passing.memref, op)
             passing.destination = self._memrefs.written(target, sizes, self._memrefs.current)
         elif passing.destination is None:
@@ -147,7 +147,7 @@ class Crossing:
 
     def _meets(self, each: _Passing, other: _Passing) -> bool:
         """Whether copying one overwrites what is still to be copied for the other."""
-        if other.edge.source < 0 or not (each.edge.target in self._entered or each.edge.target in self._gathered):
+        if other.edge.source < 0 or not (each.edge.target in self._entered or each.edge.target in self._merged):
             return False
         if not all(self._is_needed(self._memrefs.current, edge.operand) for edge in (each.edge, other.edge)):
             return False

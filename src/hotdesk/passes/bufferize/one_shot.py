@@ -40,11 +40,11 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.copied_slices import copy_slices
-from hotdesk.analysis.in_place.gathered import analyse_gathered
-from hotdesk.analysis.in_place.given_results import Spared, analyse_with_results_apart
-from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.inplace import NONE_GIVEN_UP, InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.merge_search import analyse_with_merges
 from hotdesk.analysis.in_place.orders import HEURISTICS, heuristic
 from hotdesk.analysis.in_place.recursion import agree, with_calls
+from hotdesk.analysis.in_place.writes_given_up import GivenUp, analyse_giving_up_writes
 from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules
 from hotdesk.analysis.tensors.program import FunctionRecord, in_order
 from hotdesk.analysis.tensors.reading import read_function
@@ -200,7 +200,7 @@ class OneShotBufferize(Pass):
         return ()
 
     def _functions(self, module: ir.Module) -> Generator[tuple[Callable, FunctionRecord]]:
-        """The functions, callees first; each as it is read, and in force what those that it calls in a circle may assume."""
+        """The functions, callees first; each as it is read, and in force what those that it calls in a cycle may assume."""
         for group in groups(module):
             for node in group:
                 single_exit(node.function)
@@ -240,20 +240,20 @@ class OneShotBufferize(Pass):
             return copy_slices(record, partial(self._analyse, name))
 
         def apart(function: FunctionRecord) -> InPlaceAnalysis:
-            return analyse_with_results_apart(function, partial(self._analyse, name, function))
+            return analyse_giving_up_writes(function, partial(self._analyse, name, function))
 
         return copy_slices(record, apart)
 
     def _copies_all(self, name: str) -> bool:
         return self.copy_before_write or name in self.no_analysis_func_filter
 
-    def _analyse(self, name: str, record: FunctionRecord, spared: Spared = NOTHING_SPARED) -> InPlaceAnalysis:
+    def _analyse(self, name: str, record: FunctionRecord, given_up: GivenUp = NONE_GIVEN_UP) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
         copies = self._copies_all(name)
         anew = self.allow_return_allocs_from_loops
         if copies or not self._conventions().functions:
             return analyse_in_place(record, order, copy_before_write=copies, anew=anew)
-        return analyse_gathered(record, order, anew=anew, spared=spared)
+        return analyse_with_merges(record, order, anew=anew, given_up=given_up)
 
     def _conventions(self) -> Conventions:
         functions = self.bufferize_function_boundaries and (not self.dialect_filter or "func" in self.dialect_filter)

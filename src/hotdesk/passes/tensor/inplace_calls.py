@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.in_place.destination_decisions import DestinationDecision
 from hotdesk.analysis.in_place.inplace_calls import CALL, CallPlans, FunctionPlan, Given
 from hotdesk.analysis.in_place.plain_values import alias_sets, in_place_candidates, live_ranges
-from hotdesk.analysis.in_place.takeovers import Takeover
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision, Outcome, Reason
@@ -109,11 +109,11 @@ class _Rewriting:
         decisions: list[Decision] = []
         for name, plan in originals.items():
             if runs_every_call(self._plans.functions[name]):
-                decisions.extend(_decision(plan.record, taken) for taken in plan.takeovers)
+                decisions.extend(_decision(plan.record, taken) for taken in plan.choices)
             self._apply(plan, plan.record)
         for key, clone in made.items():
             plan = self._plans.plan(*key)
-            decisions.extend(_decision(plan.record, taken, self._variants[key]) for taken in plan.takeovers)
+            decisions.extend(_decision(plan.record, taken, self._variants[key]) for taken in plan.choices)
             self._apply(plan, read_function(clone))
         return tuple(decisions)
 
@@ -133,7 +133,7 @@ class _Rewriting:
 
     def _apply(self, plan: FunctionPlan, record: FunctionRecord) -> None:
         """Carries a plan out on a function that was read as `record`, the planned one or a clone of it."""
-        for taken in plan.takeovers:
+        for taken in plan.choices:
             if taken.fresh and taken.value is not None:
                 record.ops[taken.op].operation.operands[taken.operand] = record.values[taken.value].value
         for number, given in plan.given.items():
@@ -162,7 +162,7 @@ def _clone(function: ir.Operation, name: str, given: Given) -> ir.Operation:
     return clone
 
 
-def _decision(record: FunctionRecord, taken: Takeover, variant: str = "") -> Decision:
+def _decision(record: FunctionRecord, taken: DestinationDecision, variant: str = "") -> Decision:
     op = record.ops[taken.op]
     one = len(op.results) == 1
     subject = f"result of {op.name}" if one else f"result {taken.result} of {op.name}"

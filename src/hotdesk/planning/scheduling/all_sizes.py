@@ -65,7 +65,7 @@ def _sum(sizes: NDArray[np.int64], values: Sequence[int]) -> Any:
 def _paired(task: Task, dying: Sequence[int]) -> list[int]:
     """Results that lie in operands that die, the first that fits for each."""
     free, paired = set(dying), list[int]()
-    for result, operand in task.takeovers:
+    for result, operand in task.displacements:
         if operand in free and result not in paired:
             free.remove(operand)
             paired.append(result)

@@ -1,6 +1,6 @@
 """Bytes that every order needs, from what must be live while a task runs.
 
-1. Anywhere: a task's operands, results and scratch memory are live together, less what takeovers could save.
+1. Anywhere: a task's operands, results and scratch memory are live together, less what displacements could save.
 2. In a part: so is every value that comes from before the task in the graph and is read behind it in the graph.
 """
 
@@ -17,7 +17,7 @@ def local_bound(problem: ScheduleProblem) -> int:
     most = 0
     for task in problem.tasks:
         held = sum(problem.sizes[v] for v in (*task.operands, *task.results))
-        saved = sum(problem.sizes[v] for v in {result for result, _ in task.takeovers})
+        saved = sum(problem.sizes[v] for v in {result for result, _ in task.displacements})
         most = max(most, held + task.scratch - saved)
     return most
 

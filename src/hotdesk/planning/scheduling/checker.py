@@ -75,11 +75,11 @@ def peak_of(problem: ScheduleProblem, order: Sequence[int]) -> int:
 
 def _most_saved(problem: ScheduleProblem, task: Task, results: Sequence[int], free: set[int]) -> int:
     """The most bytes of these results that can lie in these operands, one in each."""
-    if not results or not task.takeovers:
+    if not results or not task.displacements:
         return 0
     first, rest = results[0], results[1:]
     best = _most_saved(problem, task, rest, free)
-    for result, operand in task.takeovers:
+    for result, operand in task.displacements:
         if result == first and operand in free:
             best = max(best, problem.sizes[first] + _most_saved(problem, task, rest, free - {operand}))
     return best

@@ -168,7 +168,7 @@ class _WholeWalk:
         """The bytes at the peak of a task and after it, beyond those before it."""
         task, sizes, kept = self._problem.tasks[number], self._problem.sizes, self._problem.kept
         dying = [v for v in task.operands if self._readers[v] == 1 and v not in kept]
-        saved = _saved(task, sizes, set(dying)) if task.takeovers and dying else 0
+        saved = _saved(task, sizes, set(dying)) if task.displacements and dying else 0
         return self._makes[number] - saved, self._stays[number] - sum(sizes[v] for v in dying)
 
 
@@ -176,7 +176,7 @@ def _saved(task: Task, sizes: Sequence[int], dying: set[int]) -> int:
     """The bytes of results that lie in dying operands, each in the first that is left."""
     placed: set[int] = set()
     total = 0
-    for result, operand in task.takeovers:
+    for result, operand in task.displacements:
         if result not in placed and operand in dying:
             dying.discard(operand)
             placed.add(result)

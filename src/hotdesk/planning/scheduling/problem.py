@@ -17,14 +17,14 @@ class Task:
     Attributes:
         operands: values that it reads, each once.
         results: values that it makes.
-        takeovers: (result, operand) pairs: the result may lie where the operand does, if this task is the last to read it.
+        displacements: (result, operand) pairs: the result may lie where the operand does, if this task is the last to read it.
         after: tasks that run before it, apart from those that make its operands.
         scratch: bytes that it needs while it runs.
     """
 
     operands: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
-    takeovers: tuple[tuple[int, int], ...] = ()
+    displacements: tuple[tuple[int, int], ...] = ()
     after: tuple[int, ...] = ()
     scratch: int = 0
 
@@ -34,7 +34,7 @@ class ScheduleProblem:
     """Tasks in an order that is allowed, the sizes of values in bytes, and the values that are wanted at the end.
 
     Raises ValueError for a value made twice or read before it is made, a task after a later one, a negative size, and a
-    takeover of an operand with another size.
+    displacement of an operand with another size.
     """
 
     tasks: tuple[Task, ...]
@@ -61,12 +61,12 @@ class ScheduleProblem:
         for earlier in (*task.after, *(makers.get(value, -1) for value in task.operands)):
             if earlier >= number:
                 raise ValueError(f"expected an order that is allowed, got task {number} before {earlier}")
-        for result, operand in task.takeovers:
+        for result, operand in task.displacements:
             if result not in task.results or operand not in task.operands:
                 raise ValueError(f"task {number}: expected a result and an operand of it, got {result} and {operand}")
             if self.sizes[result] != self.sizes[operand]:
                 raise ValueError(
-                    f"task {number}: expected a takeover of equal size, "
+                    f"task {number}: expected a displacement of equal size, "
                     f"got {self.sizes[result]} and {self.sizes[operand]} bytes"
                 )
 

@@ -42,7 +42,7 @@ def _join_sources(problem: ScheduleProblem) -> tuple[ScheduleProblem, Groups]:
         if user is None or task.scratch or not all(relations.readers[v] for v in task.results):
             continue
         may_end = any(problem.sizes[v] and v not in problem.kept for v in task.operands)
-        taken = any(operand in task.results for _, operand in tasks[user].takeovers)
+        taken = any(operand in task.results for _, operand in tasks[user].displacements)
         if may_end or any(v in problem.kept for v in task.results) or (taken and len(tasks[user].results) > 1):
             continue
         sources[user].append(number)
@@ -57,7 +57,7 @@ def _with_sources(problem: ScheduleProblem, tasks: Sequence[Task], number: int, 
     joined = set(sources)
     inner = {v for source in sources for v in tasks[source].results}
     taken: dict[int, int] = {}
-    for result, operand in task.takeovers:
+    for result, operand in task.displacements:
         if operand in inner:
             taken.setdefault(result, operand)
     others = (v for source in sources for v in tasks[source].operands)
@@ -65,7 +65,7 @@ def _with_sources(problem: ScheduleProblem, tasks: Sequence[Task], number: int, 
     return Task(
         tuple(dict.fromkeys([*others, *(v for v in task.operands if v not in inner)])),
         task.results,
-        tuple(pair for pair in task.takeovers if pair[0] not in taken),
+        tuple(pair for pair in task.displacements if pair[0] not in taken),
         tuple(dict.fromkeys([*before, *(other for other in task.after if other not in joined)])),
         task.scratch + sum(problem.sizes[v] for v in inner) - sum(problem.sizes[v] for v in taken),
     )
@@ -98,7 +98,7 @@ def _with_sinks(tasks: Sequence[Task], number: int, sinks: Sequence[int]) -> Tas
         task,
         operands=tuple(dict.fromkeys([*task.operands, *sorted(read.difference(task.results))])),
         results=(*task.results, *(v for sink in sinks for v in tasks[sink].results)),
-        takeovers=tuple(pair for pair in task.takeovers if pair[1] not in read),
+        displacements=tuple(pair for pair in task.displacements if pair[1] not in read),
     )
 
 

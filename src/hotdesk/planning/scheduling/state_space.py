@@ -209,7 +209,7 @@ def _wants(task: Task, sizes: Sequence[int], dying: Sequence[int]) -> tuple[tupl
     """The bytes of each result that may lie in one of the operands `dying`, and in which, as a bit set."""
     places = {v: 1 << place for place, v in enumerate(dying)}
     hosts: dict[int, int] = {}
-    for result, operand in task.takeovers:
+    for result, operand in task.displacements:
         hosts[result] = hosts.get(result, 0) | places.get(operand, 0)
     return tuple((sizes[result], mask) for result, mask in hosts.items() if mask)
 

@@ -96,12 +96,12 @@ def decide(text: str, one: ReorderForPeak) -> tuple[Decision, ...]:
         return one.run(module)
 
 
-def test_tasks_and_takeovers() -> None:
+def test_tasks_and_displacements() -> None:
     found = stretch_of(BRANCHES)
     names = [found.operations[position].name for position in found.tasks]
     assert names == ["linalg.fill", *["linalg.generic"] * 3, *["linalg.reduce"] * 3]
     assert found.problem.sizes == (0, 256, 256, 256, 0, 0, 0)  # the sum begins and ends in the caller's memory
-    assert [task.takeovers for task in found.problem.tasks[-3:]] == [((4, 0),), ((5, 4),), ((6, 5),)]
+    assert [task.displacements for task in found.problem.tasks[-3:]] == [((4, 0),), ((5, 4),), ((6, 5),)]
     assert stretch_of(BRANCHES, returned=True).problem.sizes == (4, 256, 256, 256, 4, 4, 4)
 
 

@@ -82,7 +82,7 @@ def test_only_the_parts_that_set_the_peak_change() -> None:
     assert found.order[-4:] == (8, 9, 10, 11)
 
 
-def test_takeovers_count() -> None:
+def test_displacements_count() -> None:
     """Where the last reader writes over a value, it is worth while to have it read last."""
     tasks = (Task((), (0,)), Task((0,), (1,), ((1, 0),)), Task((0,), (2,)), Task((1, 2), (3,)))
     found = schedule(ScheduleProblem(tasks, (10, 10, 1, 1), frozenset({3})))
@@ -177,7 +177,7 @@ def test_no_order_is_worse_than_the_given_one() -> None:
 
 
 def lowest_peak(problem: ScheduleProblem) -> int:
-    """The lowest peak there is, by every set of tasks that may be done; without takeovers."""
+    """The lowest peak there is, by every set of tasks that may be done; without displacements."""
     peaks = {frozenset[int](): 0}
     for _ in problem.tasks:
         following: dict[frozenset[int], int] = {}
@@ -257,7 +257,7 @@ def test_the_checker_refuses() -> None:
         ((Task((0,), ()), Task((), (0,))), (1,), "an order that is allowed"),
         ((Task((), (), (), (0,)),), (), "an order that is allowed"),
         ((Task((0, 0), ()),), (1,), "each operand once"),
-        ((Task((0,), (1,), ((1, 0),)),), (1, 2), "a takeover of equal size"),
+        ((Task((0,), (1,), ((1, 0),)),), (1, 2), "a displacement of equal size"),
         ((Task((0,), (1,), ((0, 1),)),), (1, 1), "a result and an operand"),
         ((Task(scratch=-1),), (), "scratch of 0 bytes or more"),
         ((), (-1,), "sizes of 0 bytes or more"),

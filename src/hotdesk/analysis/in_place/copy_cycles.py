@@ -1,10 +1,12 @@
-"""What a terminator copies to the next iteration in a circle: each over what is still to be copied for another.
+"""Cycles of the parallel copy at the end of an iteration: each of its copies overwrites what another one still has to read.
 
     scf.for iter_args(%y, %z) {                %n = copy of %k     set aside, since %y's memory is overwritten next
       %k = arith.select %c, %y, %x        ->   copy %z to %y's
       scf.yield %z, %k }                       copy %n to %z's     not if the next iteration takes %n for its %z
 
-Each circle is broken by one argument that has new memory in each iteration: what is set aside for it is not copied again.
+Each cycle is broken by one argument that has new memory in each iteration: what is set aside for it is not copied again.
+
+Sequentialisation of parallel copies after Boissinot et al., 2009; here a cycle costs a buffer, not a temporary for each run.
 """
 
 from __future__ import annotations
@@ -15,14 +17,14 @@ from hotdesk.analysis.in_place.places import Places
 from hotdesk.program.records import FlowEdge
 
 
-def broken(
+def cycle_breakers(
     places: Places,
     needed: Collection[int],
     copied: Sequence[FlowEdge],
     entering: Sequence[FlowEdge],
     results: Mapping[int, int],
 ) -> Iterator[FlowEdge]:
-    """Of the edges that a loop copies, for each circle one whose target is to have new memory in each iteration.
+    """Of the edges that a loop copies, for each cycle one whose target is to have new memory in each iteration.
 
     Better one of which nobody reads what it ends with, and with which what enters can lie, since that may be written.
 

@@ -1,4 +1,4 @@
-"""What a loop hands on as several of its arguments at a time, in one buffer.
+"""Arguments of a loop coalesced in one buffer, since an iteration yields one tensor for all of them.
 
     scf.for iter_args(%x, %y) {           %z is new memory in each iteration, and in the next one both %x's and %y's:
       %z = f(%x, %y) outs(%e)       ->    nothing is copied, since nobody writes over one while the other is wanted
@@ -17,7 +17,7 @@ from hotdesk.analysis.in_place.places import Places
 from hotdesk.program.records import FlowEdge
 
 
-def handed_together(
+def coalesced_arguments(
     places: Places,
     yielded: Iterable[FlowEdge],
     results: Mapping[int, int],
@@ -69,7 +69,7 @@ def _is_apart(places: Places, edge: FlowEdge, results: Mapping[int, int]) -> boo
     return all(
         place is not None
         and (places.stay(place) or stays(places, edge))
-        and not places.trades.gives(value)
+        and not places.swaps.gives(value)
         and place not in places.read_only
         and not places.is_given(place)
         for value, place in found

@@ -1,4 +1,4 @@
-"""What a loop hands down: the memory of one argument becomes another one's, since the former gets memory that an iteration made.
+"""Phi copies that become moves of a pointer: an argument of a loop gets new memory, and what it had becomes another argument's.
 
     scf.for iter_args(%x, %y) {           in the next iteration %x has the memory that %y has now, and %y has %z's:
       %z = f(%x, %y) outs(%e)       ->    nothing is copied
@@ -17,7 +17,7 @@ from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.program.records import FlowEdge
 
 
-def handed_down(
+def pointer_moves(
     function: FunctionRecord,
     places: Places,
     copied: Sequence[FlowEdge],

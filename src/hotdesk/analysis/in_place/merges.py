@@ -1,6 +1,6 @@
-"""Gathered values: what is one of several tensors, for a condition, in memory of its own.
+"""Merges: what is one of several tensors, for a condition, in one buffer (a phi with memory of its own).
 
-A gathered result of a branch, argument of a block or selected tensor lies in one place. What becomes it lies there too if nothing
+A merged result of a branch, argument of a block or selected tensor lies in one place. What becomes it lies there too if nothing
 is lost by it; else it is copied there, on the path on which it is taken.
 
     %r = scf.if %c -> tensor<8xf32> {           %m = memref.alloc()
@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from hotdesk.analysis.in_place.flow_edges import FlowEdges
 from hotdesk.analysis.in_place.interference import Conflict
-from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
 from hotdesk.explain import Reason
@@ -26,7 +26,7 @@ from hotdesk.program.records import FlowEdge
 
 
 class Apart(NamedTuple):
-    """What memory a gathered value must stay out of.
+    """What memory a merged value must stay out of.
 
     Attributes:
         given: what the function was given, since the value is a result.
@@ -37,22 +37,20 @@ class Apart(NamedTuple):
     loop: int = -1
 
 
-NOTHING_GATHERED: Mapping[int, Apart] = {}
+NOTHING_MERGED: Mapping[int, Apart] = {}
 
 
-class Gathering:
-    """Decides what lies where gathered values do.
+class Merges:
+    """Decides what lies where merged values do.
 
     Args:
-        apart: the gathered values, each with what memory it must stay out of.
+        apart: the merged values, each with what memory it must stay out of.
 
     Attributes:
-        failed: gathered values of which a copy would destroy what is still read.
+        failed: merged values of which a copy would destroy what is still read.
     """
 
-    def __init__(
-        self, function: FunctionRecord, places: Places, edges: PassedEdges, apart: Mapping[int, Apart]
-    ) -> None:
+    def __init__(self, function: FunctionRecord, places: Places, edges: FlowEdges, apart: Mapping[int, Apart]) -> None:
         self._function = function
         self._places = places
         self._edges = edges
@@ -61,7 +59,7 @@ class Gathering:
         self._copied: set[tuple[int, int]] = set()  # ops that copy something to a target on one way, and the target
 
     def ready(self, target: int) -> int:
-        """The number of the first op behind all that becomes a gathered value."""
+        """The number of the first op behind all that becomes a merged value."""
         return (self._function.values[target].order + 1) // 2
 
     def settle(self, target: int) -> dict[FlowEdge, Conflict | None]:

@@ -1,4 +1,4 @@
-"""What enters a loop whose arguments give their memory to others, in turn or because an iteration makes new memory.
+"""Entries of loops whose arguments swap buffers, or get new ones: what must be copied in front, and what is lent unwritten.
 
 Whoever writes to any memory that an argument's may become writes to what entered: so that is copied when somebody still wants it,
 or when it enters as another argument too. If nobody does, it is lent: it enters as it is, and is not written any more.
@@ -17,10 +17,12 @@ from hotdesk.program.records import FlowEdge
 
 def givers(places: Places, entering: Iterable[FlowEdge]) -> frozenset[int]:
     """The arguments that give their memory to others, asked before anything enters their loop."""
-    return frozenset(edge.target for edge in entering if places.trades.gives(edge.target))
+    return frozenset(edge.target for edge in entering if places.swaps.gives(edge.target))
 
 
-def traded(function: FunctionRecord, places: Places, edge: FlowEdge, giving: frozenset[int]) -> Conflict | None:
+def why_not_swapped(
+    function: FunctionRecord, places: Places, edge: FlowEdge, giving: frozenset[int]
+) -> Conflict | None:
     """Why the memory of what enters a loop must not become another argument's there: somebody still wants it as it is.
 
     That may be another argument of the loop that has entered with the same memory, unless it only becomes that of such ones.
@@ -30,7 +32,7 @@ def traded(function: FunctionRecord, places: Places, edge: FlowEdge, giving: fro
     sharing = {a for each, _ in places.locations(edge.source) for a in places.arguments_in(each, block)}
     sharing.add(edge.target)
     if len(sharing) > 1:
-        led = {value for argument in sharing & giving for value in places.trades.led_to(argument)}
+        led = {value for argument in sharing & giving for value in places.swaps.led_to(argument)}
         together = (place, places.place_of(edge.target))
         if led and (place is None or any(places.place_of(value) not in together for value in led)):
             return Conflict(Reason.ALREADY_OVERWRITTEN, edge.op)
@@ -45,13 +47,13 @@ def lend(places: Places, refused: Iterable[FlowEdge]) -> list[FlowEdge]:
     """Of edges that would be copied in front of a loop, those that enter as they are, since nobody writes where that leads to."""
     lent = [edge for edge in refused if _is_lent(places, edge)]
     for edge in lent:
-        for value in (edge.target, *places.trades.led_to(edge.target)):
+        for value in (edge.target, *places.swaps.led_to(edge.target)):
             places.read_only.setdefault(places.find(value), Reason.READ_LATER)
     return lent
 
 
 def _is_lent(places: Places, edge: FlowEdge) -> bool:
-    led = places.trades.led_to(edge.target)
+    led = places.swaps.led_to(edge.target)
     if not led or places.place_of(edge.source) is None:
         return False
     if any(map(places.is_written, (edge.source, edge.target, *led))):

@@ -1,4 +1,4 @@
-"""Which arguments of loops give their memory to others when an iteration ends.
+"""Buffer swaps: which arguments of loops give their memory to others when an iteration ends, so that nothing is copied.
 
 What is in an argument's memory when the loop begins may be in any memory later to which that leads.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-class Trades:
+class BufferSwaps:
     """Pairs of values: the memory that one lies in becomes the other one's. `find` tells the place of a value by now."""
 
     def __init__(self, find: Callable[[int], int]) -> None:

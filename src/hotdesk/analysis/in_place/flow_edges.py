@@ -1,4 +1,4 @@
-"""What control flow passes on, by kind: around loops and into them, around loops of blocks, and forward."""
+"""The edges on which control flow passes tensors on, by kind: around loops and into them, around loops of blocks, forward."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hotdesk.models.flow import RESULTS
 from hotdesk.program.records import FlowEdge
 
 
-class PassedEdges:
+class FlowEdges:
     """The edges of a function.
 
     Attributes:

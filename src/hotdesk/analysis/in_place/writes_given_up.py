@@ -1,4 +1,4 @@
-"""Which ops do not write over an operand that they overwrite unread, although they may, since what they make is copied then.
+"""In-place writes given up because their result would be copied: to a result of the function, or on its way round a loop.
 
     func.func @main(%x, %a {hotdesk.donated}) {         %y is computed in %a and copied to its result at the end,
       %y = linalg.exp ins(%x) outs(%a)             ->   or in the result's own memory: no copy
@@ -11,7 +11,7 @@
 1. A function is analysed. Its results that lie in memory it was given are copied at the end, and what control flow passes on in
    memory of something else is copied on its way. Each of these leads back, through the operands that ops write over, to the first
    ones that are overwritten unread; or, of several that one op makes, to those that are read, which are copied instead.
-2. The function is analysed again, in which those ops get new memory. Those by which no copy is spared are dropped, and the last
+2. The function is analysed again, in which those ops get new memory. Those by which no copy is saved are dropped, and the last
    analysis is kept if it copies fewer bytes.
 
 What is overwritten unread has no contents that count, so nothing is copied in its place. A result has memory of its caller's, so
@@ -24,8 +24,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from hotdesk.analysis.in_place.copied_bytes import copied_results, copied_with_results
-from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis
-from hotdesk.analysis.in_place.passed_edges import PassedEdges
+from hotdesk.analysis.in_place.flow_edges import FlowEdges
+from hotdesk.analysis.in_place.inplace import NONE_GIVEN_UP, InPlaceAnalysis
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
@@ -36,19 +36,19 @@ Copied = int | FlowEdge
 """The number of a result, or what control flow passes on."""
 Tied = tuple[int, int]
 """The number of an op, and of an operand that it may write over."""
-Spared = Mapping[Tied, Reason]
+GivenUp = Mapping[Tied, Reason]
 """What is not written over, and why."""
 
 
-def analyse_with_results_apart(
-    function: FunctionRecord, analyse: Callable[[Spared], InPlaceAnalysis]
+def analyse_giving_up_writes(
+    function: FunctionRecord, analyse: Callable[[GivenUp], InPlaceAnalysis]
 ) -> InPlaceAnalysis:
     """The in-place analysis of a function whose results are in memory of their own (rules in the module docstring).
 
     Args:
         analyse: the analysis in which these operands are not written over.
     """
-    first = analyse(NOTHING_SPARED)
+    first = analyse(NONE_GIVEN_UP)
     causes = _causes(function, first)
     for _ in range(_ATTEMPTS):
         if not causes:
@@ -78,7 +78,7 @@ def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[Copied,
     sources.update((edge, edge.source) for edge, flow in analysis.flows.items() if flow.copied)
     if not sources:
         return {}
-    edges = PassedEdges(function)
+    edges = FlowEdges(function)
     ties = {copied: list(_first_ties(function, analysis, edges, value)) for copied, value in sources.items()}
     causes = {copied: [tied for tied, needed in found if not needed] for copied, found in ties.items()}
     beside = Counter(copied.op for copied in ties if isinstance(copied, FlowEdge))
@@ -89,7 +89,7 @@ def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[Copied,
 
 
 def _first_ties(
-    function: FunctionRecord, analysis: InPlaceAnalysis, edges: PassedEdges, value: int
+    function: FunctionRecord, analysis: InPlaceAnalysis, edges: FlowEdges, value: int
 ) -> Iterator[tuple[Tied, bool]]:
     """The operands that are overwritten first where a value comes from, through ops that write in place and choices, each with
     whether its contents are needed."""

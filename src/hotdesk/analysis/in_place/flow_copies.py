@@ -1,6 +1,6 @@
-"""What control flow passes on: where it lies, and where it is copied (rules 1, 3 and 4 of `inplace`).
+"""Phi copies: where what control flow passes on lies, and where it is copied (rules 1, 3 and 4 of `inplace`).
 
-Forward it lies where it lay, or is gathered (`gathering`); around loops it is up to `region_loops`, and to `block_loops` where
+Forward it lies where it lay, or is merged (`merges`); around loops it is up to `region_loops`, and to `block_loops` where
 blocks branch back to one before them.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from hotdesk.analysis.in_place.block_loops import BlockLoop
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
-from hotdesk.analysis.in_place.gathering import NOTHING_GATHERED, Apart, Gathering
-from hotdesk.analysis.in_place.passed_edges import PassedEdges
+from hotdesk.analysis.in_place.flow_edges import FlowEdges
+from hotdesk.analysis.in_place.merges import NOTHING_MERGED, Apart, Merges
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.region_loops import RegionLoop
 from hotdesk.analysis.tensors.program import FunctionRecord
@@ -20,11 +20,11 @@ from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
 
 
-class Passing:
+class FlowCopies:
     """What control flow passes on: forward before everything else, around loops and into them afterwards.
 
     Args:
-        gathered: values that are one of several, in memory of their own (`gathering`).
+        merged: values that are one of several, in memory of their own (`merges`).
         anew: loops may yield memory that an iteration made, where they would copy it back otherwise.
     """
 
@@ -33,7 +33,7 @@ class Passing:
         function: FunctionRecord,
         places: Places,
         readers: Readers,
-        gathered: Mapping[int, Apart] = NOTHING_GATHERED,
+        merged: Mapping[int, Apart] = NOTHING_MERGED,
         *,
         anew: bool = False,
     ) -> None:
@@ -43,9 +43,9 @@ class Passing:
         self._needed = readers.needed
         self._dominance = readers.dominance
         self.decisions: dict[FlowEdge, FlowDecision] = {}
-        self._edges = PassedEdges(function)
-        self._gathered = gathered
-        self.gathering = Gathering(function, places, self._edges, gathered)
+        self._edges = FlowEdges(function)
+        self._merged = merged
+        self.merges = Merges(function, places, self._edges, merged)
         for loop, edges in self._edges.around.items():
             for edge in edges:
                 places.come_round(edge.target, 2 * loop + 1)
@@ -63,7 +63,7 @@ class Passing:
             target: [edge.source for edge in edges]
             for found in (self._edges.forward, self._edges.choices)
             for target, edges in found.items()
-            if target not in self._gathered
+            if target not in self._merged
         }
         for target in sorted(chosen, key=lambda value: self._function.values[value].order):
             self._places.choose(chosen[target], target)
@@ -74,7 +74,7 @@ class Passing:
         """From the inside out; in one region, loops of blocks from the last."""
         loops = [(self._function.ops[loop].end, 0, loop, self._close) for loop in self._edges.around]
         loops.extend((self._ends(head), -head, head, self._close_blocks) for head in self._edges.heads)
-        loops.extend((self.gathering.ready(target), 0, target, self._gather) for target in sorted(self._gathered))
+        loops.extend((self.merges.ready(target), 0, target, self._merge) for target in sorted(self._merged))
         for _, _, number, decide in sorted(loops, key=lambda each: each[:2]):
             decide(number)
 
@@ -93,8 +93,8 @@ class Passing:
         self._places.settle(self._begin(number))
         self._decide_branches(self._edges.heads[number])
 
-    def _gather(self, number: int) -> None:
-        for edge, conflict in self.gathering.settle(number).items():
+    def _merge(self, number: int) -> None:
+        for edge, conflict in self.merges.settle(number).items():
             self.decisions[edge] = FlowDecision.of(edge, conflict)
 
     def _decide_branches(self, edges: list[FlowEdge]) -> None:

@@ -1,13 +1,13 @@
-"""Which values that are one of several are gathered (`gathering`), because that saves copies and never costs one.
+"""Merges that need a buffer of their own (`merges`): phis and selects that cannot be coalesced with all their operands.
 
-1. A function is analysed with nothing gathered. Such a value may lie in several places; a copy that is due to that is one of a
+1. A function is analysed with nothing merged. Such a value may lie in several places; a copy that is due to that is one of a
    result of the function, which must have memory of its own, or one of what a loop yields, which must lie in one place.
-2. It is gathered, with those that it is one of, if that copy follows each time the value is made: at the end of the function and
+2. It is merged, with those that it is one of, if that copy follows each time the value is made: at the end of the function and
    not in a loop, or at the end of the block that makes it. So a copy on some paths takes the place of a copy on all of them. What
-   it is one of only at times, though it is made each time, is not gathered with it.
+   it is one of only at times, though it is made each time, is not merged with it.
 3. The function is analysed again. Values whose copy is still there, of which all is copied, or whose own copies would destroy
-   something, are not gathered in the next attempt. If in any block more bytes are copied that were not before than are not any
-   more, besides the copies of rule 1, nothing is gathered.
+   something, are not merged in the next attempt. If in any block more bytes are copied that were not before than are not any
+   more, besides the copies of rule 1, nothing is merged.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from hotdesk.analysis.in_place.copied_bytes import copied_results
-from hotdesk.analysis.in_place.gathering import Apart
-from hotdesk.analysis.in_place.inplace import NOTHING_SPARED, InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.flow_edges import FlowEdges
+from hotdesk.analysis.in_place.inplace import NONE_GIVEN_UP, InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.merges import Apart
 from hotdesk.analysis.in_place.orders import Tie, top_down
-from hotdesk.analysis.in_place.passed_edges import PassedEdges
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import FunctionRecord
 from hotdesk.explain import Reason
@@ -33,18 +33,18 @@ Copied = tuple[str, int, int]
 """What is copied: a tied `operand` (its op, its number), a `flow` (the same) or a `result` of the function (its number, 0)."""
 
 
-def analyse_gathered(
+def analyse_with_merges(
     function: FunctionRecord,
     order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
     *,
     anew: bool = False,
-    spared: Mapping[tuple[int, int], Reason] = NOTHING_SPARED,
+    given_up: Mapping[tuple[int, int], Reason] = NONE_GIVEN_UP,
 ) -> InPlaceAnalysis:
-    """The in-place analysis of a function, where values are gathered if that saves copies (rules in the module docstring).
+    """The in-place analysis of a function, where values are merged if that saves copies (rules in the module docstring).
 
-    With `anew` loops may yield memory that an iteration made; `spared` are operands that are not written over, and why.
+    With `anew` loops may yield memory that an iteration made; `given_up` are operands that are not written over, and why.
     """
-    plain = analyse_in_place(function, order, anew=anew, spared=spared)
+    plain = analyse_in_place(function, order, anew=anew, given_up=given_up)
     behind = _Behind(function, plain)
     causes = behind.causes()
     before = _copies(function, plain) if causes else frozenset[Copied]()
@@ -52,12 +52,12 @@ def analyse_gathered(
         apart = _apart(function, causes)
         if not apart:
             return plain
-        found = analyse_in_place(function, order, gathered=apart, readers=plain.readers, anew=anew, spared=spared)
+        found = analyse_in_place(function, order, merged=apart, readers=plain.readers, anew=anew, given_up=given_up)
         after, there = _copies(function, found), _lying_there(found)
         kept = {
             cause: targets
             for cause, targets in causes.items()
-            if cause not in after and targets <= found.gathered and _saves(targets, there)
+            if cause not in after and targets <= found.merged and _saves(targets, there)
         }
         if kept == causes:
             return found if _costs_no_more(function, after - before, before - after - causes.keys()) else plain
@@ -91,10 +91,10 @@ def _saves(targets: frozenset[int], there: Mapping[int, Sequence[int]]) -> bool:
 
 
 def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Copied]:
-    """All that is copied, but for what becomes a gathered value."""
+    """All that is copied, but for what becomes a merged value."""
     found: set[Copied] = {("operand", d.op, d.operand) for d in analysis.decisions if not (d.in_place or d.fresh)}
     for edge, flow in analysis.flows.items():
-        if flow.copied and edge.target not in analysis.gathered:
+        if flow.copied and edge.target not in analysis.merged:
             found.add(("flow", edge.op, edge.operand))
     return frozenset(found) | {("result", number, 0) for number in copied_results(function, analysis)}
 
@@ -124,7 +124,7 @@ class _Behind:
         self._function = function
         self._analysis = analysis
         self._dominance = analysis.readers.dominance
-        self._edges = PassedEdges(function)
+        self._edges = FlowEdges(function)
         self._sizes = KnownSizes(function)
         self._passed: dict[int, list[FlowEdge]] = {}
         for edges in (*self._edges.around.values(), *self._edges.heads.values()):
@@ -132,7 +132,7 @@ class _Behind:
                 self._passed.setdefault(edge.target, []).append(edge)
 
     def causes(self) -> Mapping[Copied, frozenset[int]]:
-        """Copies that are due to values which may be gathered, each with these."""
+        """Copies that are due to values which may be merged, each with these."""
         found: dict[Copied, frozenset[int]] = {}
         if not (self._edges.forward or self._edges.choices):
             return found
@@ -146,7 +146,7 @@ class _Behind:
 
     def _add(self, found: dict[Copied, frozenset[int]], copied: Copied, value: int, block: int) -> None:
         targets = self._targets(value)
-        if targets and all(self._may_be_gathered(target) and self._follows(target, block) for target in targets):
+        if targets and all(self._may_be_merged(target) and self._follows(target, block) for target in targets):
             found[copied] = frozenset(targets)
 
     def _targets(self, value: int) -> set[int]:
@@ -179,7 +179,7 @@ class _Behind:
         op = self._function.ops[made.producer]
         return [(op.operands[operand], op.number) for operand, result in op.facts.ties if result == made.position]
 
-    def _may_be_gathered(self, target: int) -> bool:
+    def _may_be_merged(self, target: int) -> bool:
         """Whether a value is of one size that is known everywhere, and what becomes it can be copied on its way alone."""
         function = self._function
         ops = [function.ops[edge.op] for edge in self._edges.forward.get(target, ())]

@@ -1,4 +1,4 @@
-"""What becomes of the operands that ops may write into, op by op from the top: what is overwritten, and what is not and why.
+"""Where ops in destination-passing style write: over which operand, in place or by displacement, and why not over another.
 
 An operand with contents is overwritten iff in-place analysis finds nothing that would be lost. One without contents (a
 `tensor.empty`) gives way to an operand that dies there, by the rules of `displacement`; a part of one does not, because an
@@ -19,7 +19,7 @@ from hotdesk.explain import Reason
 
 
 @dataclass(frozen=True, slots=True)
-class Takeover:
+class DestinationDecision:
     """At op `op`, result number `result` is written over value `value`, or over nothing that exists if that is None.
 
     `operand` is the operand tied to the result. If `fresh`, it has no contents, and `value` is to take its place; otherwise
@@ -35,18 +35,18 @@ class Takeover:
     fresh: bool = False
 
 
-def take_over(
+def decide_destination(
     function: FunctionRecord,
     op: OpRecord,
     places: Places,
     readers: Readers,
     lent: Collection[int] = (),
-) -> list[Takeover]:
+) -> list[DestinationDecision]:
     """Decides the tied operands of an op, in order, and puts results where they are to be written.
 
     `lent` are contents groups that have memory of the caller's in the end, so that they stay out of arguments.
     """
-    found: list[Takeover] = []
+    found: list[DestinationDecision] = []
     for operand, result in op.facts.ties:
         if readers.root[op.operands[operand]] in readers.undefined:
             returned = readers.root[op.results[result]] in lent
@@ -60,12 +60,12 @@ def take_over(
     return found
 
 
-def _overwritten(op: OpRecord, operand: int, result: int, places: Places) -> Takeover:
+def _overwritten(op: OpRecord, operand: int, result: int, places: Places) -> DestinationDecision:
     value = op.operands[operand]
     conflict = places.conflict(op, operand, value, result)
     if conflict is not None:
-        return Takeover(op.number, operand, result, None, conflict.reason, conflict.op)
-    return Takeover(op.number, operand, result, value, Reason.DIES_HERE)
+        return DestinationDecision(op.number, operand, result, None, conflict.reason, conflict.op)
+    return DestinationDecision(op.number, operand, result, value, Reason.DIES_HERE)
 
 
 def _displaced(
@@ -76,10 +76,10 @@ def _displaced(
     places: Places,
     readers: Readers,
     apart: Collection[int],
-) -> Takeover:
+) -> DestinationDecision:
     if readers.extent[op.operands[operand]] is not WHOLE:
-        return Takeover(op.number, operand, result, None, Reason.WRITTEN_IN_DESTINATION, fresh=True)
+        return DestinationDecision(op.number, operand, result, None, Reason.WRITTEN_IN_DESTINATION, fresh=True)
     found = find_displacement(function, op, result, places, readers, apart)
     if found.value is not None and operand in op.facts.reads:
-        return Takeover(op.number, operand, result, None, Reason.OVERWRITTEN_UNREAD, fresh=True)
-    return Takeover(op.number, operand, result, found.value, found.reason, found.conflict, fresh=True)
+        return DestinationDecision(op.number, operand, result, None, Reason.OVERWRITTEN_UNREAD, fresh=True)
+    return DestinationDecision(op.number, operand, result, found.value, found.reason, found.conflict, fresh=True)
