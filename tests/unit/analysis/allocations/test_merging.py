@@ -19,7 +19,7 @@ from hotdesk.passes.buffers.share import ShareBuffers
 from hotdesk.planning.placement import cpsat, dive
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import after, same
-from tests.unit.passes.buffers.test_sharing import CHAIN, inputs, step
+from tests.unit.analysis.allocations.test_sharing import CHAIN, inputs, step
 
 DRAWN = np.random.default_rng(7)
 
