@@ -17,9 +17,9 @@ from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.share import ShareBuffers
 from hotdesk.planning.placement import cpsat, dive
+from tests.unit.analysis.allocations.test_sharing import CHAIN, inputs, step
 from tests.unit.parsing import parse
 from tests.unit.passes.buffers.running import after, same
-from tests.unit.analysis.allocations.test_sharing import CHAIN, inputs, step
 
 DRAWN = np.random.default_rng(7)
 
