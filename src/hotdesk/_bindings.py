@@ -84,8 +84,14 @@ def packed_entry(engine: ExecutionEngine, name: str) -> int | None:
 
 
 def object_file(engine: ExecutionEngine) -> bytes:
-    """The object file that an engine has made of its module, after it was asked for an entry. Linux only."""
-    descriptor = os.memfd_create("hotdesk")
+    """The object file that an engine has made of its module, after it was asked for an entry. Linux only.
+
+    Raises OSError if the system has no room for it or does not show it (`/proc`).
+    """
+    # the C library's own: a Python made for an older one has no os.memfd_create
+    descriptor = ctypes.CDLL(None, use_errno=True).memfd_create(b"hotdesk", 1)  # MFD_CLOEXEC
+    if descriptor < 0:
+        raise OSError(ctypes.get_errno(), "no file in memory")
     try:
         cast(Any, engine).dump_to_object_file(f"/proc/self/fd/{descriptor}")
         return Path(f"/proc/self/fd/{descriptor}").read_bytes()

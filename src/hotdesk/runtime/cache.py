@@ -1,12 +1,12 @@
 """What compiling has made, kept on disk for other processes: bytes by a key of everything that they depend on.
 
     $HOTDESK_CACHE_DIR, else $XDG_CACHE_HOME/hotdesk, else ~/.cache/hotdesk
-      v1/ab/ab3f…     magic · length · SHA-256 of what follows · the bytes
+      v1/ab/ab3f…     magic · length · SHA-256 of the key and the bytes · the bytes
 
 1. An entry is written to a file beside it and then renamed, so that readers and other writers see all of it or nothing.
 2. A full disk, a folder that cannot be written, or no folder at all: nothing is kept, and nothing fails.
-3. What is read is not believed: a wrong length or checksum, or a file of another user's or that others may write, is no entry.
-   One that is damaged goes.
+3. What is read is not believed: a wrong length or checksum, another entry under this name, or a file of another user's or that
+   others may write, is no entry. One that is damaged goes.
 4. Together entries have at most $HOTDESK_CACHE_SIZE bytes (1 GiB); those used longest ago go first.
 
 `HOTDESK_CACHE=0` turns it off. See docs/cache.md.
@@ -34,6 +34,9 @@ _MAGIC = b"hotdesk1"
 _HEAD = struct.Struct("<8sQ32s")
 _SIZE = 1 << 30
 _FILLED_TO = 0.8  # of the limit, when entries have to go
+_READ = (
+    os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+)  # nobody is waited for, should it be a pipe
 _RECENT = (
     3600  # seconds: an entry's last use is noted as exactly as this, and a file half written is somebody's for so long
 )
@@ -83,14 +86,14 @@ class Cache:
         """The bytes of an entry; None if there are none that can be relied on."""
         path = self._path(key)
         try:
-            with path.open("rb") as file:
+            with open(os.open(path, _READ), "rb") as file:
                 status = os.fstat(file.fileno())
                 if not _is_ours(status):
                     return None
                 head, data = file.read(_HEAD.size), file.read()
         except OSError:
             return None
-        if len(head) < _HEAD.size or _HEAD.unpack(head) != (_MAGIC, len(data), sha256(data).digest()):
+        if len(head) < _HEAD.size or _HEAD.unpack(head) != (_MAGIC, len(data), _checksum(key, data)):
             self.drop(key)
             return None
         if time.time() - status.st_mtime > _RECENT:
@@ -108,7 +111,7 @@ class Cache:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
             with os.fdopen(descriptor, "wb") as file:
-                file.write(_HEAD.pack(_MAGIC, len(data), sha256(data).digest()))
+                file.write(_HEAD.pack(_MAGIC, len(data), _checksum(key, data)))
                 file.write(data)
             os.replace(temporary, path)
         except OSError:
@@ -135,11 +138,13 @@ class Cache:
         return self.folder / FORMAT / key[:2] / key
 
     def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for path in sorted((self.folder / FORMAT).glob("*/*")) + sorted((self.folder / FORMAT).glob("*/.*")):
-            with suppress(OSError):
-                status = path.lstat()
-                if stat.S_ISREG(status.st_mode):
-                    yield path, status
+        for folder, _, names in os.walk(self.folder / FORMAT):  # which passes over what goes meanwhile
+            for name in names:
+                path = Path(folder, name)
+                with suppress(OSError):
+                    status = path.lstat()
+                    if stat.S_ISREG(status.st_mode):
+                        yield path, status
 
     def _trim(self) -> None:
         """Lets go of entries, those used longest ago first, while there are too many; and of files that nobody finished."""
@@ -160,6 +165,13 @@ class Cache:
             with suppress(OSError):
                 path.unlink()
                 total -= count
+
+
+def _checksum(key: str, data: bytes) -> bytes:
+    """Of an entry: its bytes, and the name under which they were kept."""
+    digest = sha256(key.encode())
+    digest.update(data)
+    return digest.digest()
 
 
 def _is_ours(status: os.stat_result) -> bool:
@@ -183,11 +195,15 @@ def _cache_in(folder: str, size: int) -> Cache:
 
 @cache
 def generators() -> str:
-    """A digest of the code that writes kernels: what is made from it is another when it changes."""
+    """A digest of the code that writes what all programs share: what is made from it is another when it changes."""
     digest = sha256()
-    for folder in ("kernels", "passes/lower"):
-        for path in sorted((Path(__file__).parents[1] / folder).glob("*.py")):
-            digest.update(path.read_bytes())
+    package = Path(__file__).parents[1]
+    for path in (
+        package / "_bindings.py",
+        *sorted((package / "ir").glob("*.py")),
+        *sorted((package / "kernels").glob("*.py")),
+    ):
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

@@ -83,13 +83,15 @@ def _code(
                 return ObjectCode(kept, find), None
             except ObjectError:
                 kept_on_disk.drop(key)
+            except OSError:  # the system does not let us: the engine may have ways of its own
+                kept_on_disk = None
     made = module() if callable(module) else module
     engine, data = interruptible(lambda: _compiled(made, functions, level))
     if data is None:
         return None, engine
     try:
         loaded = ObjectCode(data, find)
-    except ObjectError:  # code as no test has seen it: the engine has linked it already
+    except (ObjectError, OSError):  # code as no test has seen it, or not allowed: the engine has linked it already
         return None, engine
     if kept_on_disk is not None:
         kept_on_disk.write(key, data)
@@ -103,7 +105,12 @@ def _compiled(module: ir.Module, functions: Mapping[str, int], level: int) -> tu
         engine.raw_register_runtime(name, ctypes.c_void_p(address))
     for name in defined_names(module)[:1]:
         packed_entry(engine, name)  # to ask for a function is what makes it compile
-    return engine, object_file(engine) if is_loadable() else None
+    if not is_loadable():
+        return engine, None
+    try:
+        return engine, object_file(engine)
+    except OSError:  # without /proc, or memory for another copy
+        return engine, None
 
 
 @cache

@@ -125,7 +125,8 @@ def _place(data: bytes, sections: list[_Section]) -> tuple[mmap.mmap, dict[int, 
                 end += section.size
     if end > _MOST_BYTES:
         raise ObjectError(f"{end:,} bytes of code")
-    memory = mmap.mmap(-1, max(end, 1))
+    # private: after a fork, parent and child each have variables of their own
+    memory = mmap.mmap(-1, max(end, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     for number, offset in offsets.items():
         section = sections[number]
         if section.kind != _NO_BITS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -75,6 +76,71 @@ def test_what_others_may_write_is_not_used(cache: Cache, mode: int) -> None:
     cache.write(KEY, b"machine code")
     _file(cache).chmod(mode)
     assert cache.read(KEY) is None
+
+
+def test_an_entry_under_the_name_of_another_is_none(cache: Cache) -> None:
+    cache.write(KEY, b"machine code")
+    other = key_of("another")
+    _file(cache, other).parent.mkdir(exist_ok=True)
+    _file(cache).rename(_file(cache, other))
+    assert cache.read(other) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes by name")
+def test_nobody_waits_for_a_pipe(cache: Cache) -> None:
+    _file(cache).parent.mkdir(parents=True)
+    os.mkfifo(_file(cache))
+    assert cache.read(KEY) is None
+
+
+def test_the_folder_may_go_while_entries_are_counted(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if not isinstance(path, int) and Path(path).parent.name == FORMAT:
+            monkeypatch.undo()
+            shutil.rmtree(cache.folder)
+        return real(path)
+
+    cache.write(KEY, b"machine code")
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert cache.bytes == 0
+    assert not cache.folder.exists()
+
+
+def test_what_programs_share_depends_on_all_the_code_that_generates_it() -> None:
+    loaded = subprocess.run([sys.executable, "-c", GENERATE], check=True, capture_output=True, text=True).stdout.split()
+    assert "hotdesk.kernels.product" in loaded
+    outside = [name for name in loaded if not name.startswith(("hotdesk.kernels", "hotdesk.ir"))]
+    assert outside == ["hotdesk", "hotdesk._bindings", "hotdesk.errors"]
+
+
+GENERATE = """
+import sys
+from hotdesk.kernels.library import convolution_module, product_module
+from hotdesk.kernels.machine import host
+from hotdesk.kernels.parts import parts_module
+for module in (parts_module(host(), ""), product_module(host(), "f32"), convolution_module(host(), "f32")):
+    assert module
+print(*sorted(name for name in sys.modules if name.partition(".")[0] == "hotdesk"))
+"""
+
+
+@pytest.mark.parametrize("source", ["_bindings.py", "ir/linking.py", "kernels/product.py"])
+def test_the_code_that_generates_is_told_by_its_digest(
+    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = Path(module.__file__).parents[1]
+    for part in ("ir", "kernels"):
+        shutil.copytree(package / part, tmp_path / part)
+    shutil.copy(package / "_bindings.py", tmp_path)
+    (tmp_path / "runtime").mkdir()
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "runtime" / "cache.py"))
+    generate = module.generators.__wrapped__
+    before = generate()
+    with (tmp_path / source).open("a") as file:
+        file.write("# changed")
+    assert generate() != before
 
 
 def test_a_full_disk_keeps_nothing_and_fails_nobody(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:

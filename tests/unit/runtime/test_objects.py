@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
+import os
 import random
 import struct
 from functools import cache
@@ -127,6 +129,38 @@ def test_without_a_cache_code_runs_all_the_same(own_cache: Path, monkeypatch: py
     monkeypatch.setenv("HOTDESK_CACHE", "0")
     assert _is_expected(_calls(Machine(_module(), ["main"], {"given": GIVEN})))
     assert not any(own_cache.rglob("*"))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_after_a_fork_child_and_parent_have_variables_of_their_own(own_cache: Path) -> None:
+    machine = Machine(_module(), ["main"], {"given": GIVEN})
+    result = np.zeros(2, np.int64)
+    child = os.fork()
+    if not child:
+        machine.call("main", result.ctypes.data, 0)  # the child's first call
+        os._exit(int(result[0]))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    machine.call("main", result.ctypes.data, 0)  # the parent's first call
+    assert result[0] == 3
+
+
+def _refused(*_: object, **__: object) -> None:
+    raise PermissionError("not here")
+
+
+@pytest.mark.parametrize(("where", "what"), [(mmap, "mmap"), (ObjectCode, "_protect"), (jit, "object_file")])
+def test_where_the_system_does_not_let_us_load_code_the_engine_stays(
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch, where: object, what: str
+) -> None:
+    for kept in (False, True):  # on disk
+        with monkeypatch.context() as refusing:
+            refusing.setattr(where, what, _refused)
+            if not kept or what != "object_file":
+                machine = Machine(_module(), ["main"], {"given": GIVEN})
+                assert machine.object is None
+                assert _is_expected(_calls(machine))
+                continue
+        assert Machine(_module(), ["main"], {"given": GIVEN}).object is not None
 
 
 def test_a_symbol_that_nobody_defines() -> None:
