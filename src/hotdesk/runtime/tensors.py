@@ -154,7 +154,8 @@ def copied(view: TensorView) -> TensorView:
 def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
     """A new contiguous tensor on the CPU with values not set.
 
-    Raises DtypeError if `kind` has no such elements, OutOfMemoryError if the system has no memory for them.
+    Raises DtypeError if `kind` has no such elements, OutOfMemoryError if the system has no memory for them, ArgumentTypeError
+    where torch makes tensors without memory, as under FakeTensorMode and in functionalize.
     """
     return maker(kind, dtype)(tuple(shape))
 
@@ -162,6 +163,7 @@ def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
 def maker(kind: Kind, dtype: str) -> Callable[[tuple[int, ...]], Any]:
     """What makes new contiguous tensors of an element type, given their sizes; as `empty` does."""
     new: Callable[[tuple[int, ...]], Any]
+    plain: type | None = None
     if kind == "numpy":
         new = partial(np.empty, dtype=_numpy_dtype(dtype))
     else:
@@ -170,7 +172,7 @@ def maker(kind: Kind, dtype: str) -> Callable[[tuple[int, ...]], Any]:
         found = getattr(torch, _TORCH_NAMES.get(dtype, ""), None)
         if found is None:
             raise DtypeError("a result", expected="an element type torch has", got=dtype)
-        new = partial(torch.empty, dtype=found, device="cpu")
+        new, plain = partial(torch.empty, dtype=found, device="cpu"), torch.Tensor
 
     def make(shape: tuple[int, ...]) -> Any:
         try:
@@ -178,7 +180,18 @@ def maker(kind: Kind, dtype: str) -> Callable[[tuple[int, ...]], Any]:
         except (MemoryError, RuntimeError, ValueError) as error:  # what torch and NumPy raise where memory is short
             raise OutOfMemoryError("a tensor", expected=spell(dtype, shape), got="no memory from the system") from error
 
-    return make
+    def make_with_memory(shape: tuple[int, ...]) -> Any:
+        made = make(shape)
+        try:
+            if type(made) is plain and (made.data_ptr() or 0 in shape):
+                return made
+        except RuntimeError:  # a wrapper that stands for a tensor
+            pass
+        got = "one without" if type(made) is plain else type(made).__name__
+        hint = "Call the program outside torch.func transforms, fake tensors and tracing, or pass out=."
+        raise ArgumentTypeError("a result", expected="a new tensor with memory of its own", got=got, hint=hint)
+
+    return make if plain is None else make_with_memory
 
 
 def seen_as(value: object, kind: Kind, dtype: str, shape: Sequence[int]) -> object:
@@ -239,6 +252,9 @@ def _describe_torch(tensor: torch.Tensor, what: str) -> TensorView:
         raise ArgumentTypeError(what, expected="a plain torch.Tensor", got=type(tensor).__name__, hint=hint)
     if tensor.layout is not torch.strided:
         raise LayoutError(what, expected="a strided tensor", got=str(tensor.layout), hint="Pass x.to_dense().")
+    if tensor.is_nested:
+        hint = "Pass torch.nested.to_padded_tensor(x, 0.0)."
+        raise LayoutError(what, expected="a strided tensor", got="a nested tensor", hint=hint)
     device = str(tensor.device)
     if tensor.device.type != "cpu":
         hint = "A meta tensor has no values." if device == "meta" else "Move it with .cpu()."

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
+from torch._subclasses.functional_tensor import FunctionalTensorMode
 
 from hotdesk.errors import (
     ArgumentCountError,
@@ -108,3 +111,32 @@ def test_an_expression_alone_gives_its_symbol() -> None:
     assert program(torch.arange(6.0)).tolist() == [0, 2, 4]
     with pytest.raises(ShapeError, match=r"expected 2\*s0 for some size s0, got 7"):
         program(torch.arange(7.0))
+
+
+def _under(mode: Callable[[], Any]) -> Callable[[Callable[[], torch.Tensor]], Any]:
+    def called(call: Callable[[], torch.Tensor]) -> Any:
+        with mode():
+            return call()
+
+    return called
+
+
+WITHOUT_MEMORY: dict[str, Callable[[Callable[[], torch.Tensor]], Any]] = {
+    "fake tensors": _under(FakeTensorMode),
+    "functional tensors": _under(FunctionalTensorMode),
+    "functionalize": lambda call: torch.func.functionalize(lambda x: call() + x)(example()),
+    "grad": lambda call: torch.func.grad(lambda x: (call() * x).sum())(example()),
+}
+
+
+@pytest.mark.parametrize("is_donating", [False, True])
+@pytest.mark.parametrize("where", WITHOUT_MEMORY)
+def test_where_torch_makes_tensors_without_memory_nothing_runs(where: str, is_donating: bool) -> None:
+    fake = adding()
+    if is_donating:
+        fake.inputs = tuple(replace(spec, donated=True) for spec in fake.inputs)
+    program, x, y = Program(fake), example(), example()
+    with pytest.raises(ArgumentTypeError, match="a result: expected a new tensor with memory of its own"):
+        WITHOUT_MEMORY[where](lambda: program(x, y))
+    assert not fake.runs
+    assert torch.equal(program(x, y), x + y)

@@ -161,12 +161,14 @@ def _fake() -> torch.Tensor:
         (lambda: torch.zeros(3, 3).to_sparse(), LayoutError, "sparse_coo"),
         (lambda: torch.zeros(3, 3).to_sparse_csr(), LayoutError, "sparse_csr"),
         (lambda: torch.zeros(3).to_mkldnn(), LayoutError, "mkldnn"),
+        (lambda: torch.nested.nested_tensor([torch.zeros(3), torch.zeros(2)]), LayoutError, "nested"),
         (lambda: torch.zeros(3, dtype=torch.float8_e4m3fn), DtypeError, "float8"),
         (lambda: np.zeros(3, ">f4"), DtypeError, "newbyteorder"),
         (lambda: np.array(["a"]), DtypeError, "<U1"),
         (lambda: np.array([None]), DtypeError, "object"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.*nested tensors is in prototype stage")
 def test_what_cannot_be_read_as_it_lies_is_refused(make, error: type[Exception], match: str) -> None:
     value = make()
     assert glance(value) is None or error is DtypeError
