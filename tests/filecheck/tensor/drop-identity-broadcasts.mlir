@@ -2,10 +2,10 @@
 
 // The sizes are those that the tensor has.
 // CHECK-LABEL: func.func @same(
-// CHECK-SAME:    [[X:%.*]]: tensor<?x4xf32>)
+// CHECK-SAME:    [[X:%.*]]: tensor<?x4xf32>
 // CHECK-NOT:     linalg.generic
 // CHECK:         return [[X]]
-func.func @same(%x: tensor<?x4xf32>) -> tensor<?x4xf32> {
+func.func @same(%x: tensor<?x4xf32> {hotdesk.shape = ["n", "4"]}) -> tensor<?x4xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %n = tensor.dim %x, %zero : tensor<?x4xf32>
