@@ -6,6 +6,8 @@
 * one divided by an integer is a float (torch-mlir's checks that it is not zero);
 * floor division goes by the remainder, as in PyTorch (torch-mlir divides integers as floats);
 * padding by a negative width becomes a slice;
+* a transposed convolution that cuts more than its window reaches, and adds rows behind, is cut afterwards (torch-mlir reads
+  beyond its image);
 * nearest-neighbour upsampling by a whole number repeats every element, whatever the sizes.
 """
 
@@ -185,6 +187,31 @@ def _pad_constant(x: Tensor, pad: list[Any], value: float = 0) -> Tensor:
     return aten.constant_pad_nd(x, rest, value) if any(width != 0 for width in rest) else x.clone()
 
 
+def _convolution(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    transposed: bool,
+    output_padding: list[int],
+    groups: int,
+) -> Tensor:
+    """Where padding cuts outputs that no window of the image covers whole, all are computed first."""
+    rank = x.dim() - 2
+    cuts, apart = (list(each) * (rank if len(each) == 1 else 1) for each in (padding, dilation))
+    reach = [step * (taps - 1) for step, taps in zip(apart, weight.shape[2:], strict=True)]
+    deep = [cut if cut > most else 0 for cut, most in zip(cuts, reach, strict=True)]
+    if not transposed or not any(output_padding) or not any(deep):
+        return NotImplemented
+    kept = [cut - more for cut, more in zip(cuts, deep, strict=True)]
+    y = aten.convolution(x, weight, bias, stride, kept, dilation, transposed, output_padding, groups)
+    for dim, cut in enumerate(deep, start=2):
+        y = y.narrow(dim, cut, y.size(dim) - 2 * cut)
+    return y.clone()
+
+
 def _bitwise(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The op on a tensor and a number, as the one on two tensors of the type that both have together."""
 
@@ -230,4 +257,5 @@ REPAIRS: dict[Any, Callable[..., Any]] = {
     aten.eq.Tensor: _equal,
     aten.roll.default: _roll,
     aten.constant_pad_nd.default: _pad_constant,
+    aten.convolution.default: _convolution,
 }

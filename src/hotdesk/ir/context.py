@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -49,6 +50,23 @@ def entered(operation: ir.Operation) -> Generator[None]:
         yield
 
 
+_WRONG_PATTERN = "FoldInsertPadIntoFill"
+_CANONICALIZE = re.compile(r"\bcanonicalize\{(?![^{}]*disable-patterns)")
+_DISABLED = (
+    f'disable-patterns={{anonymous}}::{_WRONG_PATTERN},"(anonymous namespace)::{_WRONG_PATTERN}"'  # by GCC, by Clang
+)
+
+
+def _parsed(pipeline: str) -> PassManager:
+    """The passes of a pipeline, but for a pattern of MLIR's canonicalization that changes values.
+
+    It folds padding into `tensor.insert_slice` and takes the slice's strides for 1, as a transposed convolution's are not.
+    """
+    manager = PassManager.parse(f"builtin.module({pipeline})")
+    spelled, count = _CANONICALIZE.subn(f"canonicalize{{{_DISABLED} ", str(manager))
+    return PassManager.parse(spelled) if count else manager
+
+
 def run_mlir_passes(module: ir.Module, pipeline: str) -> None:
     """Runs a textual MLIR pipeline (without the `builtin.module(…)` around it) on a module.
 
@@ -57,7 +75,7 @@ def run_mlir_passes(module: ir.Module, pipeline: str) -> None:
     """
     with entered(module.operation):
         try:
-            PassManager.parse(f"builtin.module({pipeline})").run(module.operation)
+            _parsed(pipeline).run(module.operation)
         except ir.MLIRError as error:
             raise PassError(f"MLIR pipeline `{pipeline}` failed", got=str(error)) from error
 

@@ -54,7 +54,7 @@ class Admission:
         self._sizes = Sizes(inputs, constraints)
         self._kind: Kind = kind
         self._remembered = remembered
-        self._lock = lock
+        self.lock = lock
 
     def admit(self, leaves: Sequence[object]) -> Admitted:
         """The fast path: every tensor is usable as it lies and the signature has been seen."""
@@ -103,5 +103,5 @@ class Admission:
         return Signature(symbols, tuple(symbols.values()), kind, tuple(view.bytes for view in views))
 
     def _sign_as(self, key: Hashable, signature: Signature) -> None:
-        with self._lock:
+        with self.lock:
             self._remembered.sign(key, signature)

@@ -211,6 +211,7 @@ class _FrameWithArena:
         """Gives the buffers of a plan their places. Raises OutOfMemoryError."""
         if layout.plan.arena > self._size:
             self._grow(layout.plan.arena)
+        self.layout = None  # until all have theirs: Ctrl-C may come between
         self.frame.set_arena(layout, self._address)
         self.layout = layout
 

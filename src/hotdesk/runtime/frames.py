@@ -6,11 +6,11 @@ allowed, a call waits for another to end.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from threading import Condition
-from typing import Any, Generic, TypeVar
-from weakref import WeakSet
+from typing import Generic, TypeVar
+
+from hotdesk.runtime.forks import tell_of_forks
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ class Frames(Generic[T]):
         self._made = 0
         self._waiting = 0
         self._changed = Condition()
-        _all.add(self)
+        tell_of_forks(self)
 
     @property
     def made(self) -> int:
@@ -72,15 +72,3 @@ class Frames(Generic[T]):
         """In the child of a fork: threads that had frames are gone, and what they had is lost."""
         self._changed = Condition()
         self._made, self._waiting = len(self._free), 0
-
-
-_all: WeakSet[Frames[Any]] = WeakSet()
-
-
-def _forked() -> None:
-    for frames in list(_all):
-        frames.forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)

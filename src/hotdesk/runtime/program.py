@@ -20,6 +20,7 @@ from hotdesk.report.profile import Profile
 from hotdesk.runtime.admission import Admission, Admitted
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.donation import Donation, Taken
+from hotdesk.runtime.forks import tell_of_forks
 from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
 from hotdesk.runtime.limits import is_bounds, limits
 from hotdesk.runtime.outputs import Extents, admit, plain
@@ -92,6 +93,11 @@ class Program:
         self._dtypes = tuple(spec.dtype for spec in executable.results)
         self._makers: dict[Kind, list[Callable[[tuple[int, ...]], Any]]] = {}
         self._admission = Admission(executable.inputs, executable.constraints, kind, self._remembered, self._lock)
+        tell_of_forks(self)
+
+    def forked(self) -> None:
+        """In the child of a fork, where a thread of the parent may have been making a plan."""
+        self._lock = self._admission.lock = Lock()
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+import sympy
 import torch
 
 from hotdesk.errors import (
@@ -16,7 +20,7 @@ from hotdesk.errors import (
     OptionError,
 )
 from hotdesk.explain import Outcome, Reason
-from hotdesk.runtime.interface import TensorSpec
+from hotdesk.runtime.interface import Binding, TensorSpec
 from hotdesk.runtime.program import Program
 from tests.unit.runtime.fake import Fake
 from tests.unit.runtime.programs import SUM, X, Y, adding, example, stacking
@@ -214,3 +218,29 @@ def test_repr_shows_the_types() -> None:
     assert repr(Program(stacking(), name="rows")) == (
         "<Program rows(x: f32[s0, 3], y: f32[2*s0, 3]) -> (f32[2*s0, 3], f32[3*s0])>"
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a system without fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_does_not_wait_for_a_plan_that_a_thread_of_its_parent_makes() -> None:
+    planning, forked = threading.Event(), threading.Event()
+
+    class Slow(Fake):
+        def bind(self, symbols: Mapping[str, int]) -> Binding:
+            if symbols["n"] == 3:
+                planning.set()
+                forked.wait()
+            return super().bind(symbols)
+
+    spec = TensorSpec("x", "f32", (sympy.Symbol("n", integer=True),))
+    program = Program(Slow((spec,), (spec,), lambda x: (x + 1,)))
+    thread = threading.Thread(target=program, args=(np.zeros(3, np.float32),))
+    thread.start()
+    planning.wait()
+    child = os.fork()
+    if not child:
+        signal.alarm(10)
+        os._exit(0 if program(np.zeros(2, np.float32)).tolist() == [1, 1] else 1)
+    forked.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
