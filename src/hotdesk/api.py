@@ -220,6 +220,7 @@ def _program(
         _distinct_bytes(fixed, sizes),
         prepared_bytes,
         log.decisions,
+        captured.assumptions,
     )
     return Program(
         executable,

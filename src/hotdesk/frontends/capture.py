@@ -30,6 +30,7 @@ class Captured:
         calling: how Python arguments become inputs and results become what the user gets.
         timings: seconds by stage.
         names: symbols by the names that the user gave to sizes.
+        assumptions: relations of SymPy's between sizes for which alone the program was captured.
     """
 
     module: ir.Module
@@ -39,3 +40,4 @@ class Captured:
     calling: Calling
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     names: Mapping[str, str] = field(default_factory=dict[str, str])
+    assumptions: tuple[Any, ...] = ()

@@ -25,6 +25,7 @@ from hotdesk.frontends.splats import fold_splats
 from hotdesk.frontends.torch_calling import TorchCalling
 from hotdesk.frontends.torch_dims import SizeNames, dimension_names
 from hotdesk.frontends.torch_refusals import (
+    assumed,
     guards_of,
     refusals,
     refuse_data_dependence,
@@ -78,7 +79,7 @@ def capture(
         refuse_data_dependence(exported)
         after_export = time.perf_counter()
         with refusals():
-            guards = len(guards_of(exported))
+            guards = guards_of(exported)
             exported = _decomposed(exported)
     after_decompositions = time.perf_counter()
     refuse_mutation(exported)
@@ -87,7 +88,7 @@ def capture(
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
     given = dimension_names(model, args, kwargs or {}, dynamic_shapes, inputs)
     called = SizeNames(given, inputs)
-    refuse_guards(exported, guards, called)
+    refuse_guards(exported, len(guards), called)
     results, template = results_of(exported)
     keep_tensors_only(exported, placeholders)
     settle_empties(exported.graph)
@@ -107,6 +108,7 @@ def capture(
             "import": time.perf_counter() - after_decompositions,
         },
         names={name: called.of(symbol) for name, symbol in given.items()},
+        assumptions=tuple(called.size(relation) for relation in assumed(exported, guards)),
     )
 
 

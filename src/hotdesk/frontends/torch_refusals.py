@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -120,15 +120,29 @@ def refuse_data_dependence(exported: ExportedProgram) -> None:
 
 def guards_of(exported: ExportedProgram) -> list[Any]:
     """What PyTorch has assumed about sizes so far."""
+    environment = _environment(exported)
+    return [] if environment is None else list(environment.guards)
+
+
+def assumed(exported: ExportedProgram, guards: Sequence[Any]) -> list[Any]:
+    """The relations that `guards` are between a program's sizes; where `Dim.AUTO` allows them nobody else looks at them."""
+    environment = _environment(exported)
+    sizes = set(map(str, cast(Any, exported).range_constraints))
+    found = [environment.replace(guard.expr) for guard in guards] if environment is not None else []
+    return [each for each in found if each.free_symbols and sizes.issuperset(map(str, each.free_symbols))]
+
+
+def _environment(exported: ExportedProgram) -> Any:
+    """Where PyTorch keeps what it knows of sizes; None if none of them vary."""
     for node in exported.graph.nodes:
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and isinstance(value, FakeTensor) and value.fake_mode.shape_env is not None:
-            return list(value.fake_mode.shape_env.guards)
-    return []
+            return value.fake_mode.shape_env
+    return None
 
 
 def refuse_guards(exported: ExportedProgram, known: int, names: SizeNames) -> None:
-    """Export checks what it assumes about sizes; nobody checks what a decomposition assumes afterwards."""
+    """Calls check what export assumes about sizes; what a decomposition assumes afterwards is never seen by the user."""
     sizes = {str(symbol) for symbol in cast(Any, exported).range_constraints}
     new = [guard for guard in guards_of(exported)[known:] if sizes & set(map(str, guard.expr.free_symbols))]
     if new:

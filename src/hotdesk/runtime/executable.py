@@ -11,7 +11,7 @@ import numpy.typing as npt
 import sympy
 
 from hotdesk.errors import OutOfMemoryError, ShapeError
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Source
 from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.function import SizeCheck
 from hotdesk.report.profile import KernelProfile
@@ -58,8 +58,12 @@ class CompiledProgram:
         weight_bytes: int,
         prepared_bytes: int,
         decisions: Sequence[Decision],
+        assumptions: Sequence[Any] = (),
     ) -> None:
-        """`fixed` are addresses by place (weights, prepared values); `keep` is what their memory belongs to."""
+        """`fixed` are addresses by place (weights, prepared values); `keep` is what their memory belongs to.
+
+        `assumptions` are relations that the sizes of a call must fulfil besides those that the program itself checks.
+        """
         self._main = main
         self._inputs = tuple(inputs)
         self._results = tuple(results)
@@ -71,7 +75,7 @@ class CompiledProgram:
         self._decisions = tuple(decisions)
         self._fixed = tuple(fixed), tuple(fixed.values())
         self._frames = Frames(self._frame, core_count())
-        self._checks = _distinct(main.lowered.checks)
+        self._checks = _distinct((*main.lowered.checks, *map(_assumption, assumptions)))
         self._result_sizes = Evaluator([dim for spec in results for dim in spec.shape])
 
     @property
@@ -221,6 +225,10 @@ class _FrameWithArena:
         self._size, self.layout = 0, None
         self._memory, self._address = aligned(size)
         self._size = size
+
+
+def _assumption(relation: Any) -> SizeCheck:
+    return SizeCheck(relation, "assumed when the model was captured", Source("capture"))
 
 
 def _distinct(checks: Sequence[SizeCheck]) -> tuple[SizeCheck, ...]:

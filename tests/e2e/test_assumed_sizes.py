@@ -1,0 +1,42 @@
+"""Sizes for which alone `torch.export` has captured a model, as `Dim.AUTO` allows: a call with others is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import hotdesk
+from hotdesk.errors import ShapeError
+
+AUTO: Any = torch.export.Dim.AUTO
+
+
+class _Joined(torch.nn.Module):
+    """Of an image whose convolution has one row in the example, stored channels last."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(3, 4, (2, 1), stride=2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.convolution(x)
+        return torch.cat([y, y * 2], -1)
+
+
+@pytest.mark.parametrize("exported", [False, True])
+def test_other_sizes_are_refused(exported: bool) -> None:
+    model = _Joined()
+    example = torch.randn(2, 3, 2, 6).to(memory_format=torch.channels_last)
+    shapes = ({2: AUTO, 3: AUTO},)
+    capture = torch.export.export(model, (example,), dynamic_shapes=shapes)
+    others = torch.randn(2, 3, 8, 4)
+    with pytest.raises(AssertionError, match="Guard failed"):
+        capture.module()(others)
+    program = hotdesk.compile(capture if exported else model, (example,), dynamic_shapes=None if exported else shapes)
+    with torch.no_grad():
+        for given in (example, torch.randn(2, 3, 2, 9)):
+            torch.testing.assert_close(program(given), model(given), rtol=1e-5, atol=1e-5)
+    with pytest.raises(ShapeError, match="assumed when the model was captured"):
+        program(others)
