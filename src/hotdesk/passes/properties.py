@@ -74,14 +74,15 @@ def _read(function: ir.Operation) -> tuple[list[ir.Operation], set[ir.Operation]
 
 
 def _goes_somewhere(allocated: ir.Value, ends: Collection[ir.Operation]) -> bool:
-    """Whether memory is freed, stored, or passed on by the end of a block, by this name or another that an op gives it."""
+    """Whether memory is freed, stored, or passed on by the end of a block, by any name that ops and their regions give it."""
     known = {allocated}
     waiting = [allocated]
     while waiting:
         for user, number in _uses(waiting.pop()):
             if number in freed(user) or user in ends or (user.name in _STORES and number == 0):
                 return True
-            made = () if user.name in _CALLS else user.results
+            inside = (argument for region in user.regions for block in region.blocks for argument in block.arguments)
+            made = () if user.name in _CALLS else (*user.results, *inside)
             new = [result for result in made if is_buffer(result.type) and result not in known]
             known.update(new)
             waiting += new

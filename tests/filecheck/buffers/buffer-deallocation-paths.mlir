@@ -425,3 +425,33 @@ func.func @one_result_may_be_the_other(%n: index, %p: i1, %x: memref<2xf32>) -> 
   }
   return %r#0, %r#1 : memref<2xf32>, memref<2xf32>
 }
+
+// What a loop takes over is freed inside, by the name it has there, and comes out of the loop by none.
+// CHECK-LABEL: func.func @taken_by_a_while_that_gives_nothing_back
+// CHECK: %[[A:.*]] = memref.alloc
+// CHECK: scf.while (%[[M:[^ ]*]] = %[[A]],
+// CHECK-NEXT: %[[V:.*]] = memref.load %[[M]]
+// CHECK-NEXT: memref.dealloc %[[M]]
+// CHECK: %[[B:.*]] = memref.alloc
+// CHECK-NOT: memref.dealloc
+// CHECK: scf.yield %[[B]],
+func.func @taken_by_a_while_that_gives_nothing_back(%n: index, %x: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 1.0 : f32
+  %a = memref.alloc() : memref<4xf32>
+  memref.store %f, %a[%c0] : memref<4xf32>
+  %r = scf.while (%m = %a, %i = %c0) : (memref<4xf32>, index) -> index {
+    %v = memref.load %m[%c0] : memref<4xf32>
+    memref.store %v, %x[%c0] : memref<4xf32>
+    %k = arith.cmpi slt, %i, %n : index
+    scf.condition(%k) %i : index
+  } do {
+  ^bb0(%i: index):
+    %b = memref.alloc() : memref<4xf32>
+    memref.store %f, %b[%c0] : memref<4xf32>
+    %j = arith.addi %i, %c1 : index
+    scf.yield %b, %j : memref<4xf32>, index
+  }
+  return
+}
