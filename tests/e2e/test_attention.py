@@ -138,6 +138,42 @@ def test_heads_are_read_and_written_where_they_lie(mask: tuple[int, ...] | None)
     assert program.memory(*args).arena == 2 * 11 * 24 * 4 * 4  # q, k and v in one, and what goes into the last product
 
 
+@pytest.mark.parametrize("shape", [(1, 9, 8), (3, 1, 8)])
+def test_a_multiplication_that_also_repeats_the_queries(shape: tuple[int, ...]) -> None:
+    model = Call(lambda q, k, v: torch.softmax((q * torch.full((3, 9, 1), 2.0)) @ k.mT, -1) @ v)
+    same(model, (random(*shape), random(3, 13, 8), random(3, 13, 5)))
+
+
+@pytest.mark.parametrize("dims", [(0, 1), (1, 2)])
+def test_a_result_seen_with_other_heads(dims: tuple[int, int]) -> None:
+    args = (random(3, 2, 9, 8), random(3, 2, 13, 8), random(3, 2, 13, 5))
+    same(Call(lambda q, k, v: (torch.softmax(q @ k.mT, -1) @ v).reshape(2, 3, 9, 5).transpose(*dims)), args)
+
+
+def test_a_result_seen_with_batch_and_heads_exchanged_that_are_known_when_called() -> None:
+    def exchanged(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        result = torch.softmax(q @ k.mT, -1) @ v
+        return result.reshape(q.shape[1], q.shape[0], 9, 5).transpose(1, 2)
+
+    args = (random(3, 2, 9, 8), random(3, 2, 13, 8), random(3, 2, 13, 5))
+    sizes = {0: Dim("batch", min=1, max=64), 1: Dim("heads", min=1, max=64)}
+    same(Call(exchanged), args, dynamic_shapes={"args": (sizes, sizes, sizes)})
+
+
+@pytest.mark.parametrize("queries", [1, 9])
+def test_keys_before_the_query_alone(queries: int) -> None:
+    def strict(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+        before = torch.arange(q.shape[1])[:, None] > torch.arange(k.shape[1])
+        return torch.softmax(torch.where(before, q @ k.mT, float("-inf")), -1) @ v
+
+    free = {1: Dim("queries", min=1, max=64)}
+    program = hotdesk.compile(
+        Call(strict), (random(3, 9, 8), random(3, 13, 8), random(3, 13, 5)), dynamic_shapes={"args": (free, {}, {})}
+    )
+    args = (random(3, queries, 8), random(3, 13, 8), random(3, 13, 5))
+    torch.testing.assert_close(program(*args), strict(*args), rtol=RTOL, atol=ATOL, equal_nan=True)
+
+
 def test_weights_that_somebody_wants() -> None:
     def both(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         weights = torch.softmax(q @ k.mT, -1)

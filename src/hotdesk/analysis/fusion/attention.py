@@ -121,7 +121,8 @@ def find_softmax(weights: ir.Value) -> Softmax | None:
         return None
     peak, of_peak = _unguarded(peak, 0.0, -inf)
     total, of_total = _unguarded(total, 1.0, 0.0)
-    largest, summed = _row_reduction(peak, "arith.maximumf", logits), _row_reduction(total, "arith.addf", powers)
+    largest = _row_reduction(peak, "arith.maximumf", -inf, logits)
+    summed = _row_reduction(total, "arith.addf", 0.0, powers)
     if largest is None or summed is None or bool(of_peak) != bool(of_total):
         return None
     ops = (divide.op, power.op, difference.op, *of_peak, *of_total, *largest, *summed)
@@ -145,8 +146,8 @@ def _unguarded(value: ir.Value, instead: float, where: float) -> tuple[ir.Value,
     return (chosen, (choice.op, compare.op)) if compare.op.operands[0] == chosen else (value, ())
 
 
-def _row_reduction(value: ir.Value, combine: str, source: ir.Value) -> tuple[ir.Operation, ...] | None:
-    """The ops that reduce the rows of `source` to a value, if they do that."""
+def _row_reduction(value: ir.Value, combine: str, start: float, source: ir.Value) -> tuple[ir.Operation, ...] | None:
+    """The ops that reduce the rows of `source`, from `start` on, to a value, if they do that."""
     reduced = without_expansion(value)
     generic = read_generic(defining_op(reduced))
     if generic is None or reduced != generic.op.results[0] or generic.inputs != 1 or generic.op.operands[0] != source:
@@ -156,8 +157,16 @@ def _row_reduction(value: ir.Value, combine: str, source: ir.Value) -> tuple[ir.
         return None
     if formula(generic.op) not in ((combine, _FIRST, _SECOND), (combine, _SECOND, _FIRST)):
         return None
+    if _filled(generic.op.operands[1]) != start:
+        return None
     view = defining_op(value)
     return (generic.op,) if view is generic.op or view is None or value == reduced else (generic.op, view)
+
+
+def _filled(value: ir.Value) -> float | None:
+    """The number that a tensor is filled with, if that is known."""
+    op = defining_op(value)
+    return constant_of(op.operands[0]) if op is not None and op.name == "linalg.fill" else uniform(value)
 
 
 # Payloads
@@ -208,7 +217,16 @@ def _is_read(generic: Generic, operand: int, count: int) -> bool:
     if loops is None or len(loops) < count:
         return False
     found = zip(range(count), loops, sizes, strict=False)
-    return all(loop == i or (loop is None and size == 1) for i, loop, size in found)
+    return all(loop == i or (loop is None and size == 1 and _runs_once(generic, i)) for i, loop, size in found)
+
+
+def _runs_once(generic: Generic, loop: int) -> bool:
+    """Whether a loop has one iteration, as a dimension that it runs over says."""
+    for operand, value in enumerate(generic.op.operands):
+        loops = loops_read(generic, operand)
+        if loops is not None and loop in loops:
+            return shape_of(value.type)[loops.index(loop)] == 1
+    return False
 
 
 def formula(op: ir.Operation) -> Formula | None:
@@ -283,7 +301,9 @@ def _path_from(value: ir.Value, known: dict[ir.Value, list[ir.Value] | None]) ->
 
 
 def is_arithmetic(generic: Generic) -> bool:
-    """Whether a payload is arithmetic on elements, constants and the numbers of loops."""
+    """Whether a payload is arithmetic on elements of its inputs, constants and the numbers of loops."""
+    if any(generic.reads(operand) for operand in generic.outputs):
+        return False
     block = generic.op.regions[0].blocks[0]
     inside = {result for op in block.operations for result in op.operation.results} | set(block.arguments)
     for each in block.operations:

@@ -32,7 +32,7 @@ _MOST_QUERIES, _MOST_KEYS = 128, 512
 _GRAIN = 1 << 22  # multiplications that are worth a thread
 _FINER = 4  # ranges for each thread: they take unequal time where keys do not count
 _UNROLLED = 4
-_MINUS_INFINITY = "0xFF800000"
+_MINUS_INFINITY, _NOT_A_NUMBER = "0xFF800000", "0x7FC00000"
 
 # e^x for x ≤ 0, as in `kernels.elementary`, but with 0 for what is less than the smallest normal number.
 _LEAST = -87.33654
@@ -177,7 +177,7 @@ class _Part(VectorBuilder):
         with self.loop(0, keys, self._keys) as key:
             count = self.minimum(self._keys, self.sub(keys, key))
             self._block(at, start, rows, key, count)
-        self.branch(self.at_least(keys, 1), lambda: self._divide(rows, at[-1]), lambda: self._fill(rows, at[-1], "0.0"))
+        self.branch(self.at_least(keys, 1), lambda: self._divide(rows, at[-1]), lambda: self._fill(rows, at[-1]))
 
     # One block
 
@@ -342,8 +342,12 @@ class _Part(VectorBuilder):
             factor = self.value(f"arith.divf {one}, {total} : f32")
             self._scale(self.add(at, self.mul(row, self._places[-1][QUERY])), factor)
 
-    def _fill(self, rows: Index, at: Index, literal: str) -> None:
-        number, of = self.constant(literal, "f32"), self._places[-1]
+    def _fill(self, rows: Index, at: Index) -> None:
+        """Rows that no key counts for: zeros where there is none at all, else what the op says."""
+        number, of = self.constant("0.0", "f32"), self._places[-1]
+        if not self._spec.zero_rows:
+            some = self.value(f"arith.cmpi sgt, {self.index(self._size[KEY])}, {self.index(0)} : index")
+            number = self.value(f"arith.select {some}, {self.constant(_NOT_A_NUMBER, 'f32')}, {number} : f32")
         with self.loop(0, rows) as row, self.loop(0, self._size[COLUMN]) as column:
             self.store(number, self.operands[-1], self.add(at, self.mul(row, of[QUERY]), self.mul(column, of[COLUMN])))
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar, cast
 
+import sympy
+
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.attention import (
     Attention,
@@ -33,6 +35,7 @@ from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, dim, integers
 from hotdesk.ir.dialect import MOST_EXTRAS
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import all_functions, defining_op, int_array, top_level_ops, users
@@ -43,6 +46,8 @@ from hotdesk.passes.tensor.dead_code import EraseDead
 
 _BATCH = "bhgijklopqrst"
 _QUERY, _KEY, _SUMMED, _COLUMN, _UNIT = "m", "n", "d", "e", "1"
+_OWN = (_QUERY + _SUMMED, _KEY + _SUMMED, _KEY + _COLUMN)
+"""The letters that queries, keys and values cannot do without."""
 _EXTRAS = ("f32", "i1", "i32", "i64")
 """Element types of what the scores may be computed with."""
 
@@ -69,18 +74,17 @@ class RecognizeAttention(Pass):
 
 def _rewrite(found: Attention, sizes: SymbolicSizes) -> list[Decision]:
     weighing, softmax = found.weighing, found.softmax
-    spelled = _spelled(found)
+    spelled = _spelled(found, sizes)
     payload = None if spelled is None else _Payload.of(softmax.logits, found.scores, spelled.scores)
     if spelled is None or payload is None:
         return []
-    factor, spelled.q = _unscaled(_folded(spelled.q))
-    for operand in (spelled.q, spelled.k, spelled.v):
-        if set(operand.letters) - {*spelled.scores, _SUMMED, _COLUMN}:
-            return []
     if len(payload.extras) > MOST_EXTRAS:
         return []
-    target = _target(weighing.results[0], spelled.result)
-    operands, target = _without_repeats([spelled.q, spelled.k, spelled.v, *payload.extras], target, weighing)
+    factor, products = _factored([spelled.q, spelled.k, spelled.v])
+    if any(set(operand.letters) - {*spelled.scores, _SUMMED, _COLUMN} for operand in products):
+        return []
+    target = _target(weighing.results[0], spelled, sizes)
+    operands, target = _without_repeats([*products, *payload.extras], target, weighing, sizes)
     letters = "".join(target.groups)
     present = [1] * len(operands) + [0] * (MOST_EXTRAS - len(payload.extras)) + [1]
     attributes: dict[str, ir.Attribute] = {
@@ -117,16 +121,20 @@ class _Operand:
 
 @dataclass(slots=True)
 class _Spelled:
-    """Queries, keys and values with the letters of the scores' dimensions; `result` are those of each of the result's."""
+    """Queries, keys and values with the letters of the scores' dimensions; `result` are those of each of the result's.
+
+    `sizes` are those of the letters of the scores.
+    """
 
     scores: str
+    sizes: Mapping[str, Size]
     q: _Operand
     k: _Operand
     v: _Operand
     result: tuple[str, ...]
 
 
-def _spelled(found: Attention) -> _Spelled | None:
+def _spelled(found: Attention, known: SymbolicSizes) -> _Spelled | None:
     """The operands with letters; None where the products are not those of attention."""
     weighing, scoring, rank = found.weighing, found.scoring, len(shape_of(found.scores.type))
     *inputs, of_result = _equation(weighing)
@@ -158,12 +166,13 @@ def _spelled(found: Attention) -> _Spelled | None:
     of_k = 1 - of_q
     if _QUERY not in sides[of_q] or _QUERY in sides[of_k] or _KEY not in sides[of_k] or _KEY in sides[of_q]:
         return None
-    q = _expanded(scoring.operands[of_q], sides[of_q], found, scores)
-    k = _expanded(scoring.operands[of_k], sides[of_k], found, scores)
-    v = _expanded(weighing.operands[1 - found.weights], [weighed[c] for c in of_values], found, scores)
+    q = _expanded(scoring.operands[of_q], sides[of_q], found, scores, known)
+    k = _expanded(scoring.operands[of_k], sides[of_k], found, scores, known)
+    v = _expanded(weighing.operands[1 - found.weights], [weighed[c] for c in of_values], found, scores, known)
     if q is None or k is None or v is None:
         return None
-    return _Spelled(scores, q, _folded(k), _folded(v), tuple(weighed[c] for c in of_result))
+    sizes = dict(zip(scores, known.shape(found.scores), strict=True))
+    return _Spelled(scores, sizes, q, k, v, tuple(weighed[c] for c in of_result))
 
 
 def _equation(op: ir.Operation) -> tuple[str, str, str]:
@@ -180,15 +189,19 @@ def _groups(value: ir.Value, view: str) -> list[tuple[int, ...]]:
     return [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
 
 
-def _expanded(value: ir.Value, groups: list[str], found: Attention, scores: str) -> _Operand | None:
+def _expanded(
+    value: ir.Value, groups: list[str], found: Attention, scores: str, known: SymbolicSizes
+) -> _Operand | None:
     """A tensor with a dimension for each letter of the groups; None where its shape is not known."""
     letters = "".join(groups)
     if len(letters) == len(groups):
         return _Operand(value, letters)
-    extents = dict(zip(scores, shape_of(found.scores.type), strict=True))
-    source = _partly_collapsed(value, groups, extents, found.weighing)
+    source = _partly_collapsed(
+        value, groups, dict(zip(scores, known.shape(found.scores), strict=True)), known, found.weighing
+    )
     if source is not None:
         return _Operand(source, letters)
+    extents = dict(zip(scores, shape_of(found.scores.type), strict=True))
     sizes = extents | {g: size for g, size in zip(groups, shape_of(value.type), strict=True) if len(g) == 1}
     if any(sizes[c] is None for c in letters):
         return None
@@ -196,28 +209,24 @@ def _expanded(value: ir.Value, groups: list[str], found: Attention, scores: str)
 
 
 def _partly_collapsed(
-    value: ir.Value, groups: Sequence[str], sizes: Mapping[str, int | None], before: ir.Operation
+    value: ir.Value, groups: Sequence[str], sizes: Mapping[str, Size], known: SymbolicSizes, before: ir.Operation
 ) -> ir.Value | None:
-    """What a collapsed tensor was before, but with a dimension for each letter; None where there is no such."""
+    """What a collapsed tensor was before, but with a dimension for each letter; None where that is not certain."""
     view = defining_op(value)
     if view is None or view.name != "tensor.collapse_shape":
         return None
-    shape = shape_of(view.operands[0].type)
+    shape, extents = shape_of(view.operands[0].type), known.shape(view.operands[0])
     merged: list[list[int]] = []
     for dims, group in zip(_groups(value, "tensor.collapse_shape"), groups, strict=True):
         rest = list(dims)
-        if len(group) == 1:
-            merged.append(rest)
-            continue
         for letter in group[:-1]:
             taken = [rest.pop(0)] if rest else []
-            while rest and shape[taken[-1]] is not None and _product(shape, taken) != sizes.get(letter):
+            while rest and _extent(extents, taken) != sizes.get(letter):
                 taken.append(rest.pop(0))
-            if not taken or _product(shape, taken) != sizes.get(letter):
+            if _extent(extents, taken) != sizes.get(letter):
                 return None
             merged.append(taken)
-        left, wanted = _product(shape, rest), sizes.get(group[-1])
-        if not rest or (left is not None and wanted is not None and left != wanted):
+        if not rest or (len(group) > 1 and _extent(extents, rest) != sizes.get(group[-1])):
             return None
         merged.append(rest)
     if all(len(dims) == 1 for dims in merged):
@@ -225,6 +234,11 @@ def _partly_collapsed(
     kind = tensor_with([_product(shape, dims) for dims in merged], value.type)
     attributes = {"reassociation": _reassociation(["x" * len(dims) for dims in merged])}
     return create("tensor.collapse_shape", [view.operands[0]], [kind], attributes, before=before).results[0]
+
+
+def _extent(sizes: Sequence[Size], dims: Sequence[int]) -> Size | None:
+    """The number of elements of merged dimensions; None of none."""
+    return expand(prod((sizes[dim] for dim in dims), start=sympy.Integer(1))) if dims else None
 
 
 def _product(shape: Sequence[int | None], dims: Sequence[int]) -> int | None:
@@ -252,12 +266,28 @@ def _reassociation(groups: Sequence[str]) -> ir.Attribute:
     return ir.ArrayAttr.get(found)
 
 
-def _folded(operand: _Operand) -> _Operand:
-    """The operand before transposes and repetitions of it."""
+def _factored(operands: Sequence[_Operand]) -> tuple[float, list[_Operand]]:
+    """Queries, keys and values before transposes and repetitions of them; and the number that the queries were multiplied by."""
+    found = list(operands)
+    for i in range(len(found)):
+        found[i] = _folded(found[i], _kept(found, i))
+    factor, found[0] = _unscaled(found[0])
+    found[0] = _folded(found[0], _kept(found, 0))
+    return factor, found
+
+
+def _kept(operands: Sequence[_Operand], number: int) -> set[str]:
+    """The letters that an operand may not lose: those of its product, and those that no other has."""
+    others = {letter for i, operand in enumerate(operands) if i != number for letter in operand.letters}
+    return {*_OWN[number]} | (set(operands[number].letters) - others)
+
+
+def _folded(operand: _Operand, kept: set[str]) -> _Operand:
+    """The operand before transposes and repetitions of it that lose none of the letters `kept`."""
     producer = defining_op(operand.value)
     while producer is not None:
         letters = source_letters(producer, operand.letters)
-        if letters is None:
+        if letters is None or not kept <= set(letters):
             break
         operand = _Operand(producer.operands[0], letters)
         producer = defining_op(operand.value)
@@ -277,7 +307,7 @@ def _unscaled(operand: _Operand) -> tuple[float, _Operand]:
         or len(shape_of(generic.op.operands[0].type)) != len(operand.letters)
     ):
         return 1.0, operand
-    return other[1], _folded(_Operand(generic.op.operands[0], operand.letters))
+    return other[1], _Operand(generic.op.operands[0], operand.letters)
 
 
 def _size(letter: str, operands: Sequence[_Operand], before: ir.Operation) -> int | ir.Value:
@@ -301,16 +331,12 @@ class _Target:
     groups: tuple[str, ...]
 
 
-def _target(value: ir.Value, groups: tuple[str, ...]) -> _Target:
+def _target(value: ir.Value, spelled: _Spelled, sizes: SymbolicSizes) -> _Target:
     """A transpose of the product, if nothing else wants that, else the product."""
+    groups = spelled.result
     seen, letters = value, groups
     reader = _only_user(seen)
-    lengths = [len(group) for group in groups]
-    if (
-        reader is not None
-        and reader.name == "tensor.expand_shape"
-        and lengths == list(map(len, _groups(reader.results[0], "tensor.expand_shape")))
-    ):
+    if reader is not None and reader.name == "tensor.expand_shape" and _undoes(reader, spelled, sizes):
         seen, letters = reader.results[0], tuple("".join(groups))
         reader = _only_user(seen)
     if (
@@ -322,6 +348,17 @@ def _target(value: ir.Value, groups: tuple[str, ...]) -> _Target:
         return _Target(value, groups)
     order = int_array(reader.attributes["permutation"])
     return _Target(reader.results[0], tuple(letters[i] for i in order))
+
+
+def _undoes(view: ir.Operation, spelled: _Spelled, sizes: SymbolicSizes) -> bool:
+    """Whether an expansion of the product gives each letter a dimension, of its size."""
+    groups, shape = _groups(view.results[0], "tensor.expand_shape"), sizes.shape(view.results[0])
+    if list(map(len, groups)) != list(map(len, spelled.result)):
+        return False
+    split = [pair for pair in zip(groups, spelled.result, strict=True) if len(pair[0]) > 1]
+    return [shape[i] for dims, _ in split for i in dims] == [
+        spelled.sizes.get(c) for _, letters in split for c in letters
+    ]
 
 
 def _only_user(value: ir.Value) -> ir.Operation | None:
@@ -339,7 +376,9 @@ def _collapsed(value: ir.Value, target: _Target, before: ir.Operation) -> ir.Val
 # Repeated heads
 
 
-def _without_repeats(operands: list[_Operand], target: _Target, before: ir.Operation) -> tuple[list[_Operand], _Target]:
+def _without_repeats(
+    operands: list[_Operand], target: _Target, before: ir.Operation, known: SymbolicSizes
+) -> tuple[list[_Operand], _Target]:
     """Keys and values before their heads were repeated: the letter of the heads becomes two, of which they lack one."""
     for number in (1, 2):
         repeat = _repeat(operands[number])
@@ -353,25 +392,29 @@ def _without_repeats(operands: list[_Operand], target: _Target, before: ir.Opera
         split: list[_Operand] = []
         for i, operand in enumerate(operands):
             if i == number:
-                split.append(_folded(_Operand(source, operand.letters.replace(letter, pair))))
+                split.append(_Operand(source, operand.letters.replace(letter, pair)))
             elif letter in operand.letters:
-                split.append(_split(operand, letter, pair, sizes, before))
+                split.append(_split(operand, letter, pair, sizes, before, known))
             else:
                 split.append(operand)
-        operands = split
+        products = split[:3]
+        for i in range(len(products)):
+            products[i] = _folded(products[i], _kept(products, i))
+        operands = [*products, *(_folded(extra, set()) for extra in split[3:])]
         target = _Target(target.value, tuple(group.replace(letter, pair) for group in target.groups))
     return operands, target
 
 
-def _split(operand: _Operand, letter: str, pair: str, sizes: tuple[int, int], before: ir.Operation) -> _Operand:
+def _split(
+    operand: _Operand, letter: str, pair: str, sizes: tuple[int, int], before: ir.Operation, symbolic: SymbolicSizes
+) -> _Operand:
     """The operand with two dimensions, of these sizes, in the place of one."""
     letters = operand.letters.replace(letter, pair)
     groups = [pair if c == letter else c for c in operand.letters]
     known = dict(zip(pair, sizes, strict=True))
-    static = dict(zip(operand.letters, shape_of(operand.value.type), strict=True)) | known
-    source = _partly_collapsed(operand.value, groups, static, before)
+    source = _partly_collapsed(operand.value, groups, known, symbolic, before)
     if source is not None:
-        return _folded(_Operand(source, letters))
+        return _Operand(source, letters)
     extents = [known[c] if c in known else _size(c, [operand], before) for c in letters]
     return _Operand(_expansion(operand.value, groups, extents, before), letters)
 
