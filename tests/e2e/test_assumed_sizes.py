@@ -40,3 +40,12 @@ def test_other_sizes_are_refused(exported: bool) -> None:
             torch.testing.assert_close(program(given), model(given), rtol=1e-5, atol=1e-5)
     with pytest.raises(ShapeError, match="assumed when the model was captured"):
         program(others)
+
+
+def test_strides_of_an_example_are_of_no_matter() -> None:
+    model = torch.nn.Conv2d(3, 4, 3, padding=1)
+    example = torch.randn(4, 3, 7, 3)[:2, :, :5, ::2]
+    program = hotdesk.compile(model, (example,), dynamic_shapes=({0: AUTO},))
+    with torch.no_grad():
+        for given in (example, torch.randn(5, 3, 5, 2)):
+            torch.testing.assert_close(program(given), model(given), rtol=1e-5, atol=1e-5)

@@ -108,7 +108,7 @@ def capture(
             "import": time.perf_counter() - after_decompositions,
         },
         names={name: called.of(symbol) for name, symbol in given.items()},
-        assumptions=tuple(called.size(relation) for relation in assumed(exported, guards)),
+        assumptions=tuple(called.size(relation) for relation in assumed(exported, guards, inputs)),
     )
 
 

@@ -35,6 +35,7 @@ from hotdesk.frontends.torch_dims import SizeNames
 from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch_specs import DTYPES, unsupported_dtype
 from hotdesk.ir.locations import python_line
+from hotdesk.runtime.interface import TensorSpec
 
 _REPLACE = "Replace it in the model, or keep that part outside the compiled model."
 
@@ -124,10 +125,13 @@ def guards_of(exported: ExportedProgram) -> list[Any]:
     return [] if environment is None else list(environment.guards)
 
 
-def assumed(exported: ExportedProgram, guards: Sequence[Any]) -> list[Any]:
-    """The relations that `guards` are between a program's sizes; where `Dim.AUTO` allows them nobody else looks at them."""
+def assumed(exported: ExportedProgram, guards: Sequence[Any], inputs: Sequence[TensorSpec]) -> list[Any]:
+    """The relations that `guards` are between the sizes of inputs; where `Dim.AUTO` allows them nobody else looks at them.
+
+    What is assumed of their strides is of no matter: calls copy what is not contiguous.
+    """
     environment = _environment(exported)
-    sizes = set(map(str, cast(Any, exported).range_constraints))
+    sizes = {str(symbol) for spec in inputs for size in spec.shape for symbol in getattr(size, "free_symbols", ())}
     found = [environment.replace(guard.expr) for guard in guards] if environment is not None else []
     return [each for each in found if each.free_symbols and sizes.issuperset(map(str, each.free_symbols))]
 
