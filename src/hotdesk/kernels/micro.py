@@ -15,7 +15,7 @@ from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
-_UNROLLED = 2  # steps of k: more of them only lengthen the code
+_ROWS_BY_ADDRESS = 3  # rows of a read from one address, as an addressing mode of the processor allows: at it, one and two strides on
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +57,25 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
     for i in range(rows):  # of c, which is wanted when all is summed; a row touches two lines at most
         for j in (0, vectors * f.lanes - 1):
             f.prefetch(c, f.add(c_at, f.mul(i, c_row), j), write=True)
-    starts = [f.add(a_at, f.mul(i, a_row)) for i in range(rows)]
+    size = machine.vector_bytes // f.lanes
+    apart = f.hidden(f.integer(f.mul(a_row, size)))
+    starts = [f.hidden(f.address(a, f.add(a_at, f.mul(i, a_row)), size)) for i in range(0, rows, _ROWS_BY_ADDRESS)]
+    ahead = f.integer(size)
 
-    def step(position: Index, sums: list[str]) -> list[str]:
+    def step(position: Index, values: list[str]) -> list[str]:
+        sums, addresses = values[: -len(starts)], values[-len(starts) :]
         line = f.add(b_at, f.mul(position, b_row))
         row = [f.load_vector(b, f.add(line, j * f.lanes)) for j in range(vectors)]
         result: list[str] = []
         for i in range(rows):
-            value = f.broadcast(f.load(a, f.add(starts[i], position)))
+            address = addresses[i // _ROWS_BY_ADDRESS]
+            for _ in range(i % _ROWS_BY_ADDRESS):
+                address = f.add_addresses(address, apart)
+            value = f.broadcast(f.load_at(address))
             result += [f.multiply_add(value, row[j], sums[i * vectors + j]) for j in range(vectors)]
-        return result
+        return [*result, *(f.add_addresses(address, ahead) for address in addresses)]
 
-    def steps(position: Index, sums: list[str]) -> list[str]:
-        for each in range(_UNROLLED):
-            sums = step(f.add(position, each), sums)
-        return sums
-
-    whole = f.sub(k, f.mod(k, _UNROLLED))
-    sums = f.carry(0, whole, _UNROLLED, [f.zeros()] * (rows * vectors), steps)
-    sums = f.carry(whole, k, 1, sums, step)
+    sums = f.carry(0, k, 1, [f.zeros()] * (rows * vectors), step, starts)[: rows * vectors]
     width = vectors * f.lanes
     plain = f.both(f.equal(c_column, 1), f.equal(columns, width))
     f.branch(

@@ -137,6 +137,23 @@ class VectorBuilder(KernelBuilder):
     def broadcast(self, scalar: str) -> str:
         return self.value(f"vector.broadcast {scalar} : {self.element} to {self.vector}")
 
+    def hidden(self, number: str) -> str:
+        """The same `i64`, of which the compiler no longer knows how it was computed, so that it is kept in a register.
+
+        Without it, addresses that are some strides apart become a chain of sums between the products of a tile, and the rows that
+        the chain reads early push the tile's sums out of the registers.
+        """
+        return self.value(f'llvm.inline_asm asm_dialect = att "", "=r,0" {number} : (i64) -> i64')
+
+    def load_at(self, address: str) -> str:
+        """The element at an address, an `i64`."""
+        pointer = self.value(f"llvm.inttoptr {address} : i64 to !llvm.ptr")
+        alignment = self.machine.vector_bytes // self.lanes
+        return self.value(f"llvm.load {pointer} {{alignment = {alignment} : i64}} : !llvm.ptr -> {self.element}")
+
+    def add_addresses(self, first: str, second: str) -> str:
+        return self.value(f"arith.addi {first}, {second} : i64")
+
     def multiply_add(self, a: str, b: str, to: str) -> str:
         if self.machine.fma:
             return self.value(f"math.fma {a}, {b}, {to} : {self.vector}")
@@ -203,18 +220,20 @@ class VectorBuilder(KernelBuilder):
         step: int,
         initial: Sequence[str],
         body: Callable[[Index, list[str]], list[str]],
+        addresses: Sequence[str] = (),
     ) -> list[str]:
-        """The last values of a loop that turns vectors into the next by `body(index, vectors)`."""
+        """The last values of a loop that turns vectors, and behind them `i64` addresses, into the next by `body(index, values)`."""
         index, result = self._name(), self._name()
-        carried = [self._name() for _ in initial]
-        kinds = ", ".join([self.vector] * len(initial))
-        arguments = ", ".join(f"{name} = {value}" for name, value in zip(carried, initial, strict=True))
+        values = (*initial, *addresses)
+        carried = [self._name() for _ in values]
+        kinds = ", ".join([self.vector] * len(initial) + ["i64"] * len(addresses))
+        arguments = ", ".join(f"{name} = {value}" for name, value in zip(carried, values, strict=True))
         self.line(
-            f"{result}:{len(initial)} = scf.for {index} = {self.index(start)} to {self.index(stop)}"
+            f"{result}:{len(values)} = scf.for {index} = {self.index(start)} to {self.index(stop)}"
             f" step {self.index(step)} iter_args({arguments}) -> ({kinds}) {{"
         )
         self._depth += 1
         self.line(f"scf.yield {', '.join(body(index, carried))} : {kinds}")
         self._depth -= 1
         self.line("}")
-        return [f"{result}#{i}" for i in range(len(initial))]
+        return [f"{result}#{i}" for i in range(len(values))]
