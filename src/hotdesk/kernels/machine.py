@@ -30,6 +30,11 @@ class Machine:
     l1_bytes: int = 32 * 1024
     l2_bytes: int = 512 * 1024
 
+    @property
+    def masks(self) -> bool:
+        """Whether it stores some lanes of a vector in one instruction."""
+        return self.vector_bytes >= 32
+
     def lanes(self, element: str) -> int:
         """How many elements of the type a vector holds."""
         return self.vector_bytes // _BYTES[element]

@@ -31,12 +31,22 @@ class Tile:
             return cls(12, 2) if machine.vector_bytes > 16 else cls(6, 4)
         return cls(6, 2)
 
+    @property
+    def narrow(self) -> int:
+        """Vectors of the tiles on an edge that half the columns are enough for."""
+        return self.vectors // 2
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """Rows and vectors of every tile that there is a function for."""
+        return tuple((rows, vectors) for vectors in (self.narrow, self.vectors) for rows in range(1, self.rows + 1))
+
     def columns(self, machine: Machine, element: str) -> int:
         return self.vectors * machine.lanes(element)
 
 
-def tile_name(element: str, rows: int) -> str:
-    return f"hotdesk_tile_{element}_{rows}"
+def tile_name(element: str, rows: int, vectors: int) -> str:
+    return f"hotdesk_tile_{element}_{rows}x{vectors}"
 
 
 TILE_ARGUMENTS = ("k", "a", "a_at", "a_row", "b", "b_at", "b_row", "c", "c_at", "c_row", "c_column", "columns", "add")
@@ -77,39 +87,69 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
 
     sums = f.carry(0, k, 1, [f.zeros()] * (rows * vectors), step, starts)[: rows * vectors]
     width = vectors * f.lanes
-    plain = f.both(f.equal(c_column, 1), f.equal(columns, width))
-    f.branch(
-        plain,
-        lambda: _store_rows(f, sums, vectors, c, c_at, c_row, add),
-        lambda: _store_anyhow(f, sums, vectors, c, c_at, (c_row, c_column), (rows, columns), add),
-    )
-    return f.function(tile_name(element, rows))
+    place = Place(c, c_at, c_row)
+    together = f.equal(c_column, 1)
+
+    def part() -> None:
+        if machine.masks:
+            f.branch(together, lambda: _store_under_masks(f, sums, vectors, place, columns, add), one_by_one)
+        else:
+            one_by_one()
+
+    def one_by_one() -> None:
+        _store_one_by_one(f, sums, vectors, place, c_column, (rows, columns), add)
+
+    f.branch(f.both(together, f.equal(columns, width)), lambda: _store_rows(f, sums, vectors, place, add), part)
+    return f.function(tile_name(element, rows, vectors))
 
 
-def _store_rows(f: VectorBuilder, sums: list[str], vectors: int, c: Operand, at: str, row: str, add: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a tile of c begins, and how far apart its rows are."""
+
+    memory: Operand
+    at: str
+    row: str
+
+    def of(self, f: VectorBuilder, number: int, vectors: int) -> Index:
+        """Where the vector of a number lies, counted row by row."""
+        return f.add(self.at, f.mul(number // vectors, self.row), number % vectors * f.lanes)
+
+
+def _store_rows(f: VectorBuilder, sums: list[str], vectors: int, c: Place, add: str) -> None:
     """The sums as whole vectors."""
-    places = [f.add(at, f.mul(i // vectors, row), i % vectors * f.lanes) for i in range(len(sums))]
+    places = [c.of(f, i, vectors) for i in range(len(sums))]
 
     def added() -> None:
         for value, place in zip(sums, places, strict=True):
-            f.store_vector(f.add_vectors(f.load_vector(c, place), value), c, place)
+            f.store_vector(f.add_vectors(f.load_vector(c.memory, place), value), c.memory, place)
 
     def written() -> None:
         for value, place in zip(sums, places, strict=True):
-            f.store_vector(value, c, place)
+            f.store_vector(value, c.memory, place)
 
     f.branch(add, added, written)
 
 
-def _store_anyhow(
-    f: VectorBuilder,
-    sums: list[str],
-    vectors: int,
-    c: Operand,
-    at: str,
-    strides: tuple[str, str],
-    sizes: tuple[int, str],
-    add: str,
+def _store_under_masks(f: VectorBuilder, sums: list[str], vectors: int, c: Place, columns: str, add: str) -> None:
+    """The sums of as many columns as there are, which lie together."""
+    places = [c.of(f, i, vectors) for i in range(len(sums))]
+    masks = [f.first_lanes(f.sub(columns, j * f.lanes)) for j in range(vectors)]
+
+    def added() -> None:
+        for i, (value, place) in enumerate(zip(sums, places, strict=True)):
+            mask = masks[i % vectors]
+            f.store_masked(f.add_vectors(f.load_masked(c.memory, place, mask), value), c.memory, place, mask)
+
+    def written() -> None:
+        for i, (value, place) in enumerate(zip(sums, places, strict=True)):
+            f.store_masked(value, c.memory, place, masks[i % vectors])
+
+    f.branch(add, added, written)
+
+
+def _store_one_by_one(
+    f: VectorBuilder, sums: list[str], vectors: int, c: Place, column_stride: str, sizes: tuple[int, str], add: str
 ) -> None:
     """The sums element by element, to any strides and as many columns as there are."""
     scratch = f.scratch(len(sums) * f.lanes)
@@ -117,5 +157,4 @@ def _store_anyhow(
         f.store_vector(value, scratch, i * f.lanes)
     with f.loop(0, sizes[1]) as column, f.loop(0, sizes[0]) as row:
         value = f.load(scratch, f.add(f.mul(row, vectors * f.lanes), column))
-        place = f.add(at, f.dot((row, column), strides))
-        f.store_or_add(value, c, place, add)
+        f.store_or_add(value, c.memory, f.add(c.at, f.dot((row, column), (c.row, column_stride))), add)

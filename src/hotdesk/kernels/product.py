@@ -96,7 +96,7 @@ def product_functions(machine: Machine, element: str) -> str:
     tile = Tile.of(machine)
     return "\n".join(
         [
-            *(tile_function(machine, element, rows, tile.vectors) for rows in range(1, tile.rows + 1)),
+            *(tile_function(machine, element, rows, vectors) for rows, vectors in tile.parts),
             pack_function(machine, element, tile.vectors),
             rows_function(machine, element),
             *(dots_function(machine, element, rows) for rows in (1, MOST_ROWS)),
@@ -143,16 +143,21 @@ def _sweep(machine: Machine, element: str, tile: Tile) -> str:
     count = f.ceildiv(m, tile.rows)
     low = f.floordiv(m, count)
     middle = f.mul(f.sub(m, f.mul(low, count)), f.add(low, 1))
-    for height, first, stop in ((f.add(low, 1), 0, middle), (low, middle, m)):
-        with f.steps(first, stop, height) as i:
-            a_here, c_here = f.add(a_at, f.mul(i, a_row)), f.add(c_at, f.mul(i, c_row))
-            values = [k, a.pointer, a_here, a_row, b.pointer, b_at, b_row]
-            values += [c.pointer, c_here, c_row, c_column, columns, add]
 
-            def one(rows: int, values: list[Index] = values) -> None:
-                _call(f, tile_name(element, rows), TILE_ARGUMENTS, values)
+    def tiles(vectors: int) -> None:
+        for height, first, stop in ((f.add(low, 1), 0, middle), (low, middle, m)):
+            with f.steps(first, stop, height) as i:
+                a_here, c_here = f.add(a_at, f.mul(i, a_row)), f.add(c_at, f.mul(i, c_row))
+                values = [k, a.pointer, a_here, a_row, b.pointer, b_at, b_row]
+                values += [c.pointer, c_here, c_row, c_column, columns, add]
 
-            f.switch(height, range(1, tile.rows + 1), one)
+                def one(rows: int, values: list[Index] = values) -> None:
+                    _call(f, tile_name(element, rows, vectors), TILE_ARGUMENTS, values)
+
+                f.switch(height, range(1, tile.rows + 1), one)
+
+    narrow = tile.narrow
+    f.branch(f.at_least(narrow * f.lanes, columns), lambda: tiles(narrow), lambda: tiles(tile.vectors))
     return f.function(sweep_name(element))
 
 

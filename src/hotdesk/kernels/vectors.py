@@ -125,6 +125,21 @@ class VectorBuilder(KernelBuilder):
         kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
         return self.value(f"vector.maskedload {place} : {kinds}")
 
+    def first_lanes(self, count: Index) -> str:
+        """The mask of so many lanes, from the first on: none where `count` is negative, all where it is more than there are."""
+        return self.value(f"vector.create_mask {self.index(count)} : vector<{self.lanes}xi1>")
+
+    def load_masked(self, operand: Operand, offset: Index, mask: str) -> str:
+        """The lanes that a mask names, and zeros, for which nothing is read."""
+        place = f"{operand.flat}[{self.index(offset)}], {mask}, {self.zeros()}"
+        kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
+        return self.value(f"vector.maskedload {place} : {kinds}")
+
+    def store_masked(self, value: str, operand: Operand, offset: Index, mask: str) -> None:
+        """Stores the lanes that a mask names; what the others would lie in is not touched."""
+        kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector}"
+        self.line(f"vector.maskedstore {operand.flat}[{self.index(offset)}], {mask}, {value} : {kinds}")
+
     def every_other(self, first: str, second: str) -> str:
         """The elements of even number of two vectors in a row."""
         return self._shuffle(first, second, range(0, 2 * self.lanes, 2))
