@@ -15,7 +15,9 @@ from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
-_ROWS_BY_ADDRESS = 3  # rows of a read from one address, as an addressing mode of the processor allows: at it, one and two strides on
+_ROWS_BY_ADDRESS = (
+    3  # rows of a read from one address, as an addressing mode of the processor allows: at it, one and two strides on
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,7 +237,7 @@ class VectorBuilder(KernelBuilder):
         body: Callable[[Index, list[str]], list[str]],
         addresses: Sequence[str] = (),
     ) -> list[str]:
-        """The last values of a loop that turns vectors, and behind them `i64` addresses, into the next by `body(index, values)`."""
+        """The last values of a loop that turns vectors, then `i64` addresses, into the next by `body(index, values)`."""
         index, result = self._name(), self._name()
         values = (*initial, *addresses)
         carried = [self._name() for _ in values]
