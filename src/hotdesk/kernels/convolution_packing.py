@@ -5,8 +5,8 @@
 Zeros where a tap lies in the padding, and from the last pixel on. Pixels are numbered row by row, so that a panel may begin in
 one row of the output and end in another.
 
-vectors    rows of x lie together, stride 1 or 2, no more than two rows of the output in a vector: whole vectors under masks,
-           which depend on the taps alone and are made once for all channels
+vectors    rows of x lie together, stride 1 or 2, no more than `MOST_RUNS` rows of the output in a vector: whole vectors under
+           masks, one for each of these rows, which depend on the taps alone and are made once for all channels
 elements   anything else: pixel by pixel; the image may be widened by zeros between its elements, as in a transposed convolution
 """
 
@@ -18,6 +18,9 @@ from hotdesk.kernels.vectors import VectorBuilder
 
 MOST_TAPS = 128
 """Taps of a window for which there are masks."""
+
+MOST_RUNS = 4
+"""Rows of the output that the pixels of a vector may belong to; what of a vector lies in one of them is called a run."""
 
 WINDOW = ("sh", "sw", "dh", "dw", "top", "left", "wide_h", "wide_w")
 """Strides and dilations; where the first tap of the first pixel reads the widened image; by how much that is widened."""
@@ -81,7 +84,8 @@ def _unfold(machine: Machine, element: str, vectors: int) -> str:
     few = f.at_least(MOST_TAPS, f.mul(a["rows"], a["columns"]))
     plain = f.both(f.equal(a["x_w"], 1), f.both(f.equal(a["wide_h"], 1), f.equal(a["wide_w"], 1)))
     end = f.add(f.sub(a["pixel"], f.mul(f.floordiv(a["pixel"], a["width"]), a["width"])), a["pixels"])
-    long = f.either(f.at_least(a["width"], f.lanes - 1), f.at_least(f.mul(a["width"], 2), end))
+    whole = f.mul(a["width"], MOST_RUNS - 1)  # and the last pixel of a row before, or the first of one behind
+    long = f.either(f.at_least(whole, f.lanes - 1), f.at_least(f.mul(a["width"], MOST_RUNS), end))
     fits = f.both(few, f.both(plain, long))
 
     def by_vectors(stride: int) -> None:
@@ -99,8 +103,8 @@ def _unfold(machine: Machine, element: str, vectors: int) -> str:
     return f.function(unfold_name(element))
 
 
-_WHOLE, _ONE, _TWO = range(3)
-"""What a strip reads: whole vectors of the image, or vectors under masks, for pixels of one or of two rows of the output."""
+_WHOLE = 0
+"""What a strip reads: whole vectors of the image; any other number is that of its runs, which are read under masks."""
 
 
 def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
@@ -112,8 +116,8 @@ def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
     a = _Arguments(f)
     x, panel = a.pointers["x"], a.pointers["panel"]
     width, lanes = vectors * f.lanes, f.lanes
-    most = 2 * vectors * MOST_TAPS  # runs of strips, times taps
-    masks = f.scratch(stride * most * lanes, f.integers[f.integers.index("x") + 1 : -1])
+    most = MOST_RUNS * vectors * MOST_TAPS  # runs of strips, times taps
+    masks = f.scratch(stride * most * lanes, "i8")
     places = f.scratch(most, "index")
     kinds = f.scratch(vectors * MOST_TAPS, "index")
     taps = f.mul(a["rows"], a["columns"])
@@ -150,28 +154,27 @@ def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
         first = f.add(a["pixel"], before)
         row = f.floordiv(first, a["width"])
         column = f.sub(first, f.mul(row, a["width"]))
-        here = f.minimum(count, f.sub(a["width"], column))
         left, top = f.add(f.mul(column, stride), a["left"]), f.add(f.mul(row, a["sh"]), a["top"])
         right = f.add(left, f.mul(f.sub(a["columns"], 1), a["dw"]), stride * lanes)
         bottom = f.add(top, f.mul(f.sub(a["rows"], 1), a["dh"]))
         whole = f.both(f.at_least(left, 0), f.at_least(a["length"], right))
         whole = f.both(whole, f.both(f.at_least(top, 0), f.at_least(f.sub(a["height"], 1), bottom)))
-        whole = f.both(whole, f.equal(here, lanes))
-        run = f.mul(strip, 2)
-        kind = f.select(whole, _WHOLE, f.select(f.at_least(here, count), _ONE, _TWO))
-        f.store(f.index(kind), kinds, strip)
+        whole = f.both(whole, f.at_least(f.sub(a["width"], column), lanes))
+        whole = f.both(whole, f.equal(count, lanes))
+        runs = f.maximum(1, f.ceildiv(f.add(column, count), a["width"]))
+        first_run = f.mul(strip, MOST_RUNS)
+        f.store(f.index(f.select(whole, _WHOLE, runs)), kinds, strip)
 
-        def masked(run: Index = run, here: Index = here, column: Index = column, row: Index = row) -> None:
-            prepare(run, (0, here), column, row, masked=True)
+        def masked(first_run: Index = first_run, column: Index = column, row: Index = row) -> None:
+            with f.loop(0, runs) as run:
+                before = f.sub(f.mul(run, a["width"]), column)  # the lane of its row's first pixel
+                lanes_of = f.maximum(0, before), f.minimum(count, f.add(before, a["width"]))
+                prepare(f.add(first_run, run), lanes_of, f.sub(0, before), f.add(row, run), masked=True)
 
-        def unmasked(run: Index = run, column: Index = column, row: Index = row) -> None:
-            prepare(run, (0, lanes), column, row, masked=False)
-
-        def second(run: Index = run, here: Index = here, count: Index = count, row: Index = row) -> None:
-            prepare(f.add(run, 1), (here, count), f.sub(0, here), f.add(row, 1), masked=True)
+        def unmasked(first_run: Index = first_run, column: Index = column, row: Index = row) -> None:
+            prepare(first_run, (0, lanes), column, row, masked=False)
 
         f.branch(whole, unmasked, masked)
-        f.branch(f.equal(kind, _TWO), second)
 
     with f.loop(0, a["channels"]) as channel, f.loop(0, strips) as strip:
         plane = f.add(a["x_at"], f.mul(channel, a["x_c"]))
@@ -182,8 +185,8 @@ def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
         def copied(kind: int, strip: Index = strip, plane: Index = plane, target: Index = target) -> None:
             with f.loop(0, taps) as tap:
                 halves = [f.zeros()] * stride
-                for run in range(2 if kind == _TWO else 1):
-                    at = f.add(f.mul(f.add(f.mul(strip, 2), run), taps), tap)
+                for run in range(1 if kind == _WHOLE else kind):
+                    at = f.add(f.mul(f.add(f.mul(strip, MOST_RUNS), run), taps), tap)
                     begin = f.add(plane, f.load(places, at))
                     for half in range(stride):
                         here = f.add(begin, half * lanes)
@@ -195,7 +198,7 @@ def _strips(machine: Machine, element: str, stride: int, vectors: int) -> str:
                 value = halves[0] if stride == 1 else f.every_other(*halves)
                 f.store_vector(value, panel, f.add(target, f.mul(tap, width)))
 
-        f.switch(f.load(kinds, strip), (_WHOLE, _ONE, _TWO), copied)
+        f.switch(f.load(kinds, strip), range(_WHOLE, MOST_RUNS + 1), copied)
     return f.function(_strips_name(element, stride))
 
 

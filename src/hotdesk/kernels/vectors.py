@@ -90,8 +90,8 @@ class VectorBuilder(KernelBuilder):
 
     @property
     def integers(self) -> str:
-        """Whole numbers as wide as the elements."""
-        return f"vector<{self.lanes}xi{8 * self.machine.vector_bytes // self.lanes}>"
+        """A small whole number for each lane, as masks are kept in memory."""
+        return f"vector<{self.lanes}xi8>"
 
     def store_lanes(self, first: Index, stop: Index, operand: Operand, offset: Index) -> None:
         """Stores a vector of `integers` for `load_lanes`: negative in the lanes from `first` up to `stop`, which fit them."""
