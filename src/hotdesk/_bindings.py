@@ -34,6 +34,7 @@ __all__ = [
     "make_engine",
     "object_file",
     "packed_entry",
+    "register_stablehlo",
     "torch_dialect",
     "torch_mlir_decompositions",
 ]
@@ -138,6 +139,13 @@ def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
     """The indexing map of each operand of a structured op, `linalg.generic` or a named one; None for ops that have none."""
     maps = _mlirDialectsLinalg.get_indexing_maps(op)
     return None if maps is None else [each.value for each in maps]
+
+
+def register_stablehlo(context: ir.Context) -> None:
+    """Makes a context know StableHLO."""
+    from torch_mlir._mlir_libs import _stablehlo
+
+    cast(Any, _stablehlo).register_dialect(context)
 
 
 def torch_mlir_decompositions() -> dict[Any, Callable[..., Any]]:

@@ -13,6 +13,7 @@ from hotdesk._bindings import ir
 from hotdesk.budget import WithinBudget
 from hotdesk.donating import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
+from hotdesk.frontends.mlir_reading import is_given
 from hotdesk.ir.context import bytecode, entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function
@@ -71,17 +72,20 @@ def compile(
     kwargs: Mapping[str, Any] | None = None,
     *,
     dynamic_shapes: Any = None,
+    entry: str | None = None,
     donate: Donate = (),
     order: str | None = None,
     budget: int | str | None = None,
     options: Options | None = None,
 ) -> Program:
-    """Compiles a PyTorch model so that it runs from one arena.
+    """Compiles a PyTorch model, or a program in MLIR, so that it runs from one arena.
 
     Args:
-        model: a `torch.nn.Module` or a `torch.export.ExportedProgram`.
-        args, kwargs: example arguments. Their sizes are fixed unless `dynamic_shapes` frees them.
+        model: a `torch.nn.Module` or a `torch.export.ExportedProgram`; or MLIR: the name of a file, text, bytecode or a
+            module, see docs/mlir.md.
+        args, kwargs: example arguments, of a PyTorch model only. Their sizes are fixed unless `dynamic_shapes` frees them.
         dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`.
+        entry: the function of a program in MLIR that calls run; by default the only public one, else `main`.
         donate: the arguments that calls may overwrite: positions or names of parameters, with all tensors in them, or names of
             single tensors as in `Program.inputs`; True for all. What a donated tensor holds after a call is unspecified, and a
             result may be a view of its memory; see docs/donated-inputs.md.
@@ -102,7 +106,7 @@ def compile(
     with sources_forgotten():
         log = Log(keep_ir=options.keep_ir)
         with log.stage("capture"):
-            captured = donating(_capture(model, args, kwargs, dynamic_shapes), donate)
+            captured = donating(_captured(model, args, kwargs, dynamic_shapes, entry), donate)
         log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
         program = build(captured, log, options)
         del captured
@@ -110,7 +114,29 @@ def compile(
     return program
 
 
-def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Captured:
+def _captured(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None
+) -> Captured:
+    """The program as the front end for its kind finds it."""
+    if is_given(model):
+        return _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes))
+    if entry is not None:
+        raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
+    return _capture_torch(model, args, kwargs, dynamic_shapes)
+
+
+def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
+    from hotdesk.frontends.mlir import capture
+
+    if examples:
+        hint = "What may vary is `?` in the program, and `hotdesk.bounds` limits it."
+        raise OptionError(
+            "arguments of compile", expected="no examples for MLIR: its types say all", got="some", hint=hint
+        )
+    return capture(model, entry)
+
+
+def _capture_torch(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Captured:
     try:
         import torch
     except ImportError as error:
@@ -120,7 +146,7 @@ def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_sh
     if not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
         raise ArgumentTypeError(
             "argument 'model'",
-            expected="a torch.nn.Module or a torch.export.ExportedProgram",
+            expected="a torch.nn.Module, a torch.export.ExportedProgram, or MLIR: a file, text, bytecode or a module",
             got=type(model).__name__,
         )
     if not isinstance(cast(object, args), tuple):
@@ -133,19 +159,16 @@ def _capture(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_sh
 def build(captured: Captured, log: Log, options: Options | None = None) -> Program:
     """Takes a captured program through the pipeline and gives it memory."""
     options = options or Options()
-    budget = options.budget_bytes
     module = captured.module
     with entered(module.operation):
         _annotate(main_function(module), captured)
         log.snapshot("capture", module)
-    changes: list[Callable[[ir.Module, Log], None]] = []
-    if options.order == "peak":
-        changes.append(LowerPeak(captured.constraints, captured.names))
-    if budget is not None:
-        changes.append(WithinBudget(budget, captured.constraints, captured.names))
-    optimize_tensors(module, log, changes)
-    bufferize(module, log)
-    prepared = prepared_types(module)
+    if captured.on_memrefs:
+        _refuse_changes(options)
+        prepared = list[tuple[tuple[int, ...], str]]()
+    else:
+        _to_memrefs(captured, log, options)
+        prepared = prepared_types(module)
     lowered = lower(module, log)
     with log.stage("llvm"):
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
@@ -153,16 +176,38 @@ def build(captured: Captured, log: Log, options: Options | None = None) -> Progr
     return _program(captured, lowered, machine, log, prepared)
 
 
+def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
+    """The passes on values, and values to memory."""
+    budget = options.budget_bytes
+    changes: list[Callable[[ir.Module, Log], None]] = []
+    if options.order == "peak":
+        changes.append(LowerPeak(captured.constraints, captured.names))
+    if budget is not None:
+        changes.append(WithinBudget(budget, captured.constraints, captured.names))
+    optimize_tensors(captured.module, log, changes)
+    bufferize(captured.module, log)
+
+
+def _refuse_changes(options: Options) -> None:
+    """Raises OptionError for what changes operations: those on memrefs stay as they are."""
+    for name, given in (("order", options.order != "given"), ("budget", options.budget is not None)):
+        if given:
+            got = "one on memrefs, whose operations stay as they are"
+            raise OptionError(f"option '{name}'", expected="a program on tensors", got=got)
+
+
 def _annotate(main: ir.Operation, captured: Captured) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
     from hotdesk.frontends.capture import Weight
 
     def stating(number: int, formal: Formal) -> Formal:
+        if number >= len(captured.arguments):
+            return formal
         argument = captured.arguments[number]
         spec = argument.spec if isinstance(argument, Weight) else argument
         is_open = any(not isinstance(dim, int) for dim in spec.shape)
         return formal.stating(
-            kind="weight" if isinstance(argument, Weight) else "input",
+            kind="weight" if isinstance(argument, Weight) else "written" if argument.written else "input",
             donated=spec.donated,
             shape=[str(dim) for dim in spec.shape] if is_open else None,
         )
@@ -224,9 +269,10 @@ def _program(
     )
     return Program(
         executable,
+        name=captured.name,
         calling=captured.calling,
         weights=[WeightRange(w.spec.name, fixed[i], sizes[i]) for i, w in weights.items()],
-        kind="torch",
+        kind=captured.kind,
         timings=log.timings,
         stages=log.ir,
         checker=_checker(captured, lowered, tuple(inputs), {i: fixed[i] for i in weights}),

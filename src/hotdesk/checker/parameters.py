@@ -55,7 +55,8 @@ class Parameter:
 def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
     """The arguments of a function.
 
-    One may be written if it is the memory of a result (`bufferize.result`) or donated (`hotdesk.donated`). Any other may only be
+    One may be written if it is the memory of a result (`bufferize.result`), donated (`hotdesk.donated`) or of the kind
+    `written`. Any other may only be
     read if `read_only` is set, if some argument is a result or has a kind (then the function is of Hotdesk's making), or if an
     attribute of MLIR's says so.
 
@@ -70,7 +71,11 @@ def parameters(function: ir.Operation, read_only: bool) -> list[Parameter]:
             number,
             each.type,
             each.result,
-            each.result is not None or each.donated or each.arena is not None or not (ours or _only_read(each)),
+            each.result is not None
+            or each.donated
+            or each.kind == "written"
+            or each.arena is not None
+            or not (ours or _only_read(each)),
             each.arena is not None,
             each.sized_by,
             each.holds,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hotdesk._bindings import ir
 from hotdesk.runtime.interface import Calling, TensorSpec
+
+if TYPE_CHECKING:
+    from hotdesk.runtime.tensors import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,10 @@ class Captured:
         calling: how Python arguments become inputs and results become what the user gets.
         timings: seconds by stage.
         names: symbols by the names that the user gave to sizes.
-        assumptions: relations of SymPy's between sizes for which alone the program was captured.
+        assumptions: relations of SymPy's between sizes for which alone the program was captured, or checks with such.
+        kind: whose tensors the results are where no argument tells.
+        name: what the function is called in reports.
+        on_memrefs: whether `@main` is on memrefs: results are arguments already, and buffers stay as they are.
     """
 
     module: ir.Module
@@ -41,3 +47,6 @@ class Captured:
     timings: Mapping[str, float] = field(default_factory=dict[str, float])
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     assumptions: tuple[Any, ...] = ()
+    kind: Kind = "torch"
+    name: str = "main"
+    on_memrefs: bool = False

@@ -54,11 +54,12 @@ def prepare() -> None:
         _waiting.append(_Process())
 
 
-def lowered(module: ir.Module, pipelines: Sequence[str], limit: int = LIMIT) -> ir.Module:
+def lowered(module: ir.Module, pipelines: Sequence[str], limit: int = LIMIT, *, stablehlo: bool = False) -> ir.Module:
     """The module after the pipelines, in a context of its own.
 
     Args:
         limit: seconds of processor time.
+        stablehlo: whether the result may have ops of StableHLO.
 
     Raises:
         LoweringFailed: a pass refused the module.
@@ -71,7 +72,7 @@ def lowered(module: ir.Module, pipelines: Sequence[str], limit: int = LIMIT) -> 
         process = _waiting.pop() if _waiting else _Process()
         answer = process.ask((tuple(pipelines), text.getvalue(), limit))
     if isinstance(answer, bytes):
-        return ir.Module.parse(answer, make_context())
+        return ir.Module.parse(answer, make_context(stablehlo=stablehlo))
     raise LoweringFailed(answer)
 
 
@@ -173,7 +174,7 @@ def _processor_time(seconds: int) -> None:
 
 
 def _answer(pipelines: Sequence[str], text: bytes) -> bytes | str:
-    module = ir.Module.parse(text, make_context())
+    module = ir.Module.parse(text, make_context(stablehlo=True))
     try:
         for pipeline in pipelines:
             run_mlir_passes(module, pipeline)

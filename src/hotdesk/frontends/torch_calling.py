@@ -105,12 +105,12 @@ class TorchCalling(Calling):
         filled = [named.pop(name) for name in missing] if all(name in named for name in missing) else []
         return (*args, *filled), {name: named.pop(name) for name in self._keywords if name in named} | named
 
-    def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int]) -> Any:
+    def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int], leaves: Sequence[object]) -> Any:
         if self._single_result:
             return results[0]
         if self._tuple_of_results:
             return tuple(results)
-        leaves = [
+        returned = [
             results[entry]
             if isinstance(entry, ResultSlot)
             else entry.at(symbols)
@@ -118,7 +118,7 @@ class TorchCalling(Calling):
             else entry
             for entry in self._template
         ]
-        return pytree.tree_unflatten(leaves, cast(Any, self._out_spec))
+        return pytree.tree_unflatten(returned, cast(Any, self._out_spec))
 
 
 def _same(given: object, fixed: object) -> bool:

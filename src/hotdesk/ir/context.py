@@ -7,15 +7,17 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from hotdesk._bindings import PassManager, ir, irdl, torch_dialect
+from hotdesk._bindings import PassManager, ir, irdl, register_stablehlo, torch_dialect
 from hotdesk.errors import InvalidIRError, PassError
 from hotdesk.ir.dialect import DIALECT
 
 
-def make_context() -> ir.Context:
-    """A context with upstream MLIR, torch-mlir, its `tm_tensor` and the `hotdesk` dialect."""
+def make_context(*, stablehlo: bool = False) -> ir.Context:
+    """A context with upstream MLIR, torch-mlir, its `tm_tensor` and the `hotdesk` dialect; with StableHLO if asked for."""
     context = ir.Context()
     torch_dialect.register_dialect(context)
+    if stablehlo:
+        register_stablehlo(context)
     with context, ir.Location.unknown():
         irdl.load_dialects(ir.Module.parse(DIALECT))
         # No binding registers `tm_tensor`; a pass that makes its ops loads it (0.5 ms, where the context takes 30).

@@ -53,7 +53,7 @@ class Formal:
 
     @property
     def kind(self) -> str | None:
-        """`weight`, `input` or `prepared`; None if nothing is said."""
+        """`weight`, `input`, `written` (an input in which the caller wants what is computed) or `prepared`; None if not said."""
         return self._text(_KIND)
 
     @property

@@ -34,7 +34,7 @@ class Positional:
             raise ArgumentCountError("arguments", expected=_listed(self._names), got=got)
         return tuple(given[name] for name in self._names)
 
-    def unflatten(self, results: Sequence[object], symbols: Mapping[str, int]) -> object:
+    def unflatten(self, results: Sequence[object], symbols: Mapping[str, int], leaves: Sequence[object]) -> object:
         return results[0] if len(results) == 1 else tuple(results)
 
 

@@ -228,6 +228,8 @@ class _FrameWithArena:
 
 
 def _assumption(relation: Any) -> SizeCheck:
+    if isinstance(relation, SizeCheck):
+        return relation
     return SizeCheck(relation, "assumed when the model was captured", Source("capture"))
 
 

@@ -22,7 +22,8 @@ Dim: TypeAlias = "int | sympy.Expr"
 class TensorSpec:
     """An input or result: `dtype` such as `f32`, sizes as numbers, symbols or expressions over symbols.
 
-    `donated` says of an input that a call may overwrite it.
+    `donated` says of an input that a call may overwrite it, `written` that the program computes in it what the caller wants.
+    `number` is the type of the number that it stands for where a call takes or gives one, such as `index`.
     """
 
     name: str
@@ -30,9 +31,11 @@ class TensorSpec:
     shape: tuple[Dim, ...]
     location: str = ""
     donated: bool = False
+    written: bool = False
+    number: str = ""
 
     def __str__(self) -> str:
-        return spell(self.dtype, self.shape)
+        return self.number or spell(self.dtype, self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +151,8 @@ class Calling(Protocol):
         """The tensors of the call, one for each input. Raises ArgumentCountError."""
         ...
 
-    def unflatten(self, results: Sequence[object], symbols: Mapping[str, int]) -> object:
-        """What the call returns, given a tensor for each result and the sizes of this call."""
+    def unflatten(self, results: Sequence[object], symbols: Mapping[str, int], leaves: Sequence[object]) -> object:
+        """What the call returns, given a tensor for each result, the sizes of this call and what `flatten` made of it."""
         ...
 
 

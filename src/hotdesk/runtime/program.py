@@ -101,8 +101,8 @@ class Program:
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""
-        results, symbols = self._run(args, kwargs, out, self._executable.run)
-        return self._calling.unflatten(results, symbols)
+        results, symbols, leaves = self._run(args, kwargs, out, self._executable.run)
+        return self._calling.unflatten(results, symbols, leaves)
 
     def profile(self, *args: Any, **kwargs: Any) -> Profile:
         """Where the time of a call with these arguments goes: each kernel's calls, seconds, work, share of the roof, lines.
@@ -125,21 +125,21 @@ class Program:
         kwargs: Mapping[str, Any],
         out: Any,
         run: Callable[[Binding, Sequence[int], Sequence[int]], None],
-    ) -> tuple[Sequence[object], Mapping[str, int]]:
-        """A call up to its results, and its sizes."""
+    ) -> tuple[Sequence[object], Mapping[str, int], Sequence[object]]:
+        """A call up to its results, its sizes and its tensors."""
         leaves = self._calling.flatten(args, kwargs)
         call = self._admission.admit(leaves)
         signature = call.signature
         with self._lock:
             binding = self._bind(signature)
         if self._is_donating:
-            return self._run_donated(leaves, call, binding, out, run), signature.symbols
+            return self._run_donated(leaves, call, binding, out, run), signature.symbols, leaves
         if out is None:
             results, addresses = self._new(signature.kind, binding)
         else:
             results, addresses = self._lend(out, call, binding)
         run(binding, call.addresses, addresses)
-        return results, signature.symbols
+        return results, signature.symbols, leaves
 
     def _run_donated(
         self,
@@ -149,7 +149,7 @@ class Program:
         out: Any,
         run: Callable[[Binding, Sequence[int], Sequence[int]], None],
     ) -> Sequence[object]:
-        """The results of a call with donated inputs, some of which may lie there."""
+        """The results of a call with donated or written inputs, some of which may lie there."""
         taken = self._donation.take(leaves, call)
         results = self._allocate(call, taken, binding) if out is None else self._lend(out, call, binding)[0]
         for view in taken.donated.values():

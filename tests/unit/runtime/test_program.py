@@ -74,7 +74,7 @@ def test_a_front_end_may_flatten_and_unflatten() -> None:
         def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
             return [args[0]["x"], *kwargs["rest"]]
 
-        def unflatten(self, results: list[Any], symbols: dict[str, int]) -> dict[str, Any]:
+        def unflatten(self, results: list[Any], symbols: dict[str, int], leaves: list[Any]) -> dict[str, Any]:
             return {"sum": results[0], "rows": symbols["s0"]}
 
     result = Program(stacking(), calling=Nested())({"x": torch.ones(2, 3)}, rest=[torch.ones(4, 3)])

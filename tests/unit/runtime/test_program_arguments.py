@@ -84,7 +84,7 @@ def test_a_front_end_that_flattens_to_another_count() -> None:
         def flatten(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
             return args
 
-        def unflatten(self, results: list[Any], symbols: dict[str, int]) -> Any:
+        def unflatten(self, results: list[Any], symbols: dict[str, int], leaves: list[Any]) -> Any:
             return results
 
     program = Program(adding(), calling=Loose())

@@ -1,0 +1,126 @@
+"""Programs in MLIR brought to the dialects that are compiled: calls inlined, TOSA, StableHLO and shapes lowered by MLIR's passes.
+
+What is left then is looked at: an op that nobody defines, a value without rank and a function without a body are errors here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import UnsupportedOpError
+from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
+from hotdesk.ir.context import run_mlir_passes
+from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import is_declaration, nested_ops, symbol_name
+
+_LOWERINGS: Mapping[str, tuple[str, ...]] = {
+    "stablehlo": ("stablehlo-convert-to-signless,stablehlo-legalize-to-linalg",),
+    "tosa": (
+        "func.func(tosa-optional-decompositions,canonicalize,tosa-infer-shapes,tosa-make-broadcastable,tosa-to-linalg-named)",
+        "func.func(canonicalize,tosa-layerwise-constant-fold,tosa-make-broadcastable)",
+        "func.func(tosa-to-linalg,tosa-to-arith{include-apply-rescale=true},tosa-to-tensor,tosa-to-scf),canonicalize",
+    ),
+    "shape": ("func.func(shape-to-shape-lowering),convert-shape-to-std",),
+}
+"""The wheel's own lowerings, by the dialect that they remove."""
+_FOREIGN = (
+    "stablehlo",
+    "chlo",
+    "vhlo",
+    "tosa",
+    "shape",
+    "torch",
+    "torch_c",
+    "gpu",
+    "spirv",
+    "async",
+    "omp",
+    "mpi",
+    "llvm",
+)
+"""Dialects of which no op is compiled."""
+
+
+def lower(module: ir.Module) -> ir.Module:
+    """The module without ops of dialects that have a lowering of their own, in a context that may be another.
+
+    Raises:
+        UnsupportedOpError: an op has none, or the pass that should lower it refuses it or dies of it.
+    """
+    for dialect, pipelines in _LOWERINGS.items():
+        found = next((op for op in _ops(module) if _dialect(op) == dialect), None)
+        if found is None:
+            continue
+        place = python_line(found.location) or None
+        try:
+            module = lowered(module, pipelines, stablehlo=dialect == "stablehlo")
+        except LoweringFailed as error:
+            raise _unlowered(dialect, error.diagnostics.strip().partition("\n note")[0], place) from error
+        except LoweringDied as error:
+            raise _unlowered(dialect, error.how, place) from error
+    return module
+
+
+def inline_calls(module: ir.Module) -> None:
+    """Puts the bodies of functions where they are called, as far as MLIR does; functions that nobody calls go."""
+    run_mlir_passes(module, "inline,symbol-dce")
+
+
+def refuse_what_is_not_compiled(module: ir.Module) -> None:
+    """Raises UnsupportedOpError for the first op or value that nothing behind the front end can take."""
+    functions = named_functions(module)
+    globals_ = {
+        symbol_name(op.operation): op.operation for op in module.body.operations if op.operation.name == "memref.global"
+    }
+    for op in _ops(module):
+        where = python_line(op.location) or None
+        if op.name == "func.call" and is_declaration(functions[callee_name(op)]):
+            name = callee_name(op)
+            raise UnsupportedOpError(
+                f"call of @{name}", expected="a function with a body", got="a declaration", where=where
+            )
+        if op.name == "memref.get_global":
+            _refuse_state(op, globals_)
+        if _dialect(op) in _FOREIGN:
+            expected = "ops that have a lowering to linalg, or are compiled themselves"
+            raise UnsupportedOpError(f"op `{op.name}` has no lowering", expected=expected, got=op.name, where=where)
+        for kind in (*(value.type for value in op.results), *_argument_types(op)):
+            if isinstance(kind, (ir.UnrankedTensorType, ir.UnrankedMemRefType)):
+                raise UnsupportedOpError(
+                    f"a value without rank, of `{op.name}`",
+                    expected="tensors and memrefs of a known rank",
+                    got=str(kind),
+                    where=where,
+                    hint="Give each dimension, as in tensor<?x?xf32>; `?` is any size.",
+                )
+
+
+def _refuse_state(op: ir.Operation, globals_: Mapping[str, ir.Operation]) -> None:
+    """Raises UnsupportedOpError for a global that is no constant: it would be state that calls share."""
+    name = str(cast(Any, op.attributes["name"]).value)
+    if "constant" in globals_[name].attributes and "initial_value" in globals_[name].attributes:
+        return
+    hint = "Pass it as an argument, which the program may write."
+    where = python_line(op.location) or None
+    raise UnsupportedOpError(f"global @{name}", expected="a constant with a value", got="state", where=where, hint=hint)
+
+
+def _unlowered(dialect: str, got: str, where: str | None) -> UnsupportedOpError:
+    return UnsupportedOpError(
+        f"lowering of `{dialect}`", expected="ops that MLIR lowers to linalg", got=got, where=where
+    )
+
+
+def _argument_types(op: ir.Operation) -> list[ir.Type]:
+    return [a.type for region in op.regions for block in region.blocks for a in block.arguments]
+
+
+def _ops(module: ir.Module) -> list[ir.Operation]:
+    return list(nested_ops(module.operation))
+
+
+def _dialect(op: ir.Operation) -> str:
+    return op.name.partition(".")[0]

@@ -1,0 +1,447 @@
+"""Programs in MLIR: compiled from files, text, bytecode and modules, called with arrays and numbers."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import hotdesk
+from hotdesk._bindings import ir
+from hotdesk.errors import (
+    ArgumentCountError,
+    ArgumentTypeError,
+    DataDependentShapeError,
+    DonatedOverlapError,
+    DtypeError,
+    HotdeskError,
+    InvalidIRError,
+    LayoutError,
+    OptionError,
+    RankError,
+    ShapeError,
+    UnsupportedOpError,
+)
+
+SCALED = """func.func @scaled(%x: tensor<?x3xf32>, %alpha: f32) -> tensor<?x3xf32> {
+  %0 = linalg.exp ins(%x : tensor<?x3xf32>) outs(%x : tensor<?x3xf32>) -> tensor<?x3xf32>
+  %1 = linalg.fill ins(%alpha : f32) outs(%x : tensor<?x3xf32>) -> tensor<?x3xf32>
+  %2 = linalg.mul ins(%0, %1 : tensor<?x3xf32>, tensor<?x3xf32>) outs(%x : tensor<?x3xf32>) -> tensor<?x3xf32>
+  return %2 : tensor<?x3xf32>
+}
+"""
+ON_MEMREFS = """func.func @step(%x: memref<?xf32>, %y: memref<?xf32>) -> (memref<?xf32>, memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  %t = memref.alloc(%n) : memref<?xf32>
+  linalg.exp ins(%x : memref<?xf32>) outs(%t : memref<?xf32>)
+  linalg.add ins(%x, %t : memref<?xf32>, memref<?xf32>) outs(%y : memref<?xf32>)
+  memref.dealloc %t : memref<?xf32>
+  %r = memref.alloc(%n) : memref<?xf32>
+  linalg.sub ins(%y, %x : memref<?xf32>, memref<?xf32>) outs(%r : memref<?xf32>)
+  return %r, %y : memref<?xf32>, memref<?xf32>
+}
+"""
+
+
+def floats(*sizes: int) -> Any:
+    return np.random.default_rng(0).standard_normal(sizes, dtype=np.float32)
+
+
+def bytecode_of(module: ir.Module) -> bytes:
+    written = io.BytesIO()
+    module.operation.write_bytecode(written)
+    return written.getvalue()
+
+
+# Where a program comes from
+
+
+def given_in(form: str, folder: Path) -> Any:
+    file = folder / "scaled.mlir"
+    file.write_text(SCALED)
+    with ir.Context():
+        module = ir.Module.parse(SCALED)
+    match form:
+        case "text":
+            return SCALED
+        case "path":
+            return file
+        case "name":
+            return str(file)
+        case "module":
+            return module
+        case "bytecode":
+            return bytecode_of(module)
+        case _:
+            (folder / "scaled.mlirbc").write_bytes(bytecode_of(module))
+            return str(folder / "scaled.mlirbc")
+
+
+@pytest.mark.parametrize("form", ["text", "path", "name", "module", "bytecode", "bytecode file"])
+def test_every_form_of_a_program(form: str, tmp_path: Path) -> None:
+    program = hotdesk.compile(given_in(form, tmp_path))
+    x = floats(5, 3)
+    np.testing.assert_allclose(program(x, 0.5), np.exp(x) * np.float32(0.5), rtol=1e-6)
+
+
+def test_a_module_stays_as_it_is() -> None:
+    with ir.Context():
+        module = ir.Module.parse(SCALED)
+    before = str(module)
+    hotdesk.compile(module)
+    assert str(module) == before
+
+
+def test_torch_is_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "scaled.mlir").write_text(SCALED)
+    code = (
+        "import sys, numpy, hotdesk; program = hotdesk.compile(sys.argv[1]); x = numpy.ones((2, 3), numpy.float32)\n"
+        "program(x, 2.0); program.report(x, 2.0); program.profile(x, 2.0); program.check(x, 2.0)\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "scaled.mlir")], check=True)
+
+
+def test_the_lines_of_the_file_are_in_reports(tmp_path: Path) -> None:
+    file = tmp_path / "step.mlir"
+    file.write_text(ON_MEMREFS)
+    x = floats(1000)
+    program = hotdesk.compile(file)
+    assert "/step.mlir:5:3" in program.report(x, np.empty_like(x))
+    kernels = program.profile(x, np.empty_like(x)).kernels
+    assert f"{file}:5:3" in {line for kernel in kernels for line in kernel.locations}
+
+
+# Entries
+
+TWO = """func.func @double(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.add ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @prepare(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = call @double(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @double(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("entry", "factor"), [("double", 2), ("prepare", 4), ("@prepare", 4)])
+def test_a_function_by_name_calls_others(entry: str, factor: int) -> None:
+    x = floats(4)
+    np.testing.assert_array_equal(hotdesk.compile(TWO, entry=entry)(x), factor * x)
+
+
+def test_the_entry_without_a_name() -> None:
+    x = floats(4)
+    np.testing.assert_array_equal(hotdesk.compile(TWO.replace("@prepare", "@main"))(x), 4 * x)
+    np.testing.assert_array_equal(hotdesk.compile(TWO.replace("@double(%x: ", "private @double(%x: ").replace(
+        "func.func private", "func.func private"))(x), 4 * x)  # fmt: skip
+    with pytest.raises(OptionError, match=r"expected one of @double, @prepare, got no choice.*entry="):
+        hotdesk.compile(TWO)
+    with pytest.raises(OptionError, match="expected one of @double, @prepare, got 'triple'"):
+        hotdesk.compile(TWO, entry="triple")
+
+
+# Numbers, constants, no arguments, no results
+
+
+def test_numbers_come_and_go_as_numbers() -> None:
+    program = hotdesk.compile("""
+func.func @f(%n: index, %k: i32, %a: f32, %c: i1) -> (tensor<?xf32>, index, f32, i32, i1) {
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %b = arith.mulf %a, %a : f32
+  %f = linalg.fill ins(%b : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %m = arith.addi %k, %k : i32
+  %c2 = arith.constant 2 : index
+  %n2 = arith.muli %n, %c2 : index
+  %true = arith.constant true
+  %d = arith.xori %c, %true : i1
+  return %f, %n2, %b, %m, %d : tensor<?xf32>, index, f32, i32, i1
+}""")
+    assert str(program) == "<Program f(%n: index, %k: i32, %a: f32, %c: i1) -> (f32[%n], index, f32, i32, i1)>"
+    filled, *numbers = program(5, -7, 1.5, True)
+    np.testing.assert_array_equal(filled, np.full(5, 2.25, np.float32))
+    assert numbers == [10, 2.25, -14, False]
+    assert [type(number) for number in numbers] == [int, float, int, bool]
+    assert program(np.int64(0), np.int32(3), torch.tensor(2.0), c=0)[1:] == (0, 4.0, 6, True)
+    with pytest.raises(ArgumentTypeError, match="argument '%k': expected an integer for i32, got float 1.0"):
+        program(1, 1.0, 1.0, True)
+    with pytest.raises(ArgumentTypeError, match="argument '%k': expected an i32 from"):
+        program(1, 2**32, 1.0, True)
+    with pytest.raises(ArgumentTypeError, match="argument '%a': expected a number for f32, got str"):
+        program(1, 1, "1", True)
+    with pytest.raises(ArgumentTypeError, match="argument '%c': expected True or False for i1, got int 2"):
+        program(1, 1, 1.0, 2)
+    with pytest.raises(ShapeError, match="argument '%n': expected an index from 0 to"):
+        program(-1, 1, 1.0, True)
+
+
+def test_no_arguments_and_no_results() -> None:
+    constant = hotdesk.compile("func.func @c() -> tensor<3xi32> {\n  %0 = arith.constant dense<[1, 2, 3]> : tensor<3xi32>\n"
+                               "  return %0 : tensor<3xi32>\n}")  # fmt: skip
+    np.testing.assert_array_equal(constant(), np.array([1, 2, 3], np.int32))
+    assert hotdesk.compile("func.func @nothing() {\n  return\n}")() is None
+
+
+def test_constant_globals() -> None:
+    program = hotdesk.compile("""memref.global "private" constant @c : memref<2xf32> = dense<[1.0, 2.0]>
+func.func @f(%y: memref<2xf32>) {
+  %c = memref.get_global @c : memref<2xf32>
+  linalg.add ins(%c, %c : memref<2xf32>, memref<2xf32>) outs(%y : memref<2xf32>)
+  return
+}""")
+    y = np.zeros(2, np.float32)
+    assert program(y) is None
+    np.testing.assert_array_equal(y, np.array([2, 4], np.float32))
+
+
+# Memrefs
+
+
+def test_memrefs_are_the_callers_arrays() -> None:
+    program = hotdesk.compile(ON_MEMREFS)
+    x, y = floats(7), np.zeros(7, np.float32)
+    result, same = program(x, y)
+    assert same is y
+    np.testing.assert_allclose(y, x + np.exp(x), rtol=1e-6)
+    np.testing.assert_allclose(result, y - x, rtol=1e-6)
+    assert program.check(x, y).clean
+    assert program.memory(x, y).arena == 0  # %t lies in the result, which is written later
+    tensor = torch.zeros(7)
+    assert program(torch.from_numpy(x), tensor)[1] is tensor
+    np.testing.assert_array_equal(tensor.numpy(), y)
+
+
+def test_what_is_written_lies_as_the_program_needs_it() -> None:
+    program = hotdesk.compile(ON_MEMREFS)
+    x = floats(4)
+    with pytest.raises(
+        LayoutError, match="written argument '%y': expected contiguous memory that may be written, got strides"
+    ):
+        program(x, np.zeros(8, np.float32)[::2])
+    frozen = np.zeros(4, np.float32)
+    frozen.flags.writeable = False
+    with pytest.raises(LayoutError, match="got read-only memory"):
+        program(x, frozen)
+    with pytest.raises(
+        DonatedOverlapError, match="written argument '%y': expected memory of its own, got 16 bytes shared"
+    ):
+        program(x, x)
+    y = np.zeros(4, np.float32)
+    program(np.repeat(x, 2)[::2], y)  # what is only read may lie anyhow
+    np.testing.assert_allclose(y, x + np.exp(x), rtol=1e-6)
+
+
+def test_order_and_budget_are_for_tensors() -> None:
+    for option in ({"order": "peak"}, {"budget": "1 MiB"}):
+        with pytest.raises(OptionError, match=r"expected a program on tensors, got one on memrefs"):
+            hotdesk.compile(ON_MEMREFS, **option)  # pyright: ignore[reportArgumentType]
+    x = floats(5, 3)
+    program = hotdesk.compile(SCALED, order="peak")
+    np.testing.assert_allclose(program(x, 0.5), np.exp(x) * np.float32(0.5), rtol=1e-6)
+
+
+# Sizes and donation
+
+NAMED = """func.func @f(%x: tensor<?x?xf32> {hotdesk.shape = ["n", "m"]}, %y: tensor<?xf32> {hotdesk.shape = ["2*n"]},
+             %z: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>) attributes {hotdesk.bounds = {n = [1, 8]}} {
+  %0 = linalg.exp ins(%x : tensor<?x?xf32>) outs(%x : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0, %z : tensor<?x?xf32>, tensor<?xf32>
+}"""
+
+
+def test_names_of_sizes() -> None:
+    program = hotdesk.compile(NAMED)
+    assert [str(spec) for spec in program.inputs] == ["f32[n, m]", "f32[2*n]", "f32[dim 0 of %z]"]
+    assert "(dim 0 of %z = 5, m = 3, n = 2)" in program.report(floats(2, 3), floats(4), floats(5))
+    with pytest.raises(
+        ShapeError, match=r"argument '%y', dimension 0: expected 2\*n = 4 as in argument '%x', dimension 0"
+    ):
+        program(floats(2, 3), floats(5), floats(1))
+    with pytest.raises(ShapeError, match="expected 1 <= n <= 8, got n = 9"):
+        program(floats(9, 3), floats(18), floats(1))
+    worst = program.memory({"m": (0, 10), "dim 0 of %z": (0, 4)})
+    assert worst.memory.peak == 4 * (8 * 10 + 4)
+
+
+def test_donated_arguments() -> None:
+    x = floats(100)
+    text = """func.func @f(%x: tensor<100xf32>ATTRIBUTE) -> tensor<100xf32> {
+  %0 = linalg.exp ins(%x : tensor<100xf32>) outs(%x : tensor<100xf32>) -> tensor<100xf32>
+  return %0 : tensor<100xf32>
+}"""
+    expected = np.exp(x)
+    for program in (
+        hotdesk.compile(text.replace("ATTRIBUTE", " {hotdesk.donated}")),
+        hotdesk.compile(text.replace("ATTRIBUTE", ""), donate="x"),
+        hotdesk.compile(text.replace("ATTRIBUTE", ""), donate="%x"),
+    ):
+        given = np.empty(112, np.float32)
+        given = given[-(given.ctypes.data // 4) % 4 :][:100]
+        given[:] = x
+        result = program(given)
+        assert np.shares_memory(result, given)
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+# Other dialects
+
+
+def test_tosa_and_stablehlo() -> None:
+    x, y = floats(2, 3), floats(3, 4)
+    tosa = hotdesk.compile("""func.func @f(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = tosa.tanh %x : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}""")
+    np.testing.assert_allclose(tosa(x), np.tanh(x), rtol=1e-5)
+    stablehlo = hotdesk.compile("""func.func @f(%x: tensor<2x3xf32>, %y: tensor<3x4xf32>) -> tensor<2x4xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %1 = stablehlo.negate %0 : tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}""")
+    np.testing.assert_allclose(stablehlo(x, y), -(x @ y), rtol=1e-4, atol=1e-5)
+
+
+def test_shapes_and_math() -> None:
+    program = hotdesk.compile("""func.func @f(%x: tensor<?x3xf32>) -> (tensor<?x3xf32>, index) {
+  %c0 = arith.constant 0 : index
+  %s = shape.shape_of %x : tensor<?x3xf32> -> tensor<2xindex>
+  %n = shape.get_extent %s, %c0 : tensor<2xindex>, index -> index
+  %0 = math.exp %x : tensor<?x3xf32>
+  return %0, %n : tensor<?x3xf32>, index
+}""")
+    x = floats(4, 3)
+    result, rows = program(x)
+    np.testing.assert_allclose(result, np.exp(x), rtol=1e-6)
+    assert rows == 4
+
+
+# Wrong calls
+
+
+def test_wrong_arguments() -> None:
+    program = hotdesk.compile(SCALED)
+    x = floats(4, 3)
+    with pytest.raises(ArgumentCountError, match=r"expected 2 \(x, alpha\), got 1, without alpha"):
+        program(x)
+    with pytest.raises(ArgumentCountError, match="got a keyword 'beta'"):
+        program(x, beta=1)
+    with pytest.raises(DtypeError, match="argument '%x': expected f32, got f64"):
+        program(x.astype(np.float64), 1)
+    with pytest.raises(RankError, match="argument '%x': expected 2 dimensions"):
+        program(x[0], 1)
+    with pytest.raises(ShapeError, match="argument '%x', dimension 1: expected 3, got 4"):
+        program(floats(4, 4), 1)
+    with pytest.raises(
+        ArgumentTypeError, match=r"argument '%x': expected a torch\.Tensor or a numpy\.ndarray, got list"
+    ):
+        program([1.0], 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "sizes", "message"),
+    [
+        ("linalg.add ins(%x, %y : T, T) outs(%x : T) -> T", (4, 3, 0, 0), "dim 0 of %x"),
+        ("tensor.extract_slice %x[%o] [%s] [1] : T to T", (4, 0, 2, 3), "`tensor.extract_slice`: a place inside of its operand"),
+        ("tensor.insert_slice %y into %x[%o] [%s] [1] : T into T", (4, 2, 3, 2), "`tensor.insert_slice`"),
+        ("tensor.concat dim(0) %x, %y : (T, T) -> T", (2, 3, 0, 0), None),
+        ("tensor.pad %x low[%o] high[%s] {\n  ^bb0(%i: index):\n    tensor.yield %zero : f32\n  } : T to T", (2, 0, 1, 1), None),
+    ],
+)  # fmt: skip
+def test_sizes_that_do_not_go_together(body: str, sizes: tuple[int, ...], message: str | None) -> None:
+    text = f"""func.func @f(%x: T, %y: T, %o: index, %s: index) -> T {{
+  %zero = arith.constant 0.0 : f32
+  %0 = {body}
+  return %0 : T
+}}""".replace("T", "tensor<?xf32>")
+    program = hotdesk.compile(text)
+    x, y, *numbers = sizes
+    if message is None:
+        program(floats(x), floats(y), *numbers)
+        return
+    with pytest.raises(ShapeError, match=message):
+        program(floats(x), floats(y), *numbers)
+
+
+# Programs that are none
+
+NEGATIVE = """func.func @f() -> tensor<?xf32> {
+  %n = arith.constant -3 : index
+  %0 = tensor.empty(%n) : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}"""
+BY_DATA = """func.func @f(%i: tensor<i64>) -> tensor<?xf32> {
+  %0 = tensor.extract %i[] : tensor<i64>
+  %n = arith.index_cast %0 : i64 to index
+  %1 = tensor.empty(%n) : tensor<?xf32>
+  return %1 : tensor<?xf32>
+}"""
+STATE = """memref.global @s : memref<f32> = dense<0.0>
+func.func @f() {
+  %0 = memref.get_global @s : memref<f32>
+  return
+}"""
+CUSTOM = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}"""
+DECLARED = """func.func private @g()
+func.func @f() {
+  call @g() : () -> ()
+  return
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("no_such_file.mlir", OptionError, "model 'no_such_file.mlir': expected a file"),
+        ("", OptionError, "expected a public func.func with a body, got none"),
+        ("func.func @f( {}", InvalidIRError, r"\(-:1:14\)"),
+        ("func.func @f() {\n  foo.bar\n}", InvalidIRError, r"Dialect `foo' not found.*\(-:2:3\)"),
+        ("func.func @f() {\n  %0 = arith.constant 1 : i32\n  return %0 : i32\n}", InvalidIRError, r"\(-:3:3\)"),
+        (b"ML\xefRgarbage", InvalidIRError, "bytecode version"),
+        (b"\xff\xfe", InvalidIRError, "expected MLIR text in UTF-8, or bytecode"),
+        (
+            "func.func @f(%x: tensor<*xf32>) {\n  return\n}",
+            UnsupportedOpError,
+            r"without rank.*got tensor<\*xf32> \(-:1:1\)",
+        ),
+        ("func.func @f(%x: vector<4xf32>) {\n  return\n}", UnsupportedOpError, "argument '%x'.*got vector<4xf32>"),
+        (
+            "func.func @f(%x: tensor<4xf8E5M2>) {\n  return\n}",
+            UnsupportedOpError,
+            "argument '%x'.*got tensor<4xf8E5M2>",
+        ),
+        (
+            "func.func @f(%x: memref<4xf32, strided<[2]>>) {\n  return\n}",
+            UnsupportedOpError,
+            "contiguous in row-major order",
+        ),
+        (DECLARED, UnsupportedOpError, r"call of @g: expected a function with a body, got a declaration \(-:3:3\)"),
+        (CUSTOM, UnsupportedOpError, r"`stablehlo.custom_call` has no lowering.*\(-:2:8\)"),
+        (STATE, UnsupportedOpError, r"global @s: expected a constant with a value, got state \(-:3:8\)"),
+        (NEGATIVE, InvalidIRError, r"`tensor.empty`: expected no size below 0.*\(-:3:8\)"),
+        (BY_DATA, DataDependentShapeError, "result 0"),
+    ],
+)
+def test_programs_that_are_not_compiled(text: str | bytes, error: type[HotdeskError], message: str) -> None:
+    with pytest.raises(error, match=message):
+        hotdesk.compile(text)
+
+
+def test_examples_and_entries_belong_to_other_models() -> None:
+    with pytest.raises(OptionError, match="expected no examples for MLIR"):
+        hotdesk.compile(SCALED, (floats(2, 3), 1.0))
+    with pytest.raises(OptionError, match="option 'entry': expected a program in MLIR, got Linear"):
+        hotdesk.compile(torch.nn.Linear(2, 2), (torch.ones(1, 2),), entry="main")
+    with pytest.raises(ArgumentTypeError, match=r"argument 'model': expected a torch\.nn\.Module.*or MLIR"):
+        hotdesk.compile(3)
