@@ -145,7 +145,7 @@ def register_stablehlo(context: ir.Context) -> None:
     """Makes a context know StableHLO."""
     from torch_mlir._mlir_libs import _stablehlo
 
-    cast(Any, _stablehlo).register_dialect(context)
+    _stablehlo.register_dialect(context)
 
 
 def torch_mlir_decompositions() -> dict[Any, Callable[..., Any]]:
