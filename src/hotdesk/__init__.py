@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hotdesk.api import Options, compile
+    from hotdesk.dynamo_counts import FallbackWarning, dynamo_report
     from hotdesk.errors import HotdeskError
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
     from hotdesk.report.records import Memory
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Buffer",
+    "FallbackWarning",
     "HotdeskError",
     "Memory",
     "Options",
@@ -30,6 +32,7 @@ __all__ = [
     "Program",
     "Tie",
     "compile",
+    "dynamo_report",
     "get_num_threads",
     "plan",
     "set_num_threads",
@@ -38,6 +41,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     **dict.fromkeys(("Options", "compile"), "hotdesk.api"),
+    **dict.fromkeys(("FallbackWarning", "dynamo_report"), "hotdesk.dynamo_counts"),
     "HotdeskError": "hotdesk.errors",
     **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
     "Memory": "hotdesk.report.records",

@@ -20,6 +20,7 @@ FLOORS = (
     ("pipeline",),
     ("checker", "runtime", "frontends"),
     ("api", "donating", "ordering", "budget", "budget_refusal", "trials"),
+    ("dynamo", "dynamo_counts"),
     ("cli",),
 )
 """From the ground up, as DESIGN says; what `api` tries beside the pipeline stands with it."""

@@ -76,25 +76,22 @@ def capture(
         warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)  # of torch.export's own making
         with refusals():
             exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
-        refuse_data_dependence(exported)
+        refuse_data_dependence(exported.graph)
         after_export = time.perf_counter()
         with refusals():
             guards = guards_of(exported)
             exported = _decomposed(exported)
     after_decompositions = time.perf_counter()
     refuse_mutation(exported)
-    refuse_nodes(exported)
+    refuse_nodes(exported.graph)
     arguments, placeholders = arguments_of(exported)
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
     given = dimension_names(model, args, kwargs or {}, dynamic_shapes, inputs)
     called = SizeNames(given, inputs)
     refuse_guards(exported, len(guards), called)
-    results, template = results_of(exported)
-    keep_tensors_only(exported, placeholders)
-    settle_empties(exported.graph)
-    fold_splats(exported.graph)
-    spell_out_views(exported.graph)
-    module = _lower(exported.graph)
+    results, template = results_of(exported.graph)
+    keep_tensors_only(exported.graph, placeholders)
+    module = lowered_graph(exported.graph)
     _forget_trace()
     return Captured(
         module=module,
@@ -131,7 +128,14 @@ def _imported(graph: torch.fx.Graph) -> ir.Module:
         raise unreadable(error) from error
 
 
-def _lower(graph: torch.fx.Graph) -> ir.Module:
+def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
+    """A graph of aten ops that has tensors alone at its ends, as linalg on tensors. The graph is changed on the way.
+
+    Raises UnsupportedOpError for an op without a lowering.
+    """
+    settle_empties(graph)
+    fold_splats(graph)
+    spell_out_views(graph)
     try:
         return lowered(_imported(graph), _PIPELINES)
     except LoweringFailed as error:

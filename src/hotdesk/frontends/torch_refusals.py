@@ -59,24 +59,23 @@ def refusals() -> Generator[None]:
     except HotdeskError:
         raise
     except Exception as error:
-        message = _essence(str(error)) or type(error).__name__
-        where = user_line(error) or noted_line(str(error))
-        if re.search(
-            r"data.?dependent|unbacked|dynamic.?output.?shape", f"{type(error).__name__} {error}", re.IGNORECASE
-        ):
-            raise DataDependentShapeError(
-                "a size or a branch depends on the values of a tensor",
-                expected="sizes that follow from the sizes of the arguments",
-                got="one that is known only when the program runs" if re.search(r"\bu\d+\b", message) else message,
-                where=where,
-                hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
-            ) from error
-        raise ExportError(
-            "torch.export cannot capture the model",
-            got=f"{type(error).__name__}: {message}",
+        hint = "`torch.export.draft_export` lists every obstacle."
+        raise refusal(error, "torch.export cannot capture the model", hint) from error
+
+
+def refusal(error: Exception, what: str, hint: str) -> HotdeskError:
+    """What PyTorch raised while it captured a program, as an error of ours."""
+    message = _essence(str(error)) or type(error).__name__
+    where = user_line(error) or noted_line(str(error))
+    if re.search(r"data.?dependent|unbacked|dynamic.?output.?shape", f"{type(error).__name__} {error}", re.IGNORECASE):
+        return DataDependentShapeError(
+            "a size or a branch depends on the values of a tensor",
+            expected="sizes that follow from the sizes of the arguments",
+            got="one that is known only when the program runs" if re.search(r"\bu\d+\b", message) else message,
             where=where,
-            hint="`torch.export.draft_export` lists every obstacle.",
-        ) from error
+            hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
+        )
+    return ExportError(what, got=f"{type(error).__name__}: {message}", where=where, hint=hint)
 
 
 def _essence(message: str) -> str:
@@ -100,9 +99,9 @@ def refuse_mutation(exported: ExportedProgram) -> None:
             )
 
 
-def refuse_data_dependence(exported: ExportedProgram) -> None:
+def refuse_data_dependence(graph: torch.fx.Graph) -> None:
     """No size and no number may follow from the values of a tensor: torch-mlir has passes that do not end with them."""
-    for node in exported.graph.nodes:
+    for node in graph.nodes:
         for value in pytree.tree_leaves(node.meta.get("val")):
             sized = isinstance(value, torch.Tensor)
             if not (sized or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)):
@@ -158,9 +157,9 @@ def refuse_guards(exported: ExportedProgram, known: int, names: SizeNames) -> No
         )
 
 
-def refuse_nodes(exported: ExportedProgram) -> None:
+def refuse_nodes(graph: torch.fx.Graph) -> None:
     """Control flow with subgraphs, effects, and element types without a lowering have no place on one arena."""
-    for node in exported.graph.nodes:
+    for node in graph.nodes:
         if isinstance(node.target, HigherOrderOperator):
             raise UnsupportedOpError(
                 f"op `{_higher_order_name(node)}` has no lowering to linalg",

@@ -47,12 +47,22 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
 
 def _laid_out(graph: torch.fx.Graph, name: str, tensor: torch.Tensor) -> torch.Tensor:
     """The same memory as a contiguous tensor, which the graph transposes back; a copy where the memory has gaps."""
-    order = sorted(range(tensor.dim()), key=lambda i: (-tensor.stride(i), i))
-    dense = tensor.permute(order)
-    if not dense.is_contiguous() or tensor.is_conj() or tensor.is_neg():
+    order = order_in_memory(tensor)
+    if order is None or tensor.is_conj() or tensor.is_neg():
         return tensor.contiguous()
-    node = next(node for node in graph.nodes if node.name == name)
-    back = [order.index(i) for i in range(tensor.dim())]
+    read_transposed(graph, next(node for node in graph.nodes if node.name == name), order)
+    return tensor.permute(order)
+
+
+def order_in_memory(tensor: torch.Tensor) -> list[int] | None:
+    """The dims of a tensor from the slowest to the fastest, if it has no gaps in this order."""
+    order = sorted(range(tensor.dim()), key=lambda i: (-tensor.stride(i), i))
+    return order if tensor.permute(order).is_contiguous() else None
+
+
+def read_transposed(graph: torch.fx.Graph, node: torch.fx.Node, order: list[int]) -> None:
+    """A placeholder whose argument comes with its dims in this order; the graph transposes it back."""
+    back = [order.index(i) for i in range(len(order))]
     with graph.inserting_after(node):
         restored = graph.call_function(torch.ops.aten.permute.default, (node, back))
     restored.meta.update(node.meta)
@@ -60,12 +70,11 @@ def _laid_out(graph: torch.fx.Graph, name: str, tensor: torch.Tensor) -> torch.T
     restored.args = (node, back)
     node.meta["val"] = node.meta["val"].permute(order)
     node.meta.pop("tensor_meta", None)
-    return dense
 
 
-def results_of(exported: ExportedProgram) -> tuple[tuple[TensorSpec, ...], tuple[Any, ...]]:
+def results_of(graph: torch.fx.Graph) -> tuple[tuple[TensorSpec, ...], tuple[Any, ...]]:
     """The tensor results, and a template of all results: an index into them, or a constant, or a size expression."""
-    output = next(node for node in exported.graph.nodes if node.op == "output")
+    output = next(node for node in graph.nodes if node.op == "output")
     specs: list[TensorSpec] = []
     template: list[Any] = []
     for node in output.args[0]:
@@ -84,9 +93,8 @@ def _number(value: Any) -> ResultNumber:
     return ResultNumber(plain(value.node.expr), value.node.pytype)
 
 
-def keep_tensors_only(exported: ExportedProgram, kept: Mapping[str, bool]) -> None:
+def keep_tensors_only(graph: torch.fx.Graph, kept: Mapping[str, bool]) -> None:
     """Drops placeholders and results that are no tensors: constants that export baked in, sizes, None."""
-    graph = exported.graph
     output = next(node for node in graph.nodes if node.op == "output")
     tensors = [
         node
@@ -102,9 +110,10 @@ def keep_tensors_only(exported: ExportedProgram, kept: Mapping[str, bool]) -> No
 
 def constraints_of(exported: ExportedProgram) -> dict[str, tuple[int, int | None]]:
     """The smallest and largest value of each symbolic size (None: unbounded)."""
-    constraints: dict[str, tuple[int, int | None]] = {}
     intervals: Mapping[Any, Any] = cast(Any, exported).range_constraints
-    for symbol, interval in intervals.items():
-        upper = interval.upper
-        constraints[str(symbol)] = (int(interval.lower), int(upper) if upper.is_Integer else None)
-    return constraints
+    return {str(symbol): limits_of(interval) for symbol, interval in intervals.items()}
+
+
+def limits_of(interval: Any) -> tuple[int, int | None]:
+    """The ends of a range of PyTorch's."""
+    return int(interval.lower), int(interval.upper) if interval.upper.is_Integer else None

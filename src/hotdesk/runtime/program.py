@@ -232,6 +232,14 @@ class Program:
             kept = self._remembered
             return PlanCounts(made, for_all, kept.added, kept.reused, len(kept), kept.bytes)
 
+    @property
+    def planned(self) -> tuple[Memory, ...]:
+        """What a call takes by each plan that is remembered, in bytes; without dynamic sizes, by the one that there is."""
+        if self._static:
+            return (self._plan((), {})[0].memory,)
+        with self._lock:
+            return tuple(binding.memory for binding in self._remembered.bindings)
+
     def decisions(self, *args: Any, **kwargs: Any) -> tuple[Decision, ...]:
         """What was decided about each tensor of a call with these arguments, and why."""
         binding, views = self._plan(args, kwargs)

@@ -71,6 +71,11 @@ class Remembered:
     def __len__(self) -> int:
         return len(self._bindings)
 
+    @property
+    def bindings(self) -> tuple[Binding, ...]:
+        """The plans, that used last at the end."""
+        return tuple(self._bindings.values())
+
     def binding(self, values: tuple[int, ...]) -> Binding | None:
         """The plan for these values of the symbols, which now is the one used last."""
         found = self._bindings.get(values)

@@ -70,7 +70,7 @@ def test_death_is_an_error_and_the_next_is_served() -> None:
 
 def test_the_op_that_is_died_of_is_named() -> None:
     with pytest.raises(UnsupportedOpError, match=r"aten\.scatter\.value.*SIG") as caught:
-        front_end._lower(graph_of(deadly, *ARGUMENTS))
+        front_end.lowered_graph(graph_of(deadly, *ARGUMENTS))
     assert caught.value.where
     assert "checking.py" in caught.value.where
 

@@ -1,0 +1,163 @@
+"""`torch.compile(model, backend="hotdesk")`: each graph that Dynamo captures is compiled, and counted for a report."""
+
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, cast
+from weakref import ref
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+from torch._guards import CompileContext
+
+from hotdesk.api import Options, build
+from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
+from hotdesk.errors import HotdeskError, OptionError
+from hotdesk.frontends.dynamo import PassedOn, capture_graph, composite_ops_kept, decompositions
+from hotdesk.frontends.torch_lines import node_line
+from hotdesk.frontends.torch_refusals import refusal
+from hotdesk.pipeline import Log
+from hotdesk.runtime.heap import give_back_free_memory
+from hotdesk.runtime.sources import sources_forgotten
+
+MODES: Mapping[str, Mapping[str, Any]] = {
+    "default": {},
+    "reduce-overhead": {},
+    "max-autotune": {"order": "peak"},
+    "max-autotune-no-cudagraphs": {"order": "peak"},
+}
+"""What each mode of `torch.compile` sets of `Options`."""
+
+
+def backend(
+    module: torch.fx.GraphModule,
+    example_inputs: Sequence[Any],
+    *,
+    mode: str = "default",
+    options: Mapping[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """Compiles a graph of Dynamo's; `torch.compile` calls it.
+
+    Args:
+        mode: one of `MODES`.
+        options: fields of `hotdesk.Options`, and `fallback`: whether a graph that is refused runs in eager PyTorch (True), or
+            its calls raise the error (False).
+
+    Returns:
+        What runs the graph. An OptionError, or without fallback the HotdeskError of a refused graph, is raised by its calls, as
+        PyTorch would wrap what is raised here.
+    """
+    try:
+        settings = _settings(mode, options or {})
+    except OptionError as error:
+        return _raising(error)
+    try:
+        return _compiled(module, example_inputs, settings)
+    except TensorifyScalarRestartAnalysis:
+        raise
+    except HotdeskError as error:
+        refused = error
+    except Exception as error:
+        refused = refusal(
+            error, "AOTAutograd cannot take the graph apart", "Keep that part outside the compiled model."
+        )
+        refused.__cause__ = error
+    return _fallen_back("whole", module.forward, module, refused, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    options: Options
+    fallback: bool
+
+
+def _settings(mode: str, given: Mapping[str, Any]) -> _Settings:
+    if mode not in MODES:
+        raise OptionError("mode", expected=f"one of {', '.join(MODES)}", got=repr(mode))
+    legal = [*(each.name for each in dataclasses.fields(Options)), "fallback"]
+    unknown = [name for name in given if name not in legal]
+    if unknown:
+        raise OptionError("options", expected=f"some of {', '.join(legal)}", got=", ".join(map(repr, unknown)))
+    fallback = given.get("fallback", True)
+    if not isinstance(fallback, bool):
+        raise OptionError("option 'fallback'", expected="True or False", got=repr(fallback))
+    fields = {name: value for name, value in given.items() if name != "fallback"}
+    return _Settings(Options(**{**MODES[mode], **fields}), fallback)
+
+
+def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], settings: _Settings) -> Callable[..., Any]:
+    def compiling(kind: str) -> Callable[..., Any]:
+        def compiled(graph: torch.fx.GraphModule, _: Sequence[Any]) -> _CompiledGraph:
+            return _CompiledGraph(kind, graph, settings)
+
+        return compiled
+
+    is_training = torch.is_grad_enabled() and any(
+        isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
+    )
+    with nullcontext() if is_training else composite_ops_kept():
+        return aot_autograd(
+            fw_compiler=compiling("forward"),
+            inference_compiler=compiling("inference"),
+            decompositions=decompositions()[0],
+        )(module, example_inputs)
+
+
+class _CompiledGraph:
+    """A graph of AOTAutograd's, compiled: takes a list of arguments, returns a list of results."""
+
+    _boxed_call = True  # AOTAutograd passes arguments as one list
+
+    def __init__(self, kind: str, module: torch.fx.GraphModule, settings: _Settings) -> None:
+        line = _line(module)
+        with sources_forgotten():
+            log = Log(keep_ir=settings.options.keep_ir)
+            with log.stage("capture"):
+                captured = capture_graph(module)
+            self._program = build(captured, log, settings.options)
+            del captured
+        give_back_free_memory()
+        COUNTED.note(CountedGraph(_compile_id(), kind, line, ref(self._program)))
+
+    def __call__(self, args: list[Any]) -> list[Any]:
+        results = self._program(*args)
+        return [args[result.number] if type(result) is PassedOn else result for result in results]
+
+
+def _raising(error: HotdeskError) -> Callable[..., Any]:
+    def run(*_: Any) -> Any:
+        raise error
+
+    return run
+
+
+def _fallen_back(
+    kind: str, run: Callable[..., Any], module: torch.fx.GraphModule, error: HotdeskError, settings: _Settings
+) -> Callable[..., Any]:
+    """What runs a graph that was refused."""
+    if not settings.fallback:
+        return _raising(error)
+    COUNTED.note(CountedGraph(_compile_id(), kind, _line(module), None, str(error)))
+    if COUNTED.is_news(str(error)):
+        warnings.warn(f"a graph runs in eager PyTorch, because it was refused: {error}", FallbackWarning, stacklevel=2)
+    return run
+
+
+def _line(module: torch.fx.GraphModule) -> str:
+    """The user's line of the first op."""
+    return next(filter(None, map(node_line, module.graph.nodes)), "")
+
+
+def _compile_id() -> str:
+    return str(CompileContext.current_compile_id() or "")
+
+
+cast(Any, backend).reset = COUNTED.reset  # called by `torch._dynamo.reset()`

@@ -1,0 +1,248 @@
+"""Graphs that Dynamo traced and AOTAutograd made functional: how they are taken apart, captured and called."""
+
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, cast
+
+import torch
+from torch._subclasses import FakeTensor
+from torch.export import exported_program
+from torch.export._trace import _ignore_backend_decomps
+from torch.utils._python_dispatch import _disable_current_modes
+
+from hotdesk.errors import DeviceError
+from hotdesk.frontends import lowering_process
+from hotdesk.frontends.capture import Captured, Weight
+from hotdesk.frontends.decompositions import decomposition_table
+from hotdesk.frontends.torch import lowered_graph
+from hotdesk.frontends.torch_calling import ResultNumber, ResultSlot
+from hotdesk.frontends.torch_dims import SizeNames
+from hotdesk.frontends.torch_refusals import refuse_data_dependence, refuse_nodes
+from hotdesk.frontends.torch_signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
+from hotdesk.frontends.torch_specs import spec_of
+from hotdesk.runtime.interface import Calling, TensorSpec
+
+Table = Mapping[Any, Callable[..., Any]]
+
+
+@cache
+def decompositions() -> tuple[Table, Table]:
+    """The table of `torch.export` in two: ops that are taken apart below autograd, and composite ones, which PyTorch would have
+    taken apart in its own way before."""
+    composite, below = cast(Any, exported_program)._split_decomp_table_to_cia_and_python_decomp(decomposition_table())
+    return below, composite
+
+
+@contextmanager
+def composite_ops_kept() -> Generator[None]:
+    """While a graph without gradients is traced, composite ops are taken apart by our table or stay whole."""
+    with (
+        _ignore_backend_decomps(),
+        cast(Any, exported_program)._override_composite_implicit_decomp(decompositions()[1]),
+    ):
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOn:
+    """A result that is an argument as it came, by the number of the argument."""
+
+    number: int
+
+
+class GraphCalling(Calling):
+    """Takes the tensors that the program reads from the flat arguments of a graph, and puts results among what is no tensor.
+
+    A result that is an argument passed on is a `PassedOn`, for whoever has the arguments.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        places: Sequence[tuple[int, list[int] | None]],
+        template: Sequence[Any],
+        transposed: Mapping[int, list[int]],
+    ) -> None:
+        """`places` are those of the program's inputs among the flat arguments, each with the order in which its dims lie in
+        memory if that is not the given one; `transposed` are the dims of results that were returned in the order of memory.
+        """
+        self._names = tuple(names)
+        self._places = tuple(places)
+        self._template = tuple(template)
+        self._transposed = dict(transposed)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        return tuple((name, (number,)) for number, name in enumerate(self._names))
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+        return [args[number] if order is None else args[number].permute(order) for number, order in self._places]
+
+    def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int], leaves: Sequence[object]) -> list[Any]:
+        found = list(results)
+        for number, dims in self._transposed.items():
+            found[number] = found[number].permute(dims)
+        return [
+            found[entry]
+            if isinstance(entry, ResultSlot)
+            else entry.at(symbols)
+            if isinstance(entry, ResultNumber)
+            else entry
+            for entry in self._template
+        ]
+
+
+def capture_graph(module: torch.fx.GraphModule) -> Captured:
+    """A functional graph of aten ops as linalg on tensors. The graph is changed on the way.
+
+    Numbers among its arguments have to be sizes of its tensors. Tensors that the graph module holds are weights.
+
+    Raises:
+        DataDependentShapeError: a size depends on the values of a tensor.
+        UnsupportedOpError: an op has no lowering, or an argument is a number that varies and no size.
+    """
+    lowering_process.prepare()
+    with _disable_current_modes(), torch.no_grad():
+        graph = module.graph
+        refuse_data_dependence(graph)
+        placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        _read_sizes_of_tensors(graph, placeholders)
+        template = _results_apart(graph, placeholders)
+        orders = {number: order for number, node in enumerate(placeholders) if (order := _order(node)) is not None}
+        for number, order in orders.items():
+            read_transposed(graph, placeholders[number], order)
+        transposed = _returned_as_they_lie(graph)
+        results, computed = results_of(graph)
+        computed_entries = iter(computed)
+        held = _lifted(module)
+        numbers = [number for number, node in enumerate(placeholders) if _is_tensor(node)]
+        inputs = [_input(placeholders[number]) for number in numbers]
+        names = SizeNames({}, inputs)
+        keep_tensors_only(graph, {node.name: _is_tensor(node) for node in graph.nodes if node.op == "placeholder"})
+        refuse_nodes(graph)
+        full = [next(computed_entries) if entry is None else entry for entry in template]
+        return Captured(
+            module=lowered_graph(graph),
+            arguments=(*held, *map(names.spec, inputs)),
+            results=tuple(map(names.spec, results)),
+            constraints={names.of(symbol): limits for symbol, limits in _ranges(placeholders, inputs).items()},
+            calling=GraphCalling(
+                [spec.name for spec in inputs],
+                [(number, orders.get(number)) for number in numbers],
+                [names.result(entry) for entry in full],
+                transposed,
+            ),
+        )
+
+
+def _is_tensor(node: torch.fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _input(node: torch.fx.Node) -> TensorSpec:
+    value = node.meta["val"]
+    if value.device.type != "cpu":
+        raise DeviceError(f"argument '{node.name}'", expected="device cpu", got=str(value.device))
+    return spec_of(node.name, value)
+
+
+def _read_sizes_of_tensors(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> None:
+    """What reads an argument that is a size of a tensor among the arguments reads it off that tensor."""
+    sized: dict[Any, tuple[torch.fx.Node, int]] = {}
+    for node in filter(_is_tensor, placeholders):
+        for dim, size in enumerate(node.meta["val"].shape):
+            if isinstance(size, torch.SymInt):
+                sized.setdefault(cast(Any, size).node.expr, (node, dim))
+    with graph.inserting_after(placeholders[-1] if placeholders else None):
+        for node in placeholders:
+            value = node.meta.get("val")
+            if isinstance(value, torch.SymInt) and node.users and cast(Any, value).node.expr in sized:
+                read = graph.call_function(torch.ops.aten.sym_size.int, sized[cast(Any, value).node.expr])
+                read.meta.update(node.meta)
+                node.replace_all_uses_with(read, lambda user: user.op != "output")
+
+
+def _results_apart(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> list[Any]:
+    """Leaves each computed result to the graph once; for each result what it is, None for the next one that is computed."""
+    output = next(node for node in graph.nodes if node.op == "output")
+    template: list[Any] = []
+    computed: list[Any] = []
+    for value in output.args[0]:
+        if value in placeholders:
+            template.append(PassedOn(placeholders.index(value)))
+        else:
+            template.append(None)
+            computed.append(value)
+    output.args = (tuple(computed),)
+    return template
+
+
+def _order(node: Any) -> list[int] | None:
+    """The dims of a tensor in the order in which they lie in memory, if that is known and not the given one."""
+    value = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+    if not isinstance(value, torch.Tensor) or not all(
+        isinstance(each, int) for each in (*value.shape, *value.stride())
+    ):
+        return None
+    return None if value.is_contiguous() else order_in_memory(value)
+
+
+def _returned_as_they_lie(graph: torch.fx.Graph) -> dict[int, list[int]]:
+    """Returns results of other layouts with their dims in the order of memory; for each, by number, what undoes that."""
+    output = next(node for node in graph.nodes if node.op == "output")
+    results: list[Any] = list(output.args[0])
+    undone: dict[int, list[int]] = {}
+    tensors = 0
+    for place, node in enumerate(results):
+        order = _order(node)
+        if order is not None:
+            with graph.inserting_before(output):
+                results[place] = graph.call_function(torch.ops.aten.permute.default, (node, order))
+            results[place].meta.update(node.meta)
+            results[place].meta.pop("tensor_meta", None)
+            results[place].meta["val"] = node.meta["val"].permute(order)
+            undone[tensors] = [order.index(dim) for dim in range(len(order))]
+        tensors += isinstance(node, torch.fx.Node) and _is_tensor(node)
+    output.args = (tuple(results),)
+    return undone
+
+
+def _lifted(module: torch.fx.GraphModule) -> list[Weight]:
+    """Tensors that the graph module holds become arguments in front of all others."""
+    weights: dict[str, tuple[torch.fx.Node, Weight]] = {}
+    graph = module.graph
+    first = next(iter(graph.nodes))
+    for node in list(graph.nodes):
+        if node.op != "get_attr":
+            continue
+        target = str(node.target)
+        if target not in weights:
+            tensor = getattr(module, target).detach().contiguous()
+            with graph.inserting_before(first):
+                argument = graph.placeholder(target)
+            argument.meta["val"] = node.meta.get("val", tensor)
+            weights[target] = (argument, Weight(spec_of(target, tensor), tensor))
+        node.replace_all_uses_with(weights[target][0])
+        graph.erase_node(node)
+    return [weight for _, weight in weights.values()]
+
+
+def _ranges(placeholders: list[torch.fx.Node], inputs: Sequence[TensorSpec]) -> dict[str, tuple[int, int | None]]:
+    """The smallest and largest value of each symbol in the sizes of inputs."""
+    found: dict[str, tuple[int, int | None]] = {}
+    for node in filter(_is_tensor, placeholders):
+        value = node.meta["val"]
+        environment = value.fake_mode.shape_env if isinstance(value, FakeTensor) else None
+        for size in value.shape:
+            if isinstance(size, torch.SymInt):
+                for symbol in cast(Any, size).node.expr.free_symbols:
+                    found[str(symbol)] = limits_of(cast(Any, environment).var_to_range[symbol])
+    return found

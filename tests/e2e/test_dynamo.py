@@ -1,0 +1,241 @@
+"""`torch.compile(model, backend="hotdesk")` without gradients."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomllib
+import torch
+from torch import nn
+from torch._dynamo.backends.registry import list_backends, register_backend
+from torch.utils import _pytree as pytree
+
+import hotdesk
+from hotdesk.dynamo import MODES, backend
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Generator[None]:
+    if "hotdesk" not in list_backends():  # an installation from before there was an entry point
+        register_backend(backend, "hotdesk")
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error", hotdesk.FallbackWarning)
+        yield
+    torch._dynamo.reset()
+
+
+def assert_same(found: Any, expected: Any, tolerance: float = 1e-5) -> None:
+    """Equal numbers, and tensors that lie in the same way."""
+    assert pytree.tree_structure(found) == pytree.tree_structure(expected)
+    for a, b in zip(pytree.tree_leaves(found), pytree.tree_leaves(expected), strict=True):
+        torch.testing.assert_close(a, b, atol=tolerance, rtol=tolerance)
+        if isinstance(b, torch.Tensor):
+            assert a.stride() == b.stride()
+
+
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.project = nn.Linear(16, 48)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = self.project(x).reshape(x.shape[0], x.shape[1], 3, 2, 8).permute(2, 0, 3, 1, 4)
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return mixed.transpose(1, 2).reshape(x.shape)
+
+
+def mlp() -> nn.Module:
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).eval()
+
+
+def convolutions() -> nn.Sequential:
+    layers = nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(72, 5)
+    return nn.Sequential(*layers).eval()
+
+
+MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int]]] = {
+    "mlp": (mlp, (3, 4)),
+    "convolutions": (convolutions, (2, 3, 8, 8)),
+    "attention": (Attention, (2, 7, 16)),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_models(name: str, dynamic: bool) -> None:
+    make, sizes = MODELS[name]
+    model = make()
+    compiled = torch.compile(model, backend="hotdesk", dynamic=dynamic, fullgraph=True)
+    for batch in (2, 5) if dynamic else (2,):
+        x = torch.randn(batch, *sizes[1:])
+        assert_same(compiled(x), model(x))
+    report = hotdesk.dynamo_report()
+    assert [graph.kind for graph in report.graphs] == ["inference"]
+    assert report.graphs[0].peak
+    assert report.graphs[0].guards > 0
+
+
+def test_name_is_an_entry_point() -> None:
+    group = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["torch_dynamo_backends"]
+    assert {name: EntryPoint(name, value, "").load() for name, value in group.items()} == {"hotdesk": backend}
+
+
+def test_graph_breaks() -> None:
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(x)
+        torch._dynamo.graph_break()
+        return y * 2
+
+    x = torch.randn(5)
+    assert_same(torch.compile(broken, backend="hotdesk")(x), broken(x))
+    report = hotdesk.dynamo_report()
+    assert len(report.compiled) == 2
+    assert sum(report.graph_breaks.values()) == 1
+    assert "graph_break" in next(iter(report.graph_breaks))
+    assert "2 graphs compiled, 0 in eager PyTorch, 1 graph breaks, 0 recompilations" in str(report)
+
+
+def test_recompilations() -> None:
+    model = mlp()
+    compiled = torch.compile(model, backend="hotdesk", dynamic=False)
+    for batch in (2, 3):
+        x = torch.randn(batch, 4)
+        assert_same(compiled(x), model(x))
+    (again,) = hotdesk.dynamo_report().recompilations
+    assert again.compile_id == "0/1"
+    assert again.recompiled is not None
+    assert "size mismatch" in again.recompiled
+
+
+def noisy(x: torch.Tensor) -> torch.Tensor:
+    return x + torch.rand(3)
+
+
+def test_refused_graphs_run_in_eager_pytorch_with_one_warning() -> None:
+    compiled = torch.compile(noisy, backend="hotdesk", dynamic=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.manual_seed(1)
+        found = [compiled(torch.zeros(3)), compiled(torch.zeros(2, 3))]
+    torch.manual_seed(1)
+    assert_same(found, [noisy(torch.zeros(3)), noisy(torch.zeros(2, 3))])
+    (told,) = [each for each in caught if each.category is hotdesk.FallbackWarning]
+    assert re.search(r"aten.rand.default` draws random numbers.*test_dynamo.py:\d+.*HD102", str(told.message))
+    refused = hotdesk.dynamo_report().fallbacks
+    assert len(refused) == 2
+    assert all(each.refused is not None and "HD102" in each.refused for each in refused)
+
+
+def test_without_fallback_calls_raise() -> None:
+    compiled = torch.compile(noisy, backend="hotdesk", options={"fallback": False})
+    for _ in range(2):
+        with pytest.raises(hotdesk.HotdeskError, match="draws random numbers"):
+            compiled(torch.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"ordr": "peak"}, "options: expected some of order, budget, keep_ir, fallback, got 'ordr'"),
+        ({"order": "best"}, "option 'order': expected 'given' or 'peak', got 'best'"),
+        ({"fallback": 1}, "option 'fallback': expected True or False, got 1"),
+        ({"budget": "much"}, "option 'budget': expected bytes"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(hotdesk.errors.OptionError, match=re.escape(message)):
+        torch.compile(mlp(), backend="hotdesk", options=options)(torch.randn(3, 4))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes(mode: str) -> None:
+    model, x = mlp(), torch.randn(3, 4)
+    assert_same(torch.compile(model, backend="hotdesk", mode=mode)(x), model(x))
+
+
+def test_layouts_are_kept() -> None:
+    model = convolutions()[:3]
+    compiled = torch.compile(model, backend="hotdesk")
+    for x in (
+        torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last),
+        torch.randn(2, 3, 8, 16)[..., ::2],
+        torch.randn(2, 3, 1, 1).expand(2, 3, 8, 8),
+        torch.randn(8, 8, 3, 2).permute(3, 2, 0, 1),
+    ):
+        torch._dynamo.reset()
+        found, expected = compiled(x), model(x)
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    x = torch.randn(2, 3, 8, 8).to(memory_format=torch.channels_last)
+    assert compiled(x).stride() == model(x).stride()
+
+
+def test_autocast_and_inference_mode() -> None:
+    model, x = convolutions(), torch.randn(2, 3, 8, 8)
+    compiled = torch.compile(model, backend="hotdesk")
+    with torch.autocast("cpu", torch.bfloat16):
+        assert_same(compiled(x), model(x), 0.05)
+        assert compiled(x).dtype == torch.bfloat16
+    with torch.inference_mode():
+        assert_same(compiled(x), model(x))
+
+
+def test_weights_that_change() -> None:
+    model, x = convolutions(), torch.randn(2, 3, 8, 8)
+    compiled = torch.compile(model, backend="hotdesk")
+    assert_same(compiled(x), model(x))
+    for parameter in model.parameters():
+        parameter.mul_(1.5)
+    model[1].running_mean.add_(1)
+    assert_same(compiled(x), model(x))
+    model.load_state_dict(convolutions().state_dict())
+    assert_same(compiled(x), model(x))
+    model[5].weight = nn.Parameter(torch.randn(5, 72))
+    assert_same(compiled(x), model(x))
+    model[5].bias.data = torch.randn(5)
+    assert_same(compiled(x), model(x))
+    model.to(torch.float64)
+    assert_same(compiled(x.double()), model(x.double()))
+
+
+def test_state_is_changed_in_place() -> None:
+    model, same = convolutions().train(), convolutions().train()
+    same.load_state_dict(model.state_dict())
+    compiled = torch.compile(model, backend="hotdesk")
+    for _ in range(2):
+        x = torch.randn(2, 3, 8, 8)
+        assert_same(compiled(x), same(x))
+        assert_same(dict(model.named_buffers()), dict(same.named_buffers()))
+
+
+def test_results_that_are_arguments_and_sizes() -> None:
+    def several(x: torch.Tensor, n: int) -> tuple[Any, ...]:
+        return x, x.shape[0] * 2, x[:2] + 1, x.T
+
+    compiled = torch.compile(several, backend="hotdesk", dynamic=True)
+    for rows in (3, 4):
+        x = torch.randn(rows, 5)
+        found = compiled(x, 7)
+        assert_same(found, several(x, 7))
+        assert found[0] is x
+        assert found[3].data_ptr() == x.data_ptr()
+
+
+def test_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "torch-compile.md").read_text()
+    names: dict[str, Any] = {}
+    for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(example, names)
+    printed = capsys.readouterr().out
+    (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    assert re.sub(r"\d+ guards", "guards", shown) in re.sub(r"\d+ guards", "guards", printed)
+    assert "draws random numbers" in printed
