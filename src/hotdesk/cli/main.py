@@ -36,6 +36,7 @@ VERBS = {
     "explain": Verb("hotdesk.cli.explain:main", "say why a value of a program is copied or allocated"),
     "plan": Verb("hotdesk.cli.plan:main", "place buffers with given live ranges and sizes in one arena"),
     "profile": Verb("hotdesk.cli.profile:main", "say where the time of a model goes, kernel by kernel"),
+    "run": Verb("hotdesk.cli.run:main", "run a model and print its results and the report on its memory"),
 }
 
 

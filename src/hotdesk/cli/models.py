@@ -28,6 +28,11 @@ class Given:
     kwargs: Mapping[str, Any]
 
 
+def is_mlir(text: str) -> bool:
+    """Whether a model is the name of a file of MLIR: text or bytecode."""
+    return text.endswith((".mlir", ".mlirbc"))
+
+
 def read_model(text: str) -> Given:
     """The model of a text in one of `FORMS`. Raises OptionError and MissingExtraError."""
     try:

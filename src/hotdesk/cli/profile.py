@@ -2,9 +2,11 @@
 
     hotdesk profile model.pt2
     hotdesk profile my_model.py:build --top 5
+    hotdesk profile model.mlir --sizes n=1000
 
-Compiles the model, runs it on its example arguments, and prints for each kernel its time, calls, operations and bytes a second,
-the share of what the machine could do, and the line in Python. docs/profile.md explains the figures.
+Compiles the model, runs it on its example arguments, or on random ones where it is in MLIR, and prints for each kernel its
+time, calls, operations and bytes a second, the share of what the machine could do, and the line in Python. docs/profile.md
+explains the figures.
 """
 
 from __future__ import annotations
@@ -13,25 +15,22 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from hotdesk.cli.models import FORMS, read_model
+from hotdesk.cli.inputs import add_model, ready
 from hotdesk.report.profile import render_profile
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk profile` and returns its exit code."""
     options = _parser().parse_args(arguments)
-    given = read_model(options.model)
-    from hotdesk.api import compile
-
-    program = compile(given.model, given.args, given.kwargs)
-    profile = program.profile(*given.args, **given.kwargs)
+    made = ready(options)
+    profile = made.program.profile(*made.args, **made.kwargs)
     print(json.dumps(profile.to_dict(), indent=1) if options.json else render_profile(profile, options.top or None))
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hotdesk profile", description="Says where the time of a model goes.")
-    parser.add_argument("model", metavar="MODEL", help=FORMS)
+    add_model(parser)
     parser.add_argument(
         "--top", type=_count, default=20, metavar="N", help="the slowest kernels to show (20); 0 for all"
     )

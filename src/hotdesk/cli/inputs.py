@@ -1,0 +1,160 @@
+"""A model of the command line, compiled, and the arguments of its call: examples, files, or random values of given sizes."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hotdesk.cli.models import FORMS, is_mlir, read_model
+from hotdesk.errors import OptionError
+from hotdesk.explain import evaluate, symbols_of
+from hotdesk.runtime.interface import TensorSpec
+from hotdesk.runtime.program import Program
+from hotdesk.runtime.tensors import empty
+
+_DERIVED = re.compile(r"dim (\d+) of %(\w+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A program and the arguments of a call of it."""
+
+    program: Program
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Adds what names a model and its inputs to a command line."""
+    add = parser.add_argument
+    add("model", metavar="MODEL", help=f"{FORMS}; or FILE.mlir")
+    add("--entry", metavar="NAME", help="the function of a program in MLIR: the only public one, or main")
+    add("--random-inputs", action="store_true", help="random arguments for a program in MLIR; --sizes implies it")
+    add("--seed", type=int, default=0, metavar="N", help="for random arguments (0)")
+    add(
+        "--sizes",
+        type=_sizes,
+        default={},
+        metavar="NAME=N,…",
+        help="sizes of random arguments, such as n=5 or x[0]=5; an index: k=3",
+    )
+    add(
+        "--inputs", nargs="+", metavar="VALUE", help="arguments for a program in MLIR, in order: files .npy, or numbers"
+    )
+
+
+def ready(options: argparse.Namespace) -> Ready:
+    """The model of a command line, compiled, with its arguments.
+
+    A PyTorch model is called with its examples, a program in MLIR with what is given, or with random values.
+
+    Raises:
+        HotdeskError: the model does not compile, or options do not go with it.
+        OSError: a file cannot be read.
+    """
+    from hotdesk.api import compile
+
+    if not is_mlir(options.model):
+        _refuse(options)
+        given = read_model(options.model)
+        return Ready(compile(given.model, given.args, given.kwargs), given.args, given.kwargs)
+    if options.inputs and (options.random_inputs or options.sizes):
+        raise OptionError(
+            "option '--inputs'", expected="files and numbers, or --random-inputs with --sizes", got="both"
+        )
+    program = compile(options.model, entry=options.entry)
+    if options.inputs:
+        return Ready(program, tuple(map(_value, options.inputs)), {})
+    if program.inputs and not (options.random_inputs or options.sizes):
+        names = ", ".join(f"{spec.name}: {spec}" for spec in program.inputs)
+        raise OptionError("arguments", expected=f"--inputs for {names}, or --random-inputs", got="none")
+    return Ready(program, random_arguments(program.inputs, options.sizes, options.seed), {})
+
+
+def random_arguments(inputs: Sequence[TensorSpec], sizes: Mapping[str, int], seed: int) -> tuple[Any, ...]:
+    """Arguments of a program: normally distributed floats, integers from 0 to 7.
+
+    Args:
+        inputs: of the program.
+        sizes: the values of symbols by name; `x[0]` is dim 0 of `%x`, and `k` the argument `%k` that is an index.
+        seed: equal ones give equal values.
+
+    Raises:
+        OptionError: a size is missing, or there is none of that name.
+    """
+    symbols = sorted({name for spec in inputs for size in spec.shape for name in symbols_of(size)})
+    names = {_short(symbol): symbol for symbol in symbols}
+    unknown = [name for name in sizes if name not in names]
+    missing = [name for name in names if name not in sizes]
+    if unknown or missing:
+        got = f"no {', '.join(missing)}" if missing else f"also {', '.join(unknown)}"
+        expected = f"a value for each of {', '.join(names)}" if names else "none: all sizes are fixed"
+        raise OptionError("option '--sizes'", expected=expected, got=got, hint=_spelled(names))
+    values = {names[name]: value for name, value in sizes.items()}
+    generator = np.random.default_rng(seed)
+    return tuple(_random(spec, values, generator) for spec in inputs)
+
+
+def _spelled(names: Mapping[str, str]) -> str | None:
+    return f"Write --sizes {','.join(f'{name}=5' for name in names)}." if names else None
+
+
+def _short(symbol: str) -> str:
+    """A symbol as the command line has it."""
+    found = _DERIVED.fullmatch(symbol)
+    return f"{found[2]}[{found[1]}]" if found is not None else symbol.removeprefix("%")
+
+
+def _random(spec: TensorSpec, values: Mapping[str, int], generator: np.random.Generator) -> Any:
+    shape = tuple(size if isinstance(size, int) else evaluate(size, values) for size in spec.shape)
+    if spec.number == "index":
+        return shape[0]
+    array: Any = empty("numpy", spec.dtype, shape)
+    if spec.dtype[0] in "fb":
+        array[...] = generator.standard_normal(shape)
+    elif spec.dtype[0] == "c":
+        array[...] = generator.standard_normal(shape) + 1j * generator.standard_normal(shape)
+    else:
+        array[...] = generator.integers(0, 2 if spec.dtype == "i1" else 8, shape)
+    return array
+
+
+def _value(text: str) -> Any:
+    """An argument of the command line."""
+    if text.endswith(".npy"):
+        try:
+            return np.load(text, allow_pickle=False)
+        except ValueError as error:
+            raise OptionError(
+                "option '--inputs'", expected="an array of numbers in a file", got=f"{text}: {error}"
+            ) from error
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    raise OptionError("option '--inputs'", expected="files .npy, numbers, true or false", got=repr(text))
+
+
+def _sizes(text: str) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = part.partition("=")
+        if not equals or not value.isdecimal():
+            raise argparse.ArgumentTypeError(f"expected sizes such as n=5,x[0]=3, got '{text}'")
+        sizes[name.strip().removeprefix("%")] = int(value)
+    return sizes
+
+
+def _refuse(options: argparse.Namespace) -> None:
+    for name in ("entry", "random_inputs", "sizes", "inputs"):
+        if getattr(options, name):
+            option = f"option '--{name.replace('_', '-')}'"
+            raise OptionError(option, expected="a program in MLIR: a PyTorch model has its examples", got=options.model)
