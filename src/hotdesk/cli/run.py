@@ -62,7 +62,7 @@ def _shown(name: str, value: Any) -> str:
     array = _array(value)
     if not array.ndim:
         return f"{name} = {array[()]}"
-    text = np.array2string(array, threshold=_SHOWN, precision=6)
+    text = np.array2string(array, threshold=_SHOWN, precision=4)
     return f"{name}: {array.dtype}[{', '.join(map(str, array.shape))}]\n{text}"
 
 
