@@ -284,13 +284,14 @@ def _program(
 def _checker(captured: Captured, lowered: Lowered, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
     """Keeps the IR on memrefs for `Program.check`, as bytes; it is read, and the checker loaded, when it is used."""
     code, main, prepare, bounds = bytecode(captured.module), lowered.main, lowered.prepare, captured.constraints
+    deallocated = not captured.on_memrefs
 
     def check(
         symbols: Mapping[str, int], inputs: Sequence[tuple[int, tuple[int, ...]]], results: Sequence[tuple[int, ...]]
     ) -> CheckReport:
         from hotdesk.runtime.planned import PlannedProgram
 
-        program = PlannedProgram(of_bytecode(code), main, prepare, places, weights, bounds)
+        program = PlannedProgram(of_bytecode(code), main, prepare, places, weights, bounds, deallocated)
         return program.check(symbols, inputs, results)
 
     return check

@@ -43,6 +43,7 @@ class PlannedProgram:
         inputs: which arguments of `@main` are passed in at each call.
         weights: addresses of the others that point at weights, by argument.
         bounds: the least and greatest value of each symbol in sizes.
+        deallocated: whether all that is allocated is freed. A program on memrefs of the user's need not, since it has an arena.
     """
 
     module: ir.Module
@@ -51,6 +52,7 @@ class PlannedProgram:
     inputs: tuple[int, ...]
     weights: Mapping[int, int]
     bounds: Mapping[str, tuple[int, int | None]]
+    deallocated: bool = True
 
     def check(
         self,
@@ -79,7 +81,8 @@ class PlannedProgram:
             first = len(self.inputs) + len(self.weights)
             values.update({first + i: result.values for i, result in enumerate(prepared)})
             written = {first + i: result.written for i, result in enumerate(prepared)}
-            return self._run("main", self.main, symbols, values, dict(enumerate(results)), written)
+            settings = Settings(deallocated=self.deallocated)
+            return self._run("main", self.main, symbols, values, dict(enumerate(results)), written, settings)
 
     def _run(
         self,
