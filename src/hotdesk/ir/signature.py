@@ -18,7 +18,8 @@ from hotdesk.ir.walking import int_array
 
 SHAPE, ARENA, ARENA_BYTES = "hotdesk.shape", "hotdesk.arena", "hotdesk.arena_bytes"
 RESULT = "bufferize.result"
-_KIND, _DONATED = "hotdesk.kind", "hotdesk.donated"
+DONATED = "hotdesk.donated"
+_KIND = "hotdesk.kind"
 _ACCESS, _HOLDS, _SIZES = "hotdesk.access", "hotdesk.holds", "hotdesk.sizes"
 _DECLARED, _NO_ALIAS = "bufferization.access", "llvm.noalias"
 
@@ -59,7 +60,7 @@ class Formal:
     @property
     def donated(self) -> bool:
         """Whether the caller gave its memory away."""
-        return _DONATED in self.attributes
+        return DONATED in self.attributes
 
     @property
     def result(self) -> int | None:
@@ -115,7 +116,7 @@ class Formal:
         text = ir.StringAttr.get
         said: dict[str, ir.Attribute | None] = {
             _KIND: None if kind is None else text(kind),
-            _DONATED: ir.UnitAttr.get() if donated else None,
+            DONATED: ir.UnitAttr.get() if donated else None,
             SHAPE: None if shape is None else ir.ArrayAttr.get([text(size) for size in shape]),
             RESULT: None if result is None else ir.IntegerAttr.get(i64, result),
             _HOLDS: None if holds is None else integers(holds),
