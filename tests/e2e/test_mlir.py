@@ -476,6 +476,15 @@ def test_programs_that_are_not_compiled(text: str | bytes, error: type[HotdeskEr
         hotdesk.compile(text)
 
 
+def test_what_mlirs_parser_dies_of_ends_another_process() -> None:
+    text = """func.func @f(%x: tensor<8xf32>, %s: tensor<f32>) -> tensor<f32> {
+  %0 = linalg.reduce { arith.addf } ins(%x : tensor<8xf32>) outs(%s : tensor<f32>) dimensions = [0:
+  return %0 : tensor<f32>
+}"""
+    with pytest.raises(InvalidIRError, match="the MLIR does not parse"):
+        hotdesk.compile(text)
+
+
 def test_examples_and_entries_belong_to_other_models() -> None:
     with pytest.raises(OptionError, match="expected no examples for MLIR"):
         hotdesk.compile(SCALED, (floats(2, 3), 1.0))
