@@ -32,7 +32,7 @@ from hotdesk.runtime.sources import sources_forgotten
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
-    from hotdesk.frontends.capture import Captured
+    from hotdesk.frontends.capture import Captured, Weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +200,8 @@ def _annotate(main: ir.Operation, captured: Captured) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
     from hotdesk.frontends.capture import Weight
 
+    state = {argument: len(captured.results) + place for place, argument in enumerate(captured.state)}
+
     def stating(number: int, formal: Formal) -> Formal:
         if number >= len(captured.arguments):
             return formal
@@ -207,12 +209,19 @@ def _annotate(main: ir.Operation, captured: Captured) -> None:
         spec = argument.spec if isinstance(argument, Weight) else argument
         is_open = any(not isinstance(dim, int) for dim in spec.shape)
         return formal.stating(
-            kind="weight" if isinstance(argument, Weight) else "written" if argument.written else "input",
-            donated=spec.donated,
+            kind=_kind(argument, number in state),
+            donated=spec.donated or number in state,
+            state=state.get(number),
             shape=[str(dim) for dim in spec.shape] if is_open else None,
         )
 
     set_signature(main, signature(main).stating(stating))
+
+
+def _kind(argument: Weight | TensorSpec, is_state: bool) -> str:
+    if isinstance(argument, TensorSpec):
+        return "written" if argument.written else "input"
+    return "state" if is_state else "weight"
 
 
 def _program(
@@ -225,10 +234,13 @@ def _program(
     from hotdesk.frontends.capture import Weight
     from hotdesk.ir.types import element_bytes
 
-    weights = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, Weight)}
+    tensors = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, Weight)}
+    weights = {i: a for i, a in tensors.items() if i not in captured.state}
+    state = {i: a for i, a in tensors.items() if i in captured.state}
     inputs = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, TensorSpec)}
-    fixed = {i: int(w.tensor.data_ptr()) for i, w in weights.items()}
-    sizes = {i: int(w.tensor.numel() * w.tensor.element_size()) for i, w in weights.items()}
+    fixed = {i: int(w.tensor.data_ptr()) for i, w in tensors.items()}
+    sizes = {i: int(w.tensor.numel() * w.tensor.element_size()) for i, w in tensors.items()}
+    ranges = {i: WeightRange(w.spec.name, fixed[i], sizes[i]) for i, w in tensors.items()}
     memories: list[object] = []
     prepared_bytes = 0
     addresses: list[int] = []
@@ -245,7 +257,7 @@ def _program(
         scratch, scratch_address = aligned(layout.plan.arena)
         frame = prepare.frame()
         frame.set_arena(layout, scratch_address)
-        frame.set_pointers(range(len(fixed)), [fixed[i] for i in sorted(fixed)])
+        frame.set_pointers(range(len(weights)), [fixed[i] for i in weights])
         frame.run(layout, addresses)
         del scratch
         log.timings["run-prepare"] = time.perf_counter() - start
@@ -261,21 +273,23 @@ def _program(
         captured.constraints,
         tuple(inputs),
         fixed,
-        (machine, *(w.tensor for w in weights.values()), *memories),
-        _distinct_bytes(fixed, sizes),
+        (machine, *(w.tensor for w in tensors.values()), *memories),
+        _distinct_bytes(fixed, {i: sizes[i] for i in weights}),
         prepared_bytes,
         log.decisions,
         captured.assumptions,
+        sum(sizes[i] for i in state),
     )
     return Program(
         executable,
         name=captured.name,
         calling=captured.calling,
-        weights=[WeightRange(w.spec.name, fixed[i], sizes[i]) for i, w in weights.items()],
+        weights=[ranges[i] for i in weights],
+        state=[(ranges[i], w.tensor) for i, w in state.items()],
         kind=captured.kind,
         timings=log.timings,
         stages=log.ir,
-        checker=_checker(captured, lowered, tuple(inputs), {i: fixed[i] for i in weights}),
+        checker=_checker(captured, lowered, tuple(inputs), {i: fixed[i] for i in tensors}),
         symbols=captured.names,
         held=executable.held,
     )

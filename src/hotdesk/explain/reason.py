@@ -46,6 +46,7 @@ class Reason(str, Enum):
         "returned-as-made",
         "The result is returned in the memory that it was made in, which belongs to the caller from then on.",
     )
+    STATE = "state", "The tensor is state: the program changes it where it lies."
     EQUALS_ARGUMENT = "equals-argument", "The result is an argument as it came, which the caller has already."
     DOMINATES_ALL_USES = (
         "dominates-all-uses",

@@ -30,13 +30,20 @@ from hotdesk.frontends.torch_refusals import (
     refusals,
     refuse_data_dependence,
     refuse_guards,
-    refuse_mutation,
     refuse_nodes,
     unreadable,
     untrusted,
     without_lowering,
 )
-from hotdesk.frontends.torch_signature import arguments_of, constraints_of, keep_tensors_only, results_of
+from hotdesk.frontends.torch_signature import (
+    arguments_of,
+    constraints_of,
+    keep_tensors_only,
+    mutations,
+    refuse_ties,
+    results_of,
+    state_of,
+)
 from hotdesk.frontends.views import spell_out_views
 from hotdesk.ir.context import make_context
 from hotdesk.runtime.interface import TensorSpec
@@ -67,7 +74,7 @@ def capture(
     Raises:
         ExportError: `torch.export` refused the model.
         DataDependentShapeError: a size depends on the values of a tensor.
-        UnsupportedMutationError: the model changes its buffers or inputs.
+        UnsupportedMutationError: the model changes a buffer that shares memory with another one, or has gaps.
         UnsupportedOpError: an op has no lowering.
     """
     start = time.perf_counter()
@@ -82,15 +89,16 @@ def capture(
             guards = guards_of(exported)
             exported = _decomposed(exported)
     after_decompositions = time.perf_counter()
-    refuse_mutation(exported)
     refuse_nodes(exported.graph)
     arguments, placeholders = arguments_of(exported)
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
     given = dimension_names(model, args, kwargs or {}, dynamic_shapes, inputs)
     called = SizeNames(given, inputs)
     refuse_guards(exported, len(guards), called)
-    results, template = results_of(exported.graph)
-    keep_tensors_only(exported.graph, placeholders)
+    changes = mutations(exported)
+    results, template = results_of(exported.graph, changes.values())
+    state = state_of(exported)
+    keep_tensors_only(exported.graph, placeholders, changes.values())
     module = lowered_graph(exported.graph)
     _forget_trace()
     return Captured(
@@ -106,6 +114,7 @@ def capture(
         },
         names={name: called.of(symbol) for name, symbol in given.items()},
         assumptions=tuple(called.size(relation) for relation in assumed(exported, guards, inputs)),
+        state=state,
     )
 
 
@@ -118,7 +127,11 @@ def _exported(
 
 
 def _decomposed(exported: ExportedProgram) -> ExportedProgram:
-    return cast(Any, exported).run_decompositions(decomposition_table())
+    try:
+        return cast(Any, exported).run_decompositions(decomposition_table())
+    except AssertionError:  # PyTorch asserts that tensors which change share no memory
+        refuse_ties(exported)
+        raise
 
 
 def _imported(graph: torch.fx.Graph) -> ir.Module:

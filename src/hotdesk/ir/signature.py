@@ -21,6 +21,7 @@ RESULT = "bufferize.result"
 DONATED = "hotdesk.donated"
 _KIND = "hotdesk.kind"
 _ACCESS, _HOLDS, _SIZES = "hotdesk.access", "hotdesk.holds", "hotdesk.sizes"
+_STATE = "hotdesk.state"
 _DECLARED, _NO_ALIAS = "bufferization.access", "llvm.noalias"
 
 
@@ -54,7 +55,8 @@ class Formal:
 
     @property
     def kind(self) -> str | None:
-        """`weight`, `input`, `written` (an input in which the caller wants what is computed) or `prepared`; None if not said."""
+        """`weight`, `state` (a tensor of the model that changes), `input`, `written` (an input in which the caller wants results)
+        or `prepared`; None if not said."""
         return self._text(_KIND)
 
     @property
@@ -71,6 +73,11 @@ class Formal:
     def holds(self) -> tuple[int, ...]:
         """The results that lie in its memory when the function is done."""
         return int_array(self.attributes[_HOLDS]) if _HOLDS in self.attributes else ()
+
+    @property
+    def state(self) -> int | None:
+        """The result that its memory must hold when the function is done: new contents of a tensor that the caller keeps."""
+        return int(self._value(_STATE)) if _STATE in self.attributes else None
 
     @property
     def sizes(self) -> tuple[tuple[int, int], ...]:
@@ -107,7 +114,8 @@ class Formal:
 
     def stating(
         self, *, kind: str | None = None, donated: bool = False, shape: Sequence[str] | None = None,
-        result: int | None = None, holds: Sequence[int] | None = None, sizes: Sequence[tuple[int, int]] | None = None,
+        result: int | None = None, holds: Sequence[int] | None = None, state: int | None = None,
+        sizes: Sequence[tuple[int, int]] | None = None,
         access: str | None = None, declared_access: str | None = None, no_alias: bool = False,
         arena: int | None = None, sized_by: str = "",
     ) -> Formal:  # fmt: skip
@@ -120,6 +128,7 @@ class Formal:
             SHAPE: None if shape is None else ir.ArrayAttr.get([text(size) for size in shape]),
             RESULT: None if result is None else ir.IntegerAttr.get(i64, result),
             _HOLDS: None if holds is None else integers(holds),
+            _STATE: None if state is None else ir.IntegerAttr.get(i64, state),
             _SIZES: None if sizes is None else integers([each for pair in sizes for each in pair]),
             _ACCESS: None if access is None else text(access),
             _DECLARED: None if declared_access is None else text(declared_access),
