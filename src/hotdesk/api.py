@@ -14,12 +14,11 @@ from hotdesk.budget import WithinBudget
 from hotdesk.donating import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.frontends.mlir_reading import is_given
-from hotdesk.ir.context import entered, of_bytecode
+from hotdesk.ir.context import bytecode, entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function
-from hotdesk.keeping import Finished, finished, keep, kept, key_of_program
 from hotdesk.ordering import LowerPeak
-from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors
+from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.executable import CompiledProgram, aligned
 from hotdesk.runtime.function import Function
@@ -27,13 +26,13 @@ from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.prepared import prepared_types
+from hotdesk.runtime.products import linked
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.sources import sources_forgotten
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
-    from hotdesk.frontends.capture import Captured
-    from hotdesk.frontends.torch import Exported
+    from hotdesk.frontends.capture import Captured, Weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +105,24 @@ def compile(
     options = options if budget is None else replace(options, budget=budget)
     with sources_forgotten():
         log = Log(keep_ir=options.keep_ir)
-        if is_given(model):
-            with log.stage("capture"):
-                captured = donating(
-                    _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes)), donate
-                )
-            log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
-            program = build(captured, log, options)
-            del captured
-        else:
-            if entry is not None:
-                raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
-            with log.stage("capture"):
-                exported = _exported(model, args, kwargs, dynamic_shapes)
-            log.timings = {"export": exported.seconds}
-            program = _of_exported(exported, donate, options, log)
-            del exported
+        with log.stage("capture"):
+            captured = donating(_captured(model, args, kwargs, dynamic_shapes, entry), donate)
+        log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
+        program = build(captured, log, options)
+        del captured
     give_back_free_memory()
     return program
+
+
+def _captured(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None
+) -> Captured:
+    """The program as the front end for its kind finds it."""
+    if is_given(model):
+        return _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes))
+    if entry is not None:
+        raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
+    return _capture_torch(model, args, kwargs, dynamic_shapes)
 
 
 def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
@@ -137,34 +136,12 @@ def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
     return capture(model, entry)
 
 
-def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log) -> Program:
-    """The program as it was kept on disk, or else compiled and kept."""
-    from hotdesk.frontends.torch import forget_trace, lower
-
-    donate = donate if isinstance(donate, bool | int | str) else tuple(donate)
-    with log.stage("look-up"):
-        key = None if options.keep_ir else key_of_program(exported, donate, options.order, options.budget_bytes)
-        found = None if key is None else kept(key, exported)
-    if found is not None:
-        forget_trace()
-        return _program(*found, log)
-    with log.stage("capture"):
-        captured = donating(lower(exported), donate)
-    log.timings = {**log.timings, **captured.timings}
-    del log.timings["capture"]
-    made, machine = finish(captured, log, options)
-    if key is not None:
-        with log.stage("keep"):
-            keep(key, made, exported)
-    return _program(made, machine, log)
-
-
-def _exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Exported:
+def _capture_torch(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Captured:
     try:
         import torch
     except ImportError as error:
         raise MissingExtraError.of("compiling a PyTorch model", "torch", "torch") from error
-    from hotdesk.frontends.torch import export
+    from hotdesk.frontends.torch import capture
 
     if not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
         raise ArgumentTypeError(
@@ -176,16 +153,12 @@ def _exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_s
         raise ArgumentTypeError(
             "argument 'args'", expected="a tuple of example arguments", got=type(args).__name__, hint="Write `(x,)`."
         )
-    return export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+    return capture(model, args, kwargs, dynamic_shapes=dynamic_shapes)
 
 
 def build(captured: Captured, log: Log, options: Options | None = None) -> Program:
     """Takes a captured program through the pipeline and gives it memory."""
-    return _program(*finish(captured, log, options or Options()), log)
-
-
-def finish(captured: Captured, log: Log, options: Options) -> tuple[Finished, Machine]:
-    """Takes a captured program through the pipeline, and to machine code."""
+    options = options or Options()
     module = captured.module
     with entered(module.operation):
         _annotate(main_function(module), captured)
@@ -198,7 +171,9 @@ def finish(captured: Captured, log: Log, options: Options) -> tuple[Finished, Ma
         prepared = prepared_types(module)
     lowered = lower(module, log)
     with log.stage("llvm"):
-        return finished(captured, lowered, prepared, log.decisions)
+        entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
+        machine = linked(lowered.module, entries)
+    return _program(captured, lowered, machine, log, prepared)
 
 
 def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
@@ -225,6 +200,8 @@ def _annotate(main: ir.Operation, captured: Captured) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
     from hotdesk.frontends.capture import Weight
 
+    state = {argument: len(captured.results) + place for place, argument in enumerate(captured.state)}
+
     def stating(number: int, formal: Formal) -> Formal:
         if number >= len(captured.arguments):
             return formal
@@ -232,47 +209,61 @@ def _annotate(main: ir.Operation, captured: Captured) -> None:
         spec = argument.spec if isinstance(argument, Weight) else argument
         is_open = any(not isinstance(dim, int) for dim in spec.shape)
         return formal.stating(
-            kind="weight" if isinstance(argument, Weight) else "written" if argument.written else "input",
-            donated=spec.donated,
+            kind=_kind(argument, number in state),
+            donated=spec.donated or number in state,
+            state=state.get(number),
             shape=[str(dim) for dim in spec.shape] if is_open else None,
         )
 
     set_signature(main, signature(main).stating(stating))
 
 
-def _program(made: Finished, machine: Machine, log: Log) -> Program:
-    """A lowered program with memory: what `@prepare` makes is made here."""
+def _kind(argument: Weight | TensorSpec, is_state: bool) -> str:
+    if isinstance(argument, TensorSpec):
+        return "written" if argument.written else "input"
+    return "state" if is_state else "weight"
+
+
+def _program(
+    captured: Captured,
+    lowered: Lowered,
+    machine: Machine,
+    log: Log,
+    prepared: list[tuple[tuple[int, ...], str]],
+) -> Program:
     from hotdesk.frontends.capture import Weight
     from hotdesk.ir.types import element_bytes
 
-    captured = made.captured
-    weights = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, Weight)}
+    tensors = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, Weight)}
+    weights = {i: a for i, a in tensors.items() if i not in captured.state}
+    state = {i: a for i, a in tensors.items() if i in captured.state}
     inputs = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, TensorSpec)}
-    fixed = {i: int(w.tensor.data_ptr()) for i, w in weights.items()}
-    sizes = {i: int(w.tensor.numel() * w.tensor.element_size()) for i, w in weights.items()}
+    fixed = {i: int(w.tensor.data_ptr()) for i, w in tensors.items()}
+    sizes = {i: int(w.tensor.numel() * w.tensor.element_size()) for i, w in tensors.items()}
+    ranges = {i: WeightRange(w.spec.name, fixed[i], sizes[i]) for i, w in tensors.items()}
     memories: list[object] = []
     prepared_bytes = 0
     addresses: list[int] = []
-    for shape, element in made.prepared:
+    for shape, element in prepared:
         size = element_bytes(element) * int(np.prod(shape, dtype=np.int64))
         memory, address = aligned(size)
         memories.append(memory)
         addresses.append(address)
         prepared_bytes += size
-    if made.prepare is not None:
+    if lowered.prepare is not None:
         start = time.perf_counter()
-        prepare = Function(made.prepare, machine, made.assertions)
+        prepare = Function(lowered.prepare, machine, lowered.assertions)
         layout = prepare.layout({})
         scratch, scratch_address = aligned(layout.plan.arena)
         frame = prepare.frame()
         frame.set_arena(layout, scratch_address)
-        frame.set_pointers(range(len(fixed)), [fixed[i] for i in sorted(fixed)])
+        frame.set_pointers(range(len(weights)), [fixed[i] for i in weights])
         frame.run(layout, addresses)
         del scratch
         log.timings["run-prepare"] = time.perf_counter() - start
     count = len(captured.arguments)
     fixed.update({count + i: address for i, address in enumerate(addresses)})
-    main = Function(made.main, machine, made.assertions, captured.constraints)
+    main = Function(lowered.main, machine, lowered.assertions, captured.constraints)
     with log.stage("plan"):
         main.planner.prepare()
     executable = CompiledProgram(
@@ -282,36 +273,39 @@ def _program(made: Finished, machine: Machine, log: Log) -> Program:
         captured.constraints,
         tuple(inputs),
         fixed,
-        (machine, *(w.tensor for w in weights.values()), *memories),
-        _distinct_bytes(fixed, sizes),
+        (machine, *(w.tensor for w in tensors.values()), *memories),
+        _distinct_bytes(fixed, {i: sizes[i] for i in weights}),
         prepared_bytes,
-        made.decisions,
+        log.decisions,
         captured.assumptions,
+        sum(sizes[i] for i in state),
     )
     return Program(
         executable,
         name=captured.name,
         calling=captured.calling,
-        weights=[WeightRange(w.spec.name, fixed[i], sizes[i]) for i, w in weights.items()],
+        weights=[ranges[i] for i in weights],
+        state=[(ranges[i], w.tensor) for i, w in state.items()],
         kind=captured.kind,
         timings=log.timings,
         stages=log.ir,
-        checker=_checker(made, tuple(inputs), {i: fixed[i] for i in weights}),
+        checker=_checker(captured, lowered, tuple(inputs), {i: fixed[i] for i in tensors}),
         symbols=captured.names,
         held=executable.held,
     )
 
 
-def _checker(made: Finished, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
+def _checker(captured: Captured, lowered: Lowered, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
     """Keeps the IR on memrefs for `Program.check`, as bytes; it is read, and the checker loaded, when it is used."""
-    code, main, prepare, bounds = made.module, made.main, made.prepare, made.captured.constraints
+    code, main, prepare, bounds = bytecode(captured.module), lowered.main, lowered.prepare, captured.constraints
+    deallocated = not captured.on_memrefs
 
     def check(
         symbols: Mapping[str, int], inputs: Sequence[tuple[int, tuple[int, ...]]], results: Sequence[tuple[int, ...]]
     ) -> CheckReport:
         from hotdesk.runtime.planned import PlannedProgram
 
-        program = PlannedProgram(of_bytecode(code), main, prepare, places, weights, bounds)
+        program = PlannedProgram(of_bytecode(code), main, prepare, places, weights, bounds, deallocated)
         return program.check(symbols, inputs, results)
 
     return check

@@ -8,20 +8,21 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, cast
 from weakref import ref
 
 import torch
+from functorch.compile import min_cut_rematerialization_partition
 from torch._dynamo.backends.common import aot_autograd
 from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+from torch._functorch._aot_autograd.utils import make_boxed_func
 from torch._guards import CompileContext
 
 from hotdesk.api import Options, build
 from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
 from hotdesk.errors import HotdeskError, OptionError
-from hotdesk.frontends.dynamo import PassedOn, capture_graph, composite_ops_kept, decompositions
+from hotdesk.frontends.dynamo import PassedOn, capture_graph, tracing
 from hotdesk.frontends.torch_lines import node_line
 from hotdesk.frontends.torch_refusals import refusal
 from hotdesk.pipeline import Log
@@ -94,42 +95,58 @@ def _settings(mode: str, given: Mapping[str, Any]) -> _Settings:
 
 
 def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], settings: _Settings) -> Callable[..., Any]:
-    def compiling(kind: str) -> Callable[..., Any]:
-        def compiled(graph: torch.fx.GraphModule, _: Sequence[Any]) -> _CompiledGraph:
-            return _CompiledGraph(kind, graph, settings)
+    def inference(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        return _program("inference", graph, settings)
 
-        return compiled
+    def forward(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        return _program("forward", graph, settings)
 
-    is_training = torch.is_grad_enabled() and any(
+    def backward(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        try:
+            return _program("backward", graph, settings)
+        except HotdeskError as error:
+            refused = error
+        except Exception as error:
+            refused = _unforeseen(error)
+        return make_boxed_func(_fallen_back("backward", graph.forward, graph, refused, settings))
+
+    has_gradients = torch.is_grad_enabled() and any(
         isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
     )
-    with nullcontext() if is_training else composite_ops_kept():
+    with tracing(has_gradients=has_gradients) as decompositions:
         return aot_autograd(
-            fw_compiler=compiling("forward"),
-            inference_compiler=compiling("inference"),
-            decompositions=decompositions()[0],
+            fw_compiler=forward,
+            bw_compiler=backward,
+            inference_compiler=inference,
+            decompositions=decompositions,
+            partition_fn=min_cut_rematerialization_partition,
         )(module, example_inputs)
 
 
-class _CompiledGraph:
+def _program(kind: str, module: torch.fx.GraphModule, settings: _Settings) -> Callable[..., Any]:
     """A graph of AOTAutograd's, compiled: takes a list of arguments, returns a list of results."""
+    line = _line(module)
+    with sources_forgotten():
+        log = Log(keep_ir=settings.options.keep_ir)
+        with log.stage("capture"):
+            captured = capture_graph(module)
+        program = build(captured, log, settings.options)
+        del captured
+    give_back_free_memory()
+    COUNTED.note(CountedGraph(_compile_id(), kind, line, ref(program)))
 
-    _boxed_call = True  # AOTAutograd passes arguments as one list
-
-    def __init__(self, kind: str, module: torch.fx.GraphModule, settings: _Settings) -> None:
-        line = _line(module)
-        with sources_forgotten():
-            log = Log(keep_ir=settings.options.keep_ir)
-            with log.stage("capture"):
-                captured = capture_graph(module)
-            self._program = build(captured, log, settings.options)
-            del captured
-        give_back_free_memory()
-        COUNTED.note(CountedGraph(_compile_id(), kind, line, ref(self._program)))
-
-    def __call__(self, args: list[Any]) -> list[Any]:
-        results = self._program(*args)
+    def run(*args: Any) -> list[Any]:
+        results = program(*args)
         return [args[result.number] if type(result) is PassedOn else result for result in results]
+
+    return make_boxed_func(run)
+
+
+def _unforeseen(error: Exception) -> HotdeskError:
+    """What PyTorch raised while it took a graph apart."""
+    refused = refusal(error, "AOTAutograd cannot take the graph apart", "Keep that part outside the compiled model.")
+    refused.__cause__ = error
+    return refused
 
 
 def _raising(error: HotdeskError) -> Callable[..., Any]:

@@ -88,7 +88,8 @@ class Counted:
         from torch._dynamo.utils import get_compilation_metrics
 
         for each in cast("list[Any]", get_compilation_metrics()):
-            self._metrics[str(each.compile_id)] = (each.guard_count or 0, each.recompile_reason)
+            if each.guard_count is not None:  # a backward graph has the number of its forward graph, and none
+                self._metrics[str(each.compile_id)] = (each.guard_count, each.recompile_reason)
 
 
 def _graph_breaks() -> Counter[str]:

@@ -99,7 +99,7 @@ class DataDependentShapeError(FrontendError):
 
 
 class UnsupportedMutationError(FrontendError):
-    """The model writes to a weight or to an argument that it was not given to overwrite."""
+    """The model changes a tensor of its own that shares memory with another one, or has gaps."""
 
     code = "HD104"
     slug = "unsupported-mutation"

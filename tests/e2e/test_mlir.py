@@ -240,6 +240,37 @@ def test_what_is_written_lies_as_the_program_needs_it() -> None:
     np.testing.assert_allclose(y, x + np.exp(x), rtol=1e-6)
 
 
+BOTH = """func.func @f(%x: tensor<4xf32>, %y: memref<4xf32>) -> tensor<4xf32> {
+  %t = bufferization.to_tensor %y restrict : memref<4xf32> to tensor<4xf32>
+  %0 = linalg.add ins(%x, %t : tensor<4xf32>, tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  bufferization.materialize_in_destination %0 in restrict writable %y : (tensor<4xf32>, memref<4xf32>) -> ()
+  return %0 : tensor<4xf32>
+}"""
+
+
+def test_tensors_and_memrefs_in_one_program() -> None:
+    program = hotdesk.compile(BOTH)
+    x, y = floats(4), np.ones(4, np.float32)
+    assert program.check(x, y).clean
+    np.testing.assert_array_equal(program(x, y), x + 1)
+    np.testing.assert_array_equal(y, x + 1)
+    with pytest.raises(LayoutError, match="written argument '%y'"):
+        program(x, np.ones(8, np.float32)[::2])
+    with pytest.raises(DonatedOverlapError, match="written argument '%y'"):
+        program(y, y)
+
+
+def test_ir_that_passes_have_made_is_read_like_other_ir() -> None:
+    program = hotdesk.compile("""func.func @main(%x: memref<4xf32> {hotdesk.kind = "weight"},
+                     %y: memref<4xf32> {bufferize.result = 0 : i64}) {
+  linalg.exp ins(%x : memref<4xf32>) outs(%y : memref<4xf32>)
+  return
+}""")  # fmt: skip
+    x, y = floats(4), np.ones(4, np.float32)
+    assert program(x, y) is None
+    np.testing.assert_allclose(y, np.exp(x), rtol=1e-6)
+
+
 def test_order_and_budget_are_for_tensors() -> None:
     for option in ({"order": "peak"}, {"budget": "1 MiB"}):
         with pytest.raises(OptionError, match=r"expected a program on tensors, got one on memrefs"):
@@ -430,11 +461,27 @@ func.func @f() {
         (CUSTOM, UnsupportedOpError, r"`stablehlo.custom_call` has no lowering.*\(-:2:8\)"),
         (STATE, UnsupportedOpError, r"global @s: expected a constant with a value, got state \(-:3:8\)"),
         (NEGATIVE, InvalidIRError, r"`tensor.empty`: expected no size below 0.*\(-:3:8\)"),
+        (
+            BOTH.replace("-> tensor<4xf32> {", "-> memref<4xf32> {").replace(
+                "return %0 : tensor", "return %y : memref"
+            ),
+            UnsupportedOpError,
+            r"result 0: expected a tensor or a number: the program is on tensors, got memref<4xf32> \(-:5:3\)",
+        ),
         (BY_DATA, DataDependentShapeError, "result 0"),
     ],
 )
 def test_programs_that_are_not_compiled(text: str | bytes, error: type[HotdeskError], message: str) -> None:
     with pytest.raises(error, match=message):
+        hotdesk.compile(text)
+
+
+def test_what_mlirs_parser_dies_of_ends_another_process() -> None:
+    text = """func.func @f(%x: tensor<8xf32>, %s: tensor<f32>) -> tensor<f32> {
+  %0 = linalg.reduce { arith.addf } ins(%x : tensor<8xf32>) outs(%s : tensor<f32>) dimensions = [0:
+  return %0 : tensor<f32>
+}"""
+    with pytest.raises(InvalidIRError, match="the MLIR does not parse"):
         hotdesk.compile(text)
 
 

@@ -34,7 +34,7 @@ def flag_pipeline(flags: Sequence[PassFlag], anchor: str = MODULE) -> PassPipeli
 
 
 def single_passes(pipeline: PassPipeline) -> PassPipeline:
-    """The same pipeline with each pass of MLIR's on its own, nested as it was: to time passes or to look between them.
+    """The same pipeline with each pass on its own, MLIR's nested as it was: to time passes or to look between them.
 
     A pipeline that MLIR knows by a name stays whole when one of its passes has no name of its own.
     """
@@ -44,7 +44,7 @@ def single_passes(pipeline: PassPipeline) -> PassPipeline:
             if isinstance(one, MLIRPasses):
                 singles.extend(map(MLIRPasses, _singles(one.pipeline, (pipeline.anchor,))))
             else:
-                singles.append(one)
+                singles.extend(one.expanded())
     return PassPipeline(tuple(singles), pipeline.anchor)
 
 

@@ -46,6 +46,7 @@ class Reason(str, Enum):
         "returned-as-made",
         "The result is returned in the memory that it was made in, which belongs to the caller from then on.",
     )
+    STATE = "state", "The tensor is state: the program changes it where it lies."
     EQUALS_ARGUMENT = "equals-argument", "The result is an argument as it came, which the caller has already."
     DOMINATES_ALL_USES = (
         "dominates-all-uses",
@@ -58,6 +59,8 @@ class Reason(str, Enum):
     SMALL_AND_LOCAL = "small-and-local", "The buffer is small, and nothing uses it after the scope that it is made in."
     PLACED_IN_ARENA = "placed-in-arena", "The buffer has a place in the function's arena."
     COPY_OF_ITSELF = "copy-of-itself", "Source and target are the same memory."
+    NOTHING_COPIED = "nothing-copied", "The buffers have no elements."
+    ALREADY_THERE = "already-there", "The target holds already what the copy would write."
     SOURCE_REUSED = "source-reused", "The source serves in place of the target."
     TARGET_REUSED = "target-reused", "What is copied is computed in the target from the start."
 
@@ -208,8 +211,6 @@ class Reason(str, Enum):
     LEAVES_SCOPE = "leaves-scope", "The buffer is handed out of the scope that it is made in."
     MADE_REPEATEDLY = "made-repeatedly", "A loop would make the buffer again and again, and the stack keeps each one."
     NOT_ALLOCATED_HERE = "not-allocated-here", "Neither buffer is allocated as a whole in the block of the copy."
-    NOTHING_COPIED = "nothing-copied", "The buffers have no elements."
-    ALREADY_THERE = "already-there", "The target holds already what the copy would write."
     STILL_USED = "still-used", "Both buffers are used after the copy, and one of them is written."
     OTHER_TYPE = "other-type", "An operation that has the buffer does not take the other one's type."
     ALIGNMENT_ASSUMED = "alignment-assumed", "An operation counts on the alignment of the buffer's memory."

@@ -37,6 +37,8 @@ class Captured:
         kind: whose tensors the results are where no argument tells.
         name: what the function is called in reports.
         on_memrefs: whether `@main` is on memrefs: results are arguments already, and buffers stay as they are.
+        state: arguments by number that a call changes in place: `@main` returns the new contents of each behind `results`, in
+            this order.
     """
 
     module: ir.Module
@@ -50,3 +52,4 @@ class Captured:
     kind: Kind = "torch"
     name: str = "main"
     on_memrefs: bool = False
+    state: tuple[int, ...] = ()

@@ -191,6 +191,12 @@ def _var_mean(
     return _without(var, dim, keepdim, x.dim()), _without(mean, dim, keepdim, x.dim())
 
 
+def _select_scatter(x: Tensor, source: Tensor, dim: int, index: int) -> Tensor:
+    """One row is written, where PyTorch's own chooses between all elements of two tensors."""
+    dim, index = dim % x.dim(), index + x.size(dim) if index < 0 else index
+    return aten.slice_scatter(x, source.unsqueeze(dim), dim, index, index + 1)
+
+
 MEMORY: dict[Any, Callable[..., Any]] = {
     aten._native_batch_norm_legit_no_training.default: _batch_norm_inference,
     aten.native_layer_norm.default: _layer_norm,
@@ -204,4 +210,5 @@ MEMORY: dict[Any, Callable[..., Any]] = {
     aten.addmm.default: _addmm,
     aten.pow.Tensor_Scalar: _power,
     aten.reciprocal.default: _reciprocal,
+    aten.select_scatter.default: _select_scatter,
 }

@@ -6,16 +6,20 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial, reduce
 from typing import Any, cast
 
+import sympy
 import torch
 from torch._subclasses import FakeTensor
 from torch.export import exported_program
 from torch.export._trace import _ignore_backend_decomps
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import _disable_current_modes
 
 from hotdesk.errors import DeviceError
@@ -33,22 +37,27 @@ from hotdesk.runtime.interface import Calling, TensorSpec
 Table = Mapping[Any, Callable[..., Any]]
 
 
-@cache
-def decompositions() -> tuple[Table, Table]:
-    """The table of `torch.export` in two: ops that are taken apart below autograd, and composite ones, which PyTorch would have
-    taken apart in its own way before."""
-    composite, below = cast(Any, exported_program)._split_decomp_table_to_cia_and_python_decomp(decomposition_table())
-    return below, composite
-
-
 @contextmanager
-def composite_ops_kept() -> Generator[None]:
-    """While a graph without gradients is traced, composite ops are taken apart by our table or stay whole."""
-    with (
-        _ignore_backend_decomps(),
-        cast(Any, exported_program)._override_composite_implicit_decomp(decompositions()[1]),
-    ):
-        yield
+def tracing(*, has_gradients: bool) -> Generator[Table]:
+    """While AOTAutograd traces a graph; gives the decompositions for it.
+
+    Without gradients, composite ops are taken apart by our table or stay whole, as `torch.export` has it. With gradients autograd
+    has to see what they are composed of; attention becomes products and a softmax, because PyTorch's own op for the CPU has a
+    gradient without a decomposition.
+    """
+    if has_gradients:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield decomposition_table()
+        return
+    composite, below = _tables()
+    with _ignore_backend_decomps(), cast(Any, exported_program)._override_composite_implicit_decomp(composite):
+        yield below
+
+
+@cache
+def _tables() -> tuple[Table, Table]:
+    """Our decompositions of composite ops, and of others."""
+    return cast(Any, exported_program)._split_decomp_table_to_cia_and_python_decomp(decomposition_table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +110,7 @@ class GraphCalling(Calling):
 
 
 def capture_graph(module: torch.fx.GraphModule) -> Captured:
-    """A functional graph of aten ops as linalg on tensors. The graph is changed on the way.
+    """A functional graph of aten ops as linalg on tensors.
 
     Numbers among its arguments have to be sizes of its tensors. Tensors that the graph module holds are weights.
 
@@ -111,7 +120,7 @@ def capture_graph(module: torch.fx.GraphModule) -> Captured:
     """
     lowering_process.prepare()
     with _disable_current_modes(), torch.no_grad():
-        graph = module.graph
+        graph = deepcopy(module.graph)
         refuse_data_dependence(graph)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         _read_sizes_of_tensors(graph, placeholders)
@@ -122,7 +131,7 @@ def capture_graph(module: torch.fx.GraphModule) -> Captured:
         transposed = _returned_as_they_lie(graph)
         results, computed = results_of(graph)
         computed_entries = iter(computed)
-        held = _lifted(module)
+        held = _lifted(graph, module)
         numbers = [number for number, node in enumerate(placeholders) if _is_tensor(node)]
         inputs = [_input(placeholders[number]) for number in numbers]
         names = SizeNames({}, inputs)
@@ -161,13 +170,44 @@ def _read_sizes_of_tensors(graph: torch.fx.Graph, placeholders: list[torch.fx.No
         for dim, size in enumerate(node.meta["val"].shape):
             if isinstance(size, torch.SymInt):
                 sized.setdefault(cast(Any, size).node.expr, (node, dim))
-    with graph.inserting_after(placeholders[-1] if placeholders else None):
-        for node in placeholders:
-            value = node.meta.get("val")
-            if isinstance(value, torch.SymInt) and node.users and cast(Any, value).node.expr in sized:
-                read = graph.call_function(torch.ops.aten.sym_size.int, sized[cast(Any, value).node.expr])
-                read.meta.update(node.meta)
-                node.replace_all_uses_with(read, lambda user: user.op != "output")
+    symbols = {expression: place for expression, place in sized.items() if expression.is_Symbol}
+    reads = [node for node in placeholders if isinstance(node.meta.get("val"), torch.SymInt) and node.users]
+    with graph.inserting_before(next(node for node in graph.nodes if node.op != "placeholder")):
+        for node in reads:
+            value = node.meta["val"]
+            expression = value.node.expr
+            if expression in sized:
+                read = graph.call_function(torch.ops.aten.sym_size.int, sized[expression])
+                read.meta["val"] = value
+            elif _is_integral_polynomial(expression) and expression.free_symbols <= symbols.keys():
+                read = _computed(graph, expression, symbols)
+            else:
+                continue
+            node.replace_all_uses_with(read, lambda user: user.op != "output")
+
+
+def _is_integral_polynomial(expression: Any) -> bool:
+    return expression.is_polynomial() and all(number.is_Integer for number in expression.atoms(sympy.Number))
+
+
+def _computed(graph: torch.fx.Graph, expression: Any, symbols: Mapping[Any, tuple[torch.fx.Node, int]]) -> Any:
+    """The value of a polynomial with whole coefficients over symbols that are sizes of tensors, as a node or a number."""
+
+    def node(target: Callable[..., Any], *args: Any) -> torch.fx.Node:
+        made = graph.call_function(target, args)
+        made.meta["val"] = target(*(each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in args))
+        return made
+
+    def value(part: Any) -> Any:
+        if part.is_Symbol:
+            return node(torch.ops.aten.sym_size.int, *symbols[part])
+        if part.is_Add:
+            return reduce(partial(node, operator.add), map(value, part.args))
+        if part.is_Mul:
+            return reduce(partial(node, operator.mul), map(value, part.args))
+        return reduce(partial(node, operator.mul), [value(part.base)] * int(part.exp)) if part.is_Pow else int(part)
+
+    return value(expression)
 
 
 def _results_apart(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> list[Any]:
@@ -215,10 +255,9 @@ def _returned_as_they_lie(graph: torch.fx.Graph) -> dict[int, list[int]]:
     return undone
 
 
-def _lifted(module: torch.fx.GraphModule) -> list[Weight]:
+def _lifted(graph: torch.fx.Graph, module: torch.fx.GraphModule) -> list[Weight]:
     """Tensors that the graph module holds become arguments in front of all others."""
     weights: dict[str, tuple[torch.fx.Node, Weight]] = {}
-    graph = module.graph
     first = next(iter(graph.nodes))
     for node in list(graph.nodes):
         if node.op != "get_attr":

@@ -1,4 +1,4 @@
-"""torch-mlir's passes in a process of their own: one may die or never end, and Python stands still while one runs.
+"""MLIR's passes, and its parser, in a process of their own: one may die or never end, and Python stands still while one runs.
 
 The process is started when a compilation begins, serves one after the other, and ends by itself when nobody has asked for a
 while. A pass that dies, or takes more than `LIMIT` seconds of processor time, takes only that process with it; so does Ctrl-C,
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import PassError
@@ -67,13 +67,28 @@ def lowered(module: ir.Module, pipelines: Sequence[str], limit: int = LIMIT, *, 
     """
     text = io.BytesIO()
     module.operation.write_bytecode(text)
-    answer = None
-    while answer is None:
-        process = _waiting.pop() if _waiting else _Process()
-        answer = process.ask((tuple(pipelines), text.getvalue(), limit))
+    answer = _asked(tuple(pipelines), text.getvalue(), limit)
     if isinstance(answer, bytes):
         return ir.Module.parse(answer, make_context(stablehlo=stablehlo))
     raise LoweringFailed(answer)
+
+
+def try_parsing(content: str | bytes) -> None:
+    """Has MLIR parse text or bytecode there: its parsers die of some.
+
+    Raises:
+        LoweringDied: it took its process down or reached the limit.
+    """
+    _asked(None, content, LIMIT)
+
+
+def _asked(pipelines: Sequence[str] | None, content: str | bytes, limit: int) -> Any:
+    """The answer of a process, a new one if that which waited has ended."""
+    answer = None
+    while answer is None:
+        process = _waiting.pop() if _waiting else _Process()
+        answer = process.ask((pipelines, content, limit))
+    return answer
 
 
 class _Process:
@@ -173,13 +188,18 @@ def _processor_time(seconds: int) -> None:
         signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
-def _answer(pipelines: Sequence[str], text: bytes) -> bytes | str:
-    module = ir.Module.parse(text, make_context(stablehlo=True))
+def _answer(pipelines: Sequence[str] | None, content: bytes | str) -> bytes | str:
+    """The module after the pipelines, or what MLIR says against it; nothing where it is only parsed."""
     try:
-        for pipeline in pipelines:
+        module = ir.Module.parse(cast(Any, content), make_context(stablehlo=True))
+        for pipeline in pipelines or ():
             run_mlir_passes(module, pipeline)
+    except ir.MLIRError as error:
+        return str(error)
     except PassError as error:
         return str(error.got)
+    if pipelines is None:
+        return b""
     written = io.BytesIO()
     module.operation.write_bytecode(written)
     return written.getvalue()

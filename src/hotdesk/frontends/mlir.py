@@ -13,7 +13,7 @@ from hotdesk.frontends.capture import Captured
 from hotdesk.frontends.mlir_arguments import name_sizes, numbers_as_tensors, results_of, specs_of
 from hotdesk.frontends.mlir_calling import MlirCalling, Number
 from hotdesk.frontends.mlir_lowering import inline_calls, lower, refuse_what_is_not_compiled
-from hotdesk.frontends.mlir_memrefs import results_as_arguments, returned_arguments, written_arguments
+from hotdesk.frontends.mlir_memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir_reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir_sizes import size_checks
 from hotdesk.ir.context import entered, verify
@@ -54,7 +54,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         on_memrefs = not _has_tensors(module)
         numbers, shown = numbers_as_tensors(main, on_memrefs)
         name_sizes(main, names, numbers)
-        written = written_arguments(main) if on_memrefs else frozenset[int]()
+        written = written_arguments(main) if on_memrefs else memref_arguments(main)
         specs, results = specs_of(main, names, numbers, written), results_of(main, shown)
         checks = size_checks(main)
         returned = returned_arguments(main) if on_memrefs else {}

@@ -26,7 +26,7 @@ from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import alloc, create, fill, index_constant
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
+from hotdesk.ir.signature import DONATED, RESULT, SHAPE, Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_of, is_memref, is_tensor, shape_of
@@ -69,8 +69,17 @@ def numbers_as_tensors(main: ir.Operation, on_memrefs: bool) -> tuple[list[Numbe
         for position, number in enumerate(results):
             if number is not None:
                 end.operands[position] = _stored(end.operands[position], number, end, on_memrefs)
-    set_signature(main, FunctionSignature(tuple(arguments), tuple(outputs)))
+    set_signature(main, FunctionSignature(tuple(map(_said_by_users, arguments)), tuple(outputs)))
     return numbers, results
+
+
+def _said_by_users(formal: Formal) -> Formal:
+    """Without what earlier passes of Hotdesk's have said of an argument: nobody has made this program ready."""
+    said = {
+        name: each for name, each in formal.attributes.items() if name != RESULT and not name.startswith("hotdesk.")
+    }
+    said.update({name: formal.attributes[name] for name in (SHAPE, DONATED) if name in formal.attributes})
+    return Formal(formal.type, said)
 
 
 def _number(kind: ir.Type) -> Number | None:

@@ -8,7 +8,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.analysis.memrefs.origins import Origins
-from hotdesk.errors import DataDependentShapeError
+from hotdesk.errors import DataDependentShapeError, UnsupportedOpError
 from hotdesk.frontends.mlir_arguments import state_sizes
 from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
@@ -20,6 +20,21 @@ from hotdesk.passes.bufferize.out_params import BufferResultsToOutParams
 from hotdesk.runtime.interface import TensorSpec
 
 _HANDS_ON = frozenset({"func.return", "scf.yield", "scf.condition", "cf.br", "cf.cond_br", "memref.dealloc"})
+
+
+def memref_arguments(function: ir.Operation) -> frozenset[int]:
+    """The numbers of the arguments that are memrefs: those that a function may write of which no more is known.
+
+    Raises:
+        UnsupportedOpError: a result is a memref, too, which a function on tensors does not return.
+    """
+    given = signature(function)
+    for position, result in enumerate(given.outputs):
+        if is_memref(result):
+            expected = "a tensor or a number: the program is on tensors"
+            where = python_line(returns_of(function)[0].location)
+            raise UnsupportedOpError(f"result {position}", expected=expected, got=str(result), where=where or None)
+    return frozenset(position for position, kind in enumerate(given.inputs) if is_memref(kind))
 
 
 def written_arguments(function: ir.Operation) -> frozenset[int]:

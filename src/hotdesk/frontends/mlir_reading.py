@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError, OptionError
+from hotdesk.frontends.lowering_process import LoweringDied, try_parsing
 from hotdesk.ir.context import bytecode, make_context
 from hotdesk.ir.declared_bounds import BOUNDS
 from hotdesk.ir.functions import find_uses, is_private, named_functions
@@ -70,7 +71,7 @@ def read(given: Given) -> Source:
         OptionError: there is no such file.
     """
     if isinstance(given, ir.Module):
-        return Source(_parsed(bytecode(given)))
+        return Source(_module(bytecode(given)))
     if isinstance(given, bytes):
         return _of_bytes(given, None)
     if isinstance(given, str) and not _is_name(given):
@@ -101,16 +102,23 @@ def _of_bytes(content: bytes, path: str | None) -> Source:
 
 
 def _parsed(content: str | bytes, path: str | None = None) -> ir.Module:
-    """A module in a context of its own; `path` is the file that the text comes from, for locations."""
+    """What `_module` makes, unless MLIR dies of it."""
     if not isinstance(content, bytes) and "\0" in content:
         raise InvalidIRError("the input", expected="MLIR text", got="a zero byte", where=path)
-    context = make_context(
-        stablehlo=isinstance(content, bytes) or re.search(r"\b(stablehlo|chlo|vhlo)\.", content) is not None
-    )
     try:
-        if path is not None:
-            return ir.Module.parseFile(path, context)
-        return ir.Module.parse(content, context)
+        try_parsing(content)
+    except LoweringDied as error:
+        got = f"what MLIR's parser dies of: {error.how}"
+        raise InvalidIRError("the MLIR does not parse", got=got, where=path) from error
+    return _module(content, path)
+
+
+def _module(content: str | bytes, path: str | None = None) -> ir.Module:
+    """A module in a context of its own; `path` is the file that the text comes from, for locations."""
+    is_text = not isinstance(content, bytes)
+    context = make_context(stablehlo=not is_text or re.search(r"\b(stablehlo|chlo|vhlo)\.", content) is not None)
+    try:
+        return ir.Module.parse(content, context) if path is None else ir.Module.parseFile(path, context)
     except ir.MLIRError as error:
         raise _unparsed(error) from error
 

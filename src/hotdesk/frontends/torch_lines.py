@@ -9,7 +9,9 @@ from pathlib import Path
 
 import torch
 
-_LIBRARIES = tuple(str(folder) + os.sep for folder in (Path(torch.__file__).parent, Path(__file__).parents[1]))
+import hotdesk
+
+_LIBRARIES = tuple(str(Path(file).parent) + os.sep for file in (torch.__file__, hotdesk.__file__))
 
 
 def is_users(file: str) -> bool:

@@ -2,7 +2,7 @@
 
 * `ExportError`: `torch.export` cannot capture it;
 * `DataDependentShapeError`: a size or a branch depends on the values of a tensor;
-* `UnsupportedMutationError`: it changes its buffers or inputs;
+* `UnsupportedMutationError`: it changes a buffer that shares memory with another one, or has gaps;
 * `UnsupportedOpError`: an op has a subgraph, an effect or random numbers, is taken apart in a way that holds for some sizes
   only, or has no lowering; or a tensor has an element type without one.
 """
@@ -19,7 +19,6 @@ import torch
 from torch._ops import HigherOrderOperator, OpOverload
 from torch._subclasses import FakeTensor
 from torch.export import ExportedProgram
-from torch.export.graph_signature import OutputKind
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
@@ -85,18 +84,43 @@ def _essence(message: str) -> str:
     return " ".join([*lines[:1], *listed[:4]])
 
 
-def refuse_mutation(exported: ExportedProgram) -> None:
-    """A program has no state of its own, and its arguments are only read."""
-    lines = {node.name: node_line(node) for node in exported.graph.nodes}
-    for spec in exported.graph_signature.output_specs:
-        if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION, OutputKind.PARAMETER_MUTATION):
-            raise UnsupportedMutationError(
-                f"the model changes `{spec.target}` in place",
-                expected="a model whose call leaves its buffers and inputs as they are",
-                got=spec.kind.name.lower().replace("_", " "),
-                where=lines.get(spec.arg.name) or None,
-                hint="Call `model.eval()`; return the new state as a result instead of storing it.",
-            )
+def refuse_shared_state(changed: Mapping[str, str], tensors: Mapping[str, torch.Tensor]) -> None:
+    """A tensor of the model that changes has memory of its own, each byte of it once: its new contents are written there.
+
+    Args:
+        changed: the Python line of the change, by the name of the tensor.
+        tensors: all tensors of the model that the program uses, by name.
+    """
+    extents = sorted((*_extent(tensor), name) for name, tensor in tensors.items() if tensor.numel())
+    furthest = furthest_changed = (0, "")
+    for lower, upper, name in extents:
+        end, other = furthest if name in changed else furthest_changed
+        if lower < end:
+            this, that = (name, other) if name in changed else (other, name)
+            raise _unsupported_state(this, changed, "memory of its own", f"memory shared with `{that}`")
+        furthest = max(furthest, (upper, name))
+        furthest_changed = max(furthest_changed, (upper, name)) if name in changed else furthest_changed
+    for name in changed:
+        lower, upper = _extent(tensors[name])
+        if upper - lower != tensors[name].nbytes or tensors[name].is_conj() or tensors[name].is_neg():
+            got = f"strides {tuple(tensors[name].stride())} for sizes {tuple(tensors[name].shape)}"
+            raise _unsupported_state(name, changed, "memory without gaps or repeated elements", got)
+
+
+def _unsupported_state(name: str, changed: Mapping[str, str], expected: str, got: str) -> UnsupportedMutationError:
+    return UnsupportedMutationError(
+        f"the model changes `{name}` in place",
+        expected=expected,
+        got=got,
+        where=changed[name] or None,
+        hint="Make it a tensor of its own, such as `tensor.clone()`.",
+    )
+
+
+def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    reach = sum((size - 1) * stride for size, stride in steps) + 1 if tensor.numel() else 0
+    return tensor.data_ptr(), tensor.data_ptr() + reach * tensor.element_size()
 
 
 def refuse_data_dependence(graph: torch.fx.Graph) -> None:
@@ -120,7 +144,7 @@ def refuse_data_dependence(graph: torch.fx.Graph) -> None:
 
 def guards_of(exported: ExportedProgram) -> list[Any]:
     """What PyTorch has assumed about sizes so far."""
-    environment = environment_of(exported)
+    environment = _environment(exported)
     return [] if environment is None else list(environment.guards)
 
 
@@ -129,13 +153,13 @@ def assumed(exported: ExportedProgram, guards: Sequence[Any], inputs: Sequence[T
 
     What is assumed of their strides is of no matter: calls copy what is not contiguous.
     """
-    environment = environment_of(exported)
+    environment = _environment(exported)
     sizes = {str(symbol) for spec in inputs for size in spec.shape for symbol in getattr(size, "free_symbols", ())}
     found = [environment.replace(guard.expr) for guard in guards] if environment is not None else []
     return [each for each in found if each.free_symbols and sizes.issuperset(map(str, each.free_symbols))]
 
 
-def environment_of(exported: ExportedProgram) -> Any:
+def _environment(exported: ExportedProgram) -> Any:
     """Where PyTorch keeps what it knows of sizes; None if none of them vary."""
     for node in exported.graph.nodes:
         value = node.meta.get("val")

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
+from torch._ops import OpOverload
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import InputKind, OutputKind
 
 from hotdesk.errors import DeviceError
 from hotdesk.frontends.capture import Weight
 from hotdesk.frontends.torch_calling import ResultNumber, ResultSlot
 from hotdesk.frontends.torch_lines import node_line
+from hotdesk.frontends.torch_refusals import refuse_shared_state
 from hotdesk.frontends.torch_specs import plain, spec_of
 from hotdesk.runtime.interface import TensorSpec
 
+_CHANGES = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
+
 
 def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, ...], dict[str, bool]]:
-    """The arguments of `@main`, and for each placeholder whether it is one of them."""
+    """The arguments of `@main`, and for each placeholder whether it is one of them.
+
+    Raises:
+        UnsupportedMutationError: a tensor that the model changes shares memory with another one, or has gaps.
+    """
+    changes = _changes(exported)
+    refuse_shared_state(
+        {name: node_line(node) for name, node in changes.items() if name in _tensors(exported)}, _tensors(exported)
+    )
     arguments: list[Weight | TensorSpec] = []
     kept: dict[str, bool] = {}
     values = {node.name: node.meta.get("val") for node in exported.graph.nodes if node.op == "placeholder"}
@@ -29,42 +42,102 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
         if not isinstance(value, torch.Tensor):
             continue
         if spec.kind == InputKind.USER_INPUT:
-            arguments.append(spec_of(name, value))
+            arguments.append(replace(spec_of(name, value), changed=name in changes))
             continue
         target = str(spec.target)
-        tensor: Any = exported.state_dict.get(target)
-        if tensor is None:
-            tensor = exported.constants[target]
+        tensor: Any = _tensor(exported, target)
         if tensor.device.type != "cpu":
             raise DeviceError(
                 f"weight '{target}'", expected="device cpu", got=str(tensor.device), hint="Move the model."
             )
         if not tensor.is_contiguous():
-            order = _order_to_read(tensor)
-            if order is not None:
-                read_transposed(exported.graph, next(n for n in exported.graph.nodes if n.name == name), order)
-            tensor = laid_out(tensor)
+            tensor = _laid_out(exported.graph, name, tensor.detach(), mutations(exported).get(target))
         arguments.append(Weight(spec_of(target, tensor), tensor))
     return tuple(arguments), kept
 
 
-def inputs_of(exported: ExportedProgram) -> list[TensorSpec]:
-    """The tensors among the arguments of a call, in order."""
+def state_of(exported: ExportedProgram) -> tuple[int, ...]:
+    """The arguments of `@main`, by number, whose new contents the graph returns, in the order in which it does."""
     values = {node.name: node.meta.get("val") for node in exported.graph.nodes if node.op == "placeholder"}
-    names = [spec.arg.name for spec in exported.graph_signature.input_specs if spec.kind == InputKind.USER_INPUT]
-    return [spec_of(name, values[name]) for name in names if isinstance(values[name], torch.Tensor)]
+    specs = [spec for spec in exported.graph_signature.input_specs if isinstance(values[spec.arg.name], torch.Tensor)]
+    numbers = {
+        spec.arg.name if spec.kind == InputKind.USER_INPUT else str(spec.target): number
+        for number, spec in enumerate(specs)
+    }
+    return tuple(numbers[name] for name in mutations(exported))
 
 
-def laid_out(tensor: torch.Tensor) -> torch.Tensor:
-    """The same memory as a contiguous tensor, which the graph transposes back; a copy where the memory has gaps."""
-    if tensor.is_contiguous():
-        return tensor
-    order = _order_to_read(tensor)
-    return tensor.detach().contiguous() if order is None else tensor.detach().permute(order)
+def refuse_ties(exported: ExportedProgram) -> None:
+    """Refuses tensors of the model that share memory with one that it changes, while the graph still says so by ops in place."""
+    names = {
+        spec.arg.name: str(spec.target)
+        for spec in exported.graph_signature.input_specs
+        if spec.kind != InputKind.USER_INPUT
+    }
+    changed: dict[str, str] = {}
+    for node in exported.graph.nodes:
+        target: Any = node.target
+        if not isinstance(target, OpOverload) or not cast(Any, target)._schema.is_mutable:
+            continue
+        source: Any = node
+        while isinstance(source, torch.fx.Node) and source.op == "call_function" and source.args:
+            source = source.args[0]
+        if isinstance(source, torch.fx.Node) and source.name in names:
+            changed.setdefault(names[source.name], node_line(node))
+    refuse_shared_state(changed, _tensors(exported))
 
 
-def _order_to_read(tensor: torch.Tensor) -> list[int] | None:
-    return None if tensor.is_conj() or tensor.is_neg() else order_in_memory(tensor.detach())
+def mutations(exported: ExportedProgram) -> dict[str, int]:
+    """What the graph returns as new contents: its place among all that it returns, by the name of the tensor or input."""
+    specs = enumerate(exported.graph_signature.output_specs)
+    return {str(spec.target): place for place, spec in specs if spec.kind in _CHANGES}
+
+
+def _changes(exported: ExportedProgram) -> dict[str, torch.fx.Node]:
+    """The values that tensors and inputs have in the end, by name."""
+    returned = _output(exported.graph).args[0]
+    return {name: cast(Any, returned)[place] for name, place in mutations(exported).items()}
+
+
+def _output(graph: torch.fx.Graph) -> torch.fx.Node:
+    return next(node for node in reversed(graph.nodes) if node.op == "output")
+
+
+def _tensor(exported: ExportedProgram, target: str) -> torch.Tensor:
+    found: Any = exported.state_dict.get(target)
+    return found if found is not None else cast(Any, exported.constants[target])
+
+
+def _tensors(exported: ExportedProgram) -> dict[str, torch.Tensor]:
+    """The tensors of the model that the program uses, by name."""
+    specs = exported.graph_signature.input_specs
+    targets = [str(spec.target) for spec in specs if spec.kind != InputKind.USER_INPUT and spec.target is not None]
+    found = {target: _tensor(exported, target) for target in targets}
+    return {
+        name: each for name, each in found.items() if type(each) is torch.Tensor or isinstance(each, torch.nn.Parameter)
+    }
+
+
+def _laid_out(graph: torch.fx.Graph, name: str, tensor: torch.Tensor, returned: int | None) -> torch.Tensor:
+    """The same memory as a contiguous tensor, which the graph transposes back; a copy where the memory has gaps.
+
+    If the graph has returned its new contents at a place, it returns them in the order of the memory.
+    """
+    order = order_in_memory(tensor)
+    if order is None or tensor.is_conj() or tensor.is_neg():
+        return tensor.contiguous()
+    read_transposed(graph, next(node for node in graph.nodes if node.name == name), order)
+    if returned is not None:
+        output = _output(graph)
+        values: list[Any] = list(cast(Any, output.args[0]))
+        with graph.inserting_before(output):
+            new = graph.call_function(torch.ops.aten.permute.default, (values[returned], order))
+        new.meta.update(values[returned].meta)
+        new.meta["val"] = values[returned].meta["val"].permute(order)
+        new.meta.pop("tensor_meta", None)
+        values[returned] = new
+        output.args = (tuple(values),)
+    return tensor.permute(order)
 
 
 def order_in_memory(tensor: torch.Tensor) -> list[int] | None:
@@ -85,12 +158,16 @@ def read_transposed(graph: torch.fx.Graph, node: torch.fx.Node, order: list[int]
     node.meta.pop("tensor_meta", None)
 
 
-def results_of(graph: torch.fx.Graph) -> tuple[tuple[TensorSpec, ...], tuple[Any, ...]]:
-    """The tensor results, and a template of all results: an index into them, or a constant, or a size expression."""
-    output = next(node for node in graph.nodes if node.op == "output")
+def results_of(graph: torch.fx.Graph, changes: Collection[int] = ()) -> tuple[tuple[TensorSpec, ...], tuple[Any, ...]]:
+    """The tensor results, and a template of all results: an index into them, or a constant, or a size expression.
+
+    `changes` are the places of what a graph returns that are new contents of arguments.
+    """
     specs: list[TensorSpec] = []
     template: list[Any] = []
-    for node in output.args[0]:
+    for place, node in enumerate(cast(Any, _output(graph).args[0])):
+        if place in changes:
+            continue
         value = node.meta.get("val") if isinstance(node, torch.fx.Node) else node
         if isinstance(value, torch.Tensor):
             template.append(ResultSlot(len(specs)))
@@ -106,12 +183,17 @@ def _number(value: Any) -> ResultNumber:
     return ResultNumber(plain(value.node.expr), value.node.pytype)
 
 
-def keep_tensors_only(graph: torch.fx.Graph, kept: Mapping[str, bool]) -> None:
-    """Drops placeholders and results that are no tensors: constants that export baked in, sizes, None."""
-    output = next(node for node in graph.nodes if node.op == "output")
+def keep_tensors_only(graph: torch.fx.Graph, kept: Mapping[str, bool], changes: Collection[int] = ()) -> None:
+    """Drops placeholders and results that are no tensors: constants that export baked in, sizes, None.
+
+    New contents of arguments, at the places `changes` of what the graph returns, are returned behind the results.
+    """
+    output = _output(graph)
+    returned: list[Any] = list(cast(Any, output.args[0]))
+    results = [node for place, node in enumerate(returned) if place not in changes]
     tensors = [
         node
-        for node in output.args[0]
+        for node in (*results, *(returned[place] for place in changes))
         if isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
     ]
     output.args = (tuple(tensors),)

@@ -18,8 +18,10 @@ from hotdesk.ir.walking import int_array
 
 SHAPE, ARENA, ARENA_BYTES = "hotdesk.shape", "hotdesk.arena", "hotdesk.arena_bytes"
 RESULT = "bufferize.result"
-_KIND, _DONATED = "hotdesk.kind", "hotdesk.donated"
+DONATED = "hotdesk.donated"
+_KIND = "hotdesk.kind"
 _ACCESS, _HOLDS, _SIZES = "hotdesk.access", "hotdesk.holds", "hotdesk.sizes"
+_STATE = "hotdesk.state"
 _DECLARED, _NO_ALIAS = "bufferization.access", "llvm.noalias"
 
 
@@ -53,13 +55,14 @@ class Formal:
 
     @property
     def kind(self) -> str | None:
-        """`weight`, `input`, `written` (an input in which the caller wants what is computed) or `prepared`; None if not said."""
+        """`weight`, `state` (a tensor of the model that changes), `input`, `written` (an input in which the caller wants results)
+        or `prepared`; None if not said."""
         return self._text(_KIND)
 
     @property
     def donated(self) -> bool:
         """Whether the caller gave its memory away."""
-        return _DONATED in self.attributes
+        return DONATED in self.attributes
 
     @property
     def result(self) -> int | None:
@@ -70,6 +73,11 @@ class Formal:
     def holds(self) -> tuple[int, ...]:
         """The results that lie in its memory when the function is done."""
         return int_array(self.attributes[_HOLDS]) if _HOLDS in self.attributes else ()
+
+    @property
+    def state(self) -> int | None:
+        """The result that its memory must hold when the function is done: new contents of a tensor that the caller keeps."""
+        return int(self._value(_STATE)) if _STATE in self.attributes else None
 
     @property
     def sizes(self) -> tuple[tuple[int, int], ...]:
@@ -106,7 +114,8 @@ class Formal:
 
     def stating(
         self, *, kind: str | None = None, donated: bool = False, shape: Sequence[str] | None = None,
-        result: int | None = None, holds: Sequence[int] | None = None, sizes: Sequence[tuple[int, int]] | None = None,
+        result: int | None = None, holds: Sequence[int] | None = None, state: int | None = None,
+        sizes: Sequence[tuple[int, int]] | None = None,
         access: str | None = None, declared_access: str | None = None, no_alias: bool = False,
         arena: int | None = None, sized_by: str = "",
     ) -> Formal:  # fmt: skip
@@ -115,10 +124,11 @@ class Formal:
         text = ir.StringAttr.get
         said: dict[str, ir.Attribute | None] = {
             _KIND: None if kind is None else text(kind),
-            _DONATED: ir.UnitAttr.get() if donated else None,
+            DONATED: ir.UnitAttr.get() if donated else None,
             SHAPE: None if shape is None else ir.ArrayAttr.get([text(size) for size in shape]),
             RESULT: None if result is None else ir.IntegerAttr.get(i64, result),
             _HOLDS: None if holds is None else integers(holds),
+            _STATE: None if state is None else ir.IntegerAttr.get(i64, state),
             _SIZES: None if sizes is None else integers([each for pair in sizes for each in pair]),
             _ACCESS: None if access is None else text(access),
             _DECLARED: None if declared_access is None else text(declared_access),

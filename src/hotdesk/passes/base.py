@@ -38,6 +38,10 @@ class Pass(ABC):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         """Changes `module` in place and returns the decisions taken, in program order."""
 
+    def expanded(self) -> tuple[Pass, ...]:
+        """The passes that run, one by one: this one, or those that it is made of, whose pages have the conditions."""
+        return (self,)
+
     def requires(self) -> tuple[Property, ...]:
         """What has to hold of the module, with these options."""
         return ()

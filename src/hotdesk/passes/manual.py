@@ -74,29 +74,34 @@ def condition_modules(text: str) -> tuple[str, ...]:
 
 
 def _condition_modules(text: str) -> Iterator[str]:
-    for name in _RULES.findall(text):
-        said = docstring(f"hotdesk.{name}")
-        if _NUMBERED.search(said):
-            yield name
-            yield from _condition_modules(said)
+    for name in _referred(text):
+        yield name
+        yield from _condition_modules(docstring(f"hotdesk.{name}"))
+
+
+def _referred(text: str) -> tuple[str, ...]:
+    """The modules with numbered conditions that a docstring refers to itself."""
+    return tuple(name for name in _RULES.findall(text) if _NUMBERED.search(docstring(f"hotdesk.{name}")))
 
 
 @cache
 def failed_condition(name: str, code: str) -> str:
     """What a pass asks for that a reason code says is not so: number and words of its page's conditions; "" if none is named.
 
-    A condition names the codes behind its words. Of conditions under several headings, those count that the pass refers to.
+    A condition names the codes behind its words. Of conditions under several headings, those count that the pass refers to; of
+    modules that refer to one another, the first that name the code.
     """
     try:
         text = manual(name).text
     except HotdeskError:  # MLIR's own pass
         return ""
-    parts = [text, *(docstring(f"hotdesk.{module}") for module in condition_modules(text))]
-    for part in parts:
-        found = conditions_with(_asked_for(part, text), code)
+    level: tuple[str, ...] = (text,)
+    while level:
+        found = [each for part in level for each in conditions_with(_asked_for(part, text), code)]
         if found:
-            told = " or ".join(f"{number} {condition(part_of, number)}" for number, part_of in found)
+            told = " or ".join(f"{number} {condition(part, number)}" for number, part in found)
             return f"condition {told} of docs/passes/{name}.md"
+        level = tuple(docstring(f"hotdesk.{module}") for part in level for module in _referred(part))
     return ""
 
 

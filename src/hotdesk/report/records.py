@@ -63,8 +63,9 @@ class Memory:
     `inputs` are there whether the program runs or not. `outputs` leaves out the results that lie in donated inputs.
     `allocations` counts the buffers in the arena and in memory that is lent; `copies` is what contiguous copies of non-contiguous
     arguments, and of donated ones that cannot be written, take on top of all this. `donated` are the bytes of those `inputs` that
-    are donated, and `lent` the bytes of all buffers that lie in their memory once nothing reads them any more. `certificate` is
-    what proves `lower_bound`; None where that is no bound of one plan, as in a worst case that no call reaches.
+    are donated, and `lent` the bytes of all buffers that lie in their memory once nothing reads them any more. `state` are the
+    bytes of the model's tensors that calls change, which are not among the `weights`. `certificate` is what proves `lower_bound`;
+    None where that is no bound of one plan, as in a worst case that no call reaches.
     """
 
     arena: int
@@ -79,6 +80,7 @@ class Memory:
     copies: int = 0
     donated: int = 0
     lent: int = 0
+    state: int = 0
     certificate: Certificate | None = field(default=None, repr=False)
 
 

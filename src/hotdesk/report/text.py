@@ -38,7 +38,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield _entry("no reuse", _no_reuse(memory))
     donated = f", donated {size(memory.donated)}" if memory.donated else ""
     yield _entry("inputs", f"{size(memory.inputs)}, outputs {size(memory.outputs)}{donated}")
-    yield _entry("weights", f"{size(memory.weights)}, prepared {size(memory.prepared)}")
+    state = f", state {size(memory.state)}" if memory.state else ""
+    yield _entry("weights", f"{size(memory.weights)}, prepared {size(memory.prepared)}{state}")
     yield _entry("decisions", ", ".join(f"{count} {outcome.value}" for outcome, count in report.outcomes) or "none")
     if report.spent:
         yield _entry("budget", _spent(report.spent))

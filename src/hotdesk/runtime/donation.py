@@ -5,19 +5,22 @@
 2. One that is used where it lies shares no byte with another argument or a weight: a call that says so contradicts itself.
 3. One that requires a gradient is refused: what autograd has kept of it would change.
 4. A tensor that the program writes for its caller is used where it lies, and is refused where a donated one is copied.
+5. One that the program changes is treated like a donated one, but that the new contents of a copy are copied back, and that one
+   which cannot be written is refused.
+6. No input of a program with state shares a byte with that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from hotdesk.errors import ArgumentTypeError, DonatedOverlapError, LayoutError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.runtime.admission import Admitted
 from hotdesk.runtime.interface import TensorSpec
-from hotdesk.runtime.outputs import Extents
-from hotdesk.runtime.tensors import TensorView, copied, describe, overlap
+from hotdesk.runtime.outputs import NO_EXTENTS, Extents
+from hotdesk.runtime.tensors import TensorView, copied, describe, overlap, overwrite
 
 ALIGNED = 16
 """The alignment of the largest element, in bytes: whatever is lent memory there is aligned to its elements."""
@@ -25,35 +28,51 @@ ALIGNED = 16
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The inputs of a call: where each lies, and of those that are written, by number, the memory that the program may write."""
+    """The inputs of a call: where each lies, and of those that the program may write, by number, the memory where it does.
+
+    `copied_back` are the caller's tensors, by number, that get the new contents of a copy.
+    """
 
     addresses: Sequence[int]
     donated: Mapping[int, TensorView]
+    copied_back: Mapping[int, TensorView] = field(default_factory=dict[int, TensorView])
+
+    def copy_back(self) -> None:
+        """Writes new contents to the caller's tensors that a copy stood for."""
+        for number, view in self.copied_back.items():
+            overwrite(view, self.donated[number])
 
 
 class Donation:
-    """The donated and written ones among a program's inputs.
+    """The donated, written and changed ones among a program's inputs.
 
-    `held` are results that lie in donated ones, by number, with the number of the input.
+    `held` are results that lie in donated ones, by number, with the number of the input; `state` is the memory of the model's
+    tensors that calls change.
     """
 
-    def __init__(self, inputs: Sequence[TensorSpec], held: Mapping[int, int], weights: Extents) -> None:
+    def __init__(
+        self, inputs: Sequence[TensorSpec], held: Mapping[int, int], weights: Extents, state: Extents = NO_EXTENTS
+    ) -> None:
         self._names = [spec.name for spec in inputs]
         self._donated = frozenset(number for number, spec in enumerate(inputs) if spec.donated)
         self._written = frozenset(number for number, spec in enumerate(inputs) if spec.written and not spec.donated)
-        self._all = self._donated | self._written
+        self._changed = frozenset(number for number, spec in enumerate(inputs) if spec.changed)
+        self._all = self._donated | self._written | self._changed
         self._weights = weights
+        self._state = state
         self.held = dict(held)
 
     @property
     def exists(self) -> bool:
-        """Whether any input is donated or written."""
-        return bool(self._all)
+        """Whether any input is donated, written or changed, or must stay out of state."""
+        return bool(self._all or self._state)
 
     def take(self, leaves: Sequence[object], call: Admitted) -> Taken:
         """The memory of an admitted call. Raises ArgumentTypeError, LayoutError and DonatedOverlapError."""
-        if not self._all:
-            return Taken(call.addresses, {})
+        extents = call.extents()
+        for number, extent in enumerate(extents if self._state else ()):
+            if met := self._state.meeting(extent):
+                raise self._shared(number, met[1], f"'{met[0]}', which the program changes")
         views = {number: describe(leaves[number], self._what(number)) for number in sorted(self._all)}
         for number, view in views.items():
             if getattr(view.owner, "requires_grad", False):
@@ -69,17 +88,20 @@ class Donation:
                 raise LayoutError(
                     self._told(number), expected="contiguous memory that may be written", got=got, hint=hint
                 )
+            if number in self._changed and not view.writable:
+                got = "read-only or repeated elements"
+                raise LayoutError(self._told(number), expected="writable memory", got=got, hint="Pass a copy.")
         given = {number for number, view in views.items() if number in self._written or _is_usable(view)}
-        self._check_apart(given, call.extents())
+        self._check_apart(given | self._changed, extents)
         addresses, memory = list(call.addresses), dict(views)
         for number in views.keys() - given:
             memory[number] = copied(views[number]) if views[number].contiguous else call.copies[number]
             addresses[number] = memory[number].pointer
-        return Taken(addresses, memory)
+        return Taken(addresses, memory, {number: views[number] for number in self._changed - given})
 
     def is_copied(self, number: int, view: TensorView) -> bool:
         """Whether a call copies an argument before it runs, or would if it were not refused."""
-        return not (_is_usable(view) if number in self._donated else view.contiguous)
+        return not (_is_usable(view) if number in self._donated | self._changed else view.contiguous)
 
     def copies(self, views: Sequence[TensorView]) -> list[Decision]:
         """The arguments that a call copies."""
@@ -99,7 +121,9 @@ class Donation:
         return f"argument '{self._names[number]}'"
 
     def _told(self, number: int) -> str:
-        return f"{'donated' if number in self._donated else 'written'} {self._what(number)}"
+        kinds = {"changed": self._changed, "donated": self._donated, "written": self._written}
+        kind = next((f"{kind} " for kind, numbers in kinds.items() if number in numbers), "")
+        return f"{kind}{self._what(number)}"
 
     def _check_apart(self, given: set[int], extents: Sequence[tuple[int, int]]) -> None:
         """Sweeps all arguments by address: of those so far, the ones that reach furthest are compared with the next."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -59,8 +59,9 @@ class CompiledProgram:
         prepared_bytes: int,
         decisions: Sequence[Decision],
         assumptions: Sequence[Any] = (),
+        state_bytes: int = 0,
     ) -> None:
-        """`fixed` are addresses by place (weights, prepared values); `keep` is what their memory belongs to.
+        """`fixed` are addresses by place (weights, state, prepared values); `keep` is what their memory belongs to.
 
         `assumptions` are relations that the sizes of a call must fulfil besides those that the program itself checks.
         """
@@ -72,6 +73,7 @@ class CompiledProgram:
         self._keep = tuple(keep)
         self._weight_bytes = weight_bytes
         self._prepared_bytes = prepared_bytes
+        self._state_bytes = state_bytes
         self._decisions = tuple(decisions)
         self._fixed = tuple(fixed), tuple(fixed.values())
         self._frames = Frames(self._frame, core_count())
@@ -125,7 +127,8 @@ class CompiledProgram:
         prepared = self._prepared_bytes + self._main.constant_bytes
         corner = {name: high for name, (_, high) in ranges.items()}
         is_allowed = self._failed_check(corner) is None
-        return worst_case(self._main, ranges, self._input_places, self._weight_bytes, prepared, is_allowed=is_allowed)
+        found = worst_case(self._main, ranges, self._input_places, self._weight_bytes, prepared, is_allowed=is_allowed)
+        return replace(found, memory=replace(found.memory, state=self._state_bytes))
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
         layout: Layout = cast(Any, binding).layout
@@ -199,6 +202,7 @@ class CompiledProgram:
             allocations=len(layout.in_arena) + len(layout.lent),
             donated=sum(layout.sizes[place] for place in lowered.donated),
             lent=sum(layout.sizes[place] for place, lender, _ in layout.lent if lender in lowered.donated),
+            state=self._state_bytes,
         )
 
 

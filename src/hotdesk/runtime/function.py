@@ -93,12 +93,13 @@ class Function:
     def failure(self, code: int) -> ExecutionError:
         """What an assertion of the program says that has failed with this status."""
         failed = self._assertions[code]
+        changed = "" if not self.lowered.state else ", and what it changes in place may be half written"
         return ExecutionError(
             "a check of the program failed",
             expected=failed.message,
             got="values that do not fulfil it",
             where=failed.source.location or None,
-            hint="The results of this call are not valid.",
+            hint=f"The results of this call are not valid{changed}.",
         )
 
 

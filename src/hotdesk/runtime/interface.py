@@ -22,8 +22,9 @@ Dim: TypeAlias = "int | sympy.Expr"
 class TensorSpec:
     """An input or result: `dtype` such as `f32`, sizes as numbers, symbols or expressions over symbols.
 
-    `donated` says of an input that a call may overwrite it, `written` that the program computes in it what the caller wants.
-    `number` is the type of the number that it stands for where a call takes or gives one, such as `index`.
+    `donated` says of an input that a call may overwrite it, `written` that the program computes in it what the caller wants,
+    `changed` that a call leaves new contents in the place of those that it reads. `number` is the type of the number that it
+    stands for where a call takes or gives one, such as `index`.
     """
 
     name: str
@@ -33,6 +34,7 @@ class TensorSpec:
     donated: bool = False
     written: bool = False
     number: str = ""
+    changed: bool = False
 
     def __str__(self) -> str:
         return self.number or spell(self.dtype, self.shape)

@@ -31,6 +31,9 @@ class Extents:
         self._lower = tuple(lower for lower, _, _ in held)
         self._reach = tuple(accumulate((upper for _, upper, _ in held), max))
 
+    def __bool__(self) -> bool:
+        return bool(self._held)
+
     def meeting(self, extent: tuple[int, int]) -> tuple[str, int] | None:
         """The name of a range that shares bytes with `extent`, and how many."""
         before = bisect_left(self._lower, extent[1])  # only these begin before `extent` ends
@@ -38,6 +41,9 @@ class Extents:
             return None
         found = ((name, overlap((lower, upper), extent)) for lower, upper, name in self._held[:before])
         return next((name, shared) for name, shared in found if shared)
+
+
+NO_EXTENTS = Extents(())
 
 
 def admit(

@@ -41,8 +41,9 @@ class PlannedProgram:
         module: that IR; nothing changes it.
         main, prepare: its functions as they were lowered.
         inputs: which arguments of `@main` are passed in at each call.
-        weights: addresses of the others that point at weights, by argument.
+        weights: addresses of the others that point at weights or state, by argument. State is checked on a copy.
         bounds: the least and greatest value of each symbol in sizes.
+        deallocated: whether all that is allocated is freed. A program on memrefs of the user's need not, since it has an arena.
     """
 
     module: ir.Module
@@ -51,6 +52,7 @@ class PlannedProgram:
     inputs: tuple[int, ...]
     weights: Mapping[int, int]
     bounds: Mapping[str, tuple[int, int | None]]
+    deallocated: bool = True
 
     def check(
         self,
@@ -66,7 +68,8 @@ class PlannedProgram:
         with entered(self.module.operation):
             prepared: tuple[Result, ...] = ()
             if self.prepare is not None:
-                weights = dict(enumerate(self._weights()))
+                fixed = [number for number in sorted(self.weights) if number not in self.main.state]
+                weights = {place: self._weight(number, self.weights[number]) for place, number in enumerate(fixed)}
                 shapes = {number: shape for number, (shape, _) in enumerate(prepared_types(self.module))}
                 carry = Settings(undefined="carry")
                 report = self._run("prepare", self.prepare, {}, weights, shapes, settings=carry)
@@ -79,7 +82,8 @@ class PlannedProgram:
             first = len(self.inputs) + len(self.weights)
             values.update({first + i: result.values for i, result in enumerate(prepared)})
             written = {first + i: result.written for i, result in enumerate(prepared)}
-            return self._run("main", self.main, symbols, values, dict(enumerate(results)), written)
+            settings = Settings(deallocated=self.deallocated)
+            return self._run("main", self.main, symbols, values, dict(enumerate(results)), written, settings)
 
     def _run(
         self,
@@ -104,6 +108,7 @@ class PlannedProgram:
         slots = {p.result: lent[p.number] for p in found if p.result is not None}
         for number, place in lowered.held.items():
             slots[number] = MemRef.of(lent[place].buffer, shapes[number], lent[place].dtype)
+        slots.update((len(slots) + i, lent[place]) for i, place in enumerate(lowered.state))
         self._place(interpreter, name, entry, lowered, symbols, lent)
         return run(interpreter, name, given, slots)
 
@@ -135,10 +140,6 @@ class PlannedProgram:
             op = buffers[cast(int, placement.buffer_id)]
             if op is not None:
                 interpreter.homes[copies[op]] = (arenas[cast("int | None", placement.pool)], placement.offset)
-
-    def _weights(self) -> list[Array]:
-        """The weights, in the order in which `@prepare` takes them."""
-        return [self._weight(number, self.weights[number]) for number in sorted(self.weights)]
 
     def _weight(self, number: int, address: int) -> Array:
         argument = main_function(self.module).regions[0].blocks[0].arguments[number]

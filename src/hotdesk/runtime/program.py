@@ -7,6 +7,7 @@ seen before costs a look at each tensor, the memory of the results and the run.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from ctypes import memmove
 from dataclasses import replace
 from threading import Lock
@@ -46,10 +47,12 @@ class Program:
 
     Arguments are only read, unless they are donated (`hotdesk.compile(..., donate=...)`): what a donated tensor holds after a
     call, or after one that failed while it ran, is unspecified, and a result may be a view of its memory; see
-    docs/donated-inputs.md.
+    docs/donated-inputs.md. Tensors of the model and arguments that the model changes are changed where they lie; see
+    docs/state.md.
 
     Threads may share a program: calls run at once, each in an arena of its own, up to as many as there are processor cores;
-    others wait for one to end. Python's lock is released while the program runs.
+    others wait for one to end. Calls of a program that changes tensors of its model run one by one. Python's lock is released
+    while the program runs.
     """
 
     def __init__(
@@ -67,12 +70,13 @@ class Program:
         checker: Checker | None = None,
         symbols: Mapping[str, str] | None = None,
         held: Mapping[int, int] | None = None,
+        state: Sequence[tuple[WeightRange, object]] = (),
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
         At most `plans` plans are kept, of at most `plan_bytes` bytes together, those used last; OptionError if that is none.
         `symbols` are other names by which `memory` knows symbols. `held` are the results that lie in donated inputs, by number,
-        with the number of the input.
+        with the number of the input. `state` are the tensors of the model that calls change, and where they lie.
         """
         self.name = name
         self._executable = executable
@@ -80,8 +84,9 @@ class Program:
         self._inputs = executable.inputs
         self._results = executable.results
         self._static = all(isinstance(dim, int) for spec in executable.inputs for dim in spec.shape)
-        self._weights = Extents(weights)
-        self._donation = Donation(executable.inputs, held or {}, self._weights)
+        self._weights = Extents((*weights, *(each for each, _ in state)))
+        self._state = tuple(tensor for _, tensor in state)
+        self._donation = Donation(executable.inputs, held or {}, self._weights, Extents(each for each, _ in state))
         self._is_donating = self._donation.exists
         self._kind: Kind = kind
         self._timings = MappingProxyType(dict(timings or {}))
@@ -90,6 +95,7 @@ class Program:
         self._names = dict(symbols or {})
         self._remembered = Remembered(plans, plan_bytes)
         self._lock = Lock()
+        self._one_by_one = Lock()
         self._dtypes = tuple(spec.dtype for spec in executable.results)
         self._makers: dict[Kind, list[Callable[[tuple[int, ...]], Any]]] = {}
         self._admission = Admission(executable.inputs, executable.constraints, kind, self._remembered, self._lock)
@@ -98,6 +104,7 @@ class Program:
     def forked(self) -> None:
         """In the child of a fork, where a thread of the parent may have been making a plan."""
         self._lock = self._admission.lock = Lock()
+        self._one_by_one = Lock()
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""
@@ -149,7 +156,7 @@ class Program:
         out: Any,
         run: Callable[[Binding, Sequence[int], Sequence[int]], None],
     ) -> Sequence[object]:
-        """The results of a call with donated or written inputs, some of which may lie there."""
+        """The results of a call with inputs that it may write, in which some results may lie, or with state."""
         taken = self._donation.take(leaves, call)
         results = self._allocate(call, taken, binding) if out is None else self._lend(out, call, binding)[0]
         for view in taken.donated.values():
@@ -158,7 +165,11 @@ class Program:
         places = list(addresses)
         for number, source in self._donation.held.items():
             places[number] = taken.addresses[source]
-        run(binding, taken.addresses, places)
+        with self._one_by_one if self._state else nullcontext():
+            for tensor in self._state:
+                written(tensor)
+            run(binding, taken.addresses, places)
+        taken.copy_back()
         for number, source in self._donation.held.items():
             if addresses[number] != places[number]:
                 memmove(addresses[number], places[number], call.signature.bytes[source])
@@ -272,7 +283,9 @@ class Program:
         with self._lock:
             binding = self._bind(signature)
         held = [contiguous(view) for view in views]
-        return self._checker(binding.symbols, [(view.pointer, view.shape) for view in held], binding.result_shapes)
+        with self._one_by_one if self._state else nullcontext():
+            addresses = [(view.pointer, view.shape) for view in held]
+            return self._checker(binding.symbols, addresses, binding.result_shapes)
 
     def _plan(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Binding, tuple[TensorView, ...]]:
         if self._static and not args and not kwargs:

@@ -151,6 +151,14 @@ def copied(view: TensorView) -> TensorView:
     return describe(copy)
 
 
+def overwrite(view: TensorView, new: TensorView) -> None:
+    """Writes the elements of a tensor, of the same kind and sizes, over those of another."""
+    if view.kind == "numpy":
+        cast("Array", view.owner)[...] = cast("Array", new.owner)
+    else:
+        cast("torch.Tensor", view.owner).detach().copy_(cast("torch.Tensor", new.owner))
+
+
 def empty(kind: Kind, dtype: str, shape: Sequence[int]) -> object:
     """A new contiguous tensor on the CPU with values not set.
 

@@ -1,7 +1,8 @@
 """Memory of the caller's that a function on memrefs may use for its own buffers, and when.
 
 A result's memory is free until it is written first, that of a donated input from the last op on that touches any alias of it. A
-result may lie in a donated input's memory (`hotdesk.holds`): that is never free.
+result may lie in a donated input's memory (`hotdesk.holds`): that is never free. Nor is state, which the caller keeps
+(`hotdesk.state`).
 """
 
 from __future__ import annotations
@@ -35,10 +36,12 @@ class CallersMemory:
     Attributes:
         results: the argument in whose memory each result lies, by the number of the result.
         donated: the donated inputs, those that hold a result too.
+        state: the arguments whose new contents are results on tensors, in the order of those; `results` is without them.
     """
 
     results: tuple[ir.Value, ...]
     donated: tuple[ir.Value, ...]
+    state: tuple[ir.Value, ...] = ()
 
 
 def callers_memory(function: ir.Operation) -> CallersMemory:
@@ -46,13 +49,21 @@ def callers_memory(function: ir.Operation) -> CallersMemory:
     arguments = list(entry_block(function).arguments)
     results: dict[int, ir.Value] = {}
     donated: list[ir.Value] = []
+    state: dict[int, ir.Value] = {}
     for argument, told in zip(arguments, signature(function).arguments, strict=True):
+        if told.state is not None:
+            state[told.state] = argument
+            continue
         if told.result is not None:
             results[told.result] = argument
         results.update((number, argument) for number in told.holds)
         if told.donated and is_memref(argument.type):
             donated.append(argument)
-    return CallersMemory(tuple(results[number] for number in sorted(results)), tuple(donated))
+    return CallersMemory(
+        tuple(results[number] for number in sorted(results)),
+        tuple(donated),
+        tuple(state[number] for number in sorted(state)),
+    )
 
 
 def windows(

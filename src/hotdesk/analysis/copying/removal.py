@@ -108,9 +108,12 @@ class CopyRemovals:
             return self._removal(copy, Reason.TARGET_REUSED, backwards, classes, copy.source, target)
         likely = backwards if forwards.number <= backwards.number else forwards
         because = self._source(likely.op if likely.op >= 0 else copy.op)
-        source_fails = condition(source_reuse.__doc__, forwards.number)
-        target_fails = condition(target_reuse.__doc__, backwards.number)
-        hint = f"The source would serve if this held: {source_fails}; the target, if {target_fails} ({_PAGE})."
+        source_fails = f"{forwards.number} {condition(source_reuse.__doc__, forwards.number)}"
+        target_fails = f"{backwards.number} {condition(target_reuse.__doc__, backwards.number)}"
+        hint = (
+            f"The source would serve if condition {source_fails} of {source_reuse.__name__[8:]} held; "
+            f"the target, if {target_fails} of {target_reuse.__name__[8:]} did ({_PAGE})."
+        )
         sources = tuple(dict.fromkeys((self._source(op.number), because)))
         return Decision("copy", Outcome.COPIED, likely.reason, sources, self._bytes(copy), hint=hint)
 

@@ -1,17 +1,21 @@
 """Whether the source of a copy serves as the target, so that the target's allocation goes. It does iff
 
 1. the target is a whole allocation, and other memory does as well (`models.new_memory`); it is one of the copy's
-   block, or is used in that block only;
-2. nothing touches the target before the copy, and the source is known wherever the target is;
+   block, or is used in that block only (`not-allocated-here`, `asynchronous`, `does-more-than-allocate`, `not-known-to-move`,
+   `not-ordinary-memory`);
+2. nothing touches the target before the copy, and the source is known wherever the target is (`touched-between`,
+   `destination-later`);
 3. no write to one of the two is read in the other: the source is freed in the copy's block behind it, wherever it was made, and
    until then nothing writes it, nor the target while anything touches the source; or it is an allocation of the block that
    nothing touches after the copy; or after it nothing writes the target, and nothing the source as long as the target is read.
-   The last op that reads the target may write the source all the same if it reads each element where it writes it;
+   The last op that reads the target may write the source all the same if it reads each element where it writes it
+   (`still-used`);
 4. it is clear who frees: the same op frees both, and the source's deallocation in the block goes, so that the target's free the
    source; or the whole source is handed over with the target's deallocations; or the target stays in the block, is freed as a
-   whole by the op that frees such memory, and the source's deallocations can wait;
+   whole by the op that frees such memory, and the source's deallocations can wait (`freed-by-another-op`, `freed-elsewhere`,
+   `leaves-scope`);
 5. every op that has the target takes the source's type, or a cast or slices made anew of it; none counts on the target's
-   alignment (`analysis.allocations.retyping`).
+   alignment (`analysis.allocations.retyping`) (`other-type`, `alignment-assumed`).
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
 """Whether the target of a copy serves as the source, so that the source's allocation goes. It does iff
 
 1. the source is a whole allocation of the copy's block, other memory does as well (`models.new_memory`), and only
-   views of it are made;
-2. the target is known before the source is used, or is a view that can be made there;
+   views of it are made (`not-allocated-here`, `asynchronous`, `does-more-than-allocate`, `not-known-to-move`,
+   `not-ordinary-memory`, `leaves-scope`);
+2. the target is known before the source is used, or is a view that can be made there (`destination-later`);
 3. nothing touches the target's memory from the source's first use to the copy. An elementwise op that is this first use may read
-   it where it writes;
-4. nothing touches the source after the copy;
+   it where it writes (`touched-between`);
+4. nothing touches the source after the copy (`still-used`);
 5. every op that has the source takes the target's type, or a cast or slices made anew of it; none counts on the source's
-   alignment (`analysis.allocations.retyping`);
-6. whatever frees the source is the op that frees such memory, of all of it.
+   alignment (`analysis.allocations.retyping`) (`other-type`, `alignment-assumed`);
+6. whatever frees the source is the op that frees such memory, of all of it (`freed-elsewhere`).
 """
 
 from __future__ import annotations

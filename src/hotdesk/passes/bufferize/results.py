@@ -3,15 +3,19 @@
 1. A result that lies entirely in the memory of an argument stays there, if every caller is known, or if that is asked for and the
    argument is donated: it is no result any more. One that is in other memory on some way, and would be copied anyhow, is
    copied to the donated argument.
-2. Else it becomes the next argument, memory of the caller's in which it is computed where that is possible, if callers can tell
+2. The new contents of an argument that is state (`hotdesk.state`) lie in its memory in the end: computed there, or copied, after
+   everything else is where it belongs. Of several copies those go first that read what another one overwrites; what is exchanged
+   in a cycle goes through new memory.
+3. Else it becomes the next argument, memory of the caller's in which it is computed where that is possible, if callers can tell
    its sizes, or nobody calls the function; unless, on some path, it lies in memory that a call returned: it is not computed here.
-3. Else it is returned, as new memory that the caller owns.
+4. Else it is returned, as new memory that the caller owns.
 
 Callers find it in the signature (`models.callee`).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
@@ -31,7 +35,7 @@ from hotdesk.ir.written_sizes import stated
 from hotdesk.models.callee import assumed
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
-from hotdesk.passes.bufferize.viewing import viewed
+from hotdesk.passes.bufferize.viewing import all_of, viewed
 from hotdesk.program.calls import Callable
 
 Sizes = tuple[tuple[int, int], ...]
@@ -39,12 +43,14 @@ Sizes = tuple[tuple[int, int], ...]
 
 @dataclass(slots=True)
 class _Boundary:
-    """Where each tensor result is, by number: `held` in an argument, `added` as one with its sizes, or `returned`.
+    """Where each tensor result is, by number: `held` in an argument, as new contents of one that is `state`, `added` as an
+    argument with its sizes, or `returned`.
 
     `shapes` are the sizes of those that are added, by the names that a caller knows.
     """
 
     held: dict[int, int] = field(default_factory=dict[int, int])
+    state: dict[int, int] = field(default_factory=dict[int, int])
     added: dict[int, Sizes | None] = field(default_factory=dict[int, "Sizes | None"])
     shapes: dict[int, tuple[Size, ...]] = field(default_factory=dict[int, "tuple[Size, ...]"])
     returned: list[int] = field(default_factory=list[int])
@@ -76,7 +82,8 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
         places.put(number, arguments[number])
     for number in sorted(boundary.returned, key=places.is_undefined):
         places.give_back(number)
-    in_arguments = {*boundary.held, *boundary.added}
+    places.update(boundary.state)
+    in_arguments = {*boundary.held, *boundary.state, *boundary.added}
     kept = [places.buffers[number] for number in range(len(buffers)) if number not in in_arguments]
     create("func.return", kept, [], before=end)
     end.erase()
@@ -105,9 +112,12 @@ def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting, buff
     elif rewriting.conventions.in_donated and not node.recursive:
         held = results_in_donated(record, rewriting.analysis.places)
         held = {n: each for n, each in held.items() if not _is_apart(record, rewriting, n, buffers[n])}
-    found, known = _Boundary(dict(held)), KnownSizes(record)
+    known_as = enumerate(signature(node.function).arguments)
+    state = {each.state: argument for argument, each in known_as if each.state is not None}
+    held = {n: each for n, each in held.items() if n not in state and each not in state.values()}
+    found, known = _Boundary(dict(held), state), KnownSizes(record)
     for number, value in enumerate(record.end.operands):
-        if value < 0 or number in held:
+        if value < 0 or number in held or number in state:
             continue
         sizes = None if node.recursive else _sizes(known, record, value)
         static = None not in shape_of(record.values[value].value.type)
@@ -174,6 +184,47 @@ class _Placing:
             return
         reason = Reason.DONATED if self._rewriting.covering.is_written(value) else Reason.EQUALS_ARGUMENT
         self._deciding.of_result(number, value, Outcome.LENT, reason)
+
+    def update(self, state: Mapping[int, int]) -> None:
+        """Brings the new contents of state to where they belong: `state` has the argument for each, by number."""
+        waiting: dict[ir.Value, int] = {}
+        for number, argument in state.items():
+            memref, value = self._block.arguments[argument], self._record.end.operands[number]
+            if self._lies_in(number, memref, argument) or self.is_undefined(number):
+                self._deciding.of_result(number, value, Outcome.IN_PLACE, Reason.STATE)
+                continue
+            self._deciding.of_result(number, value, Outcome.COPIED, Reason.LIES_ELSEWHERE)
+            waiting[memref] = number
+            if not self._is_of_one(number):
+                self._move_out(number)
+        while waiting:
+            read = Counter(viewed(self.buffers[number]) for number in waiting.values())
+            memref = next((memref for memref in waiting if not read[memref]), None)
+            if memref is None:
+                memref = next(iter(waiting))
+                self._move_out(next(n for n in waiting.values() if viewed(self.buffers[n]) == memref))
+                continue
+            elementwise_copy([self.buffers[waiting.pop(memref)]], memref, None, len(shape_of(memref.type)), self._end)
+
+    def _lies_in(self, number: int, memref: ir.Value, argument: int) -> bool:
+        """Whether a result is all of an argument's memory."""
+        places, value = self._rewriting.analysis.places, self._record.end.operands[number]
+        if all_of(self.buffers[number]) == memref:
+            return True
+        place = places.place_of(value)
+        given = places.find(self._record.arguments[argument])
+        return place is not None and place == given and self._rewriting.covering.is_in_one(value)
+
+    def _is_of_one(self, number: int) -> bool:
+        """Whether it is known which allocation or argument a result is seen through."""
+        op = defining_op(root := viewed(self.buffers[number]))
+        return root in self._block.arguments if op is None else op.name in ("memref.alloc", "memref.get_global")
+
+    def _move_out(self, number: int) -> None:
+        """Copies a result to new memory."""
+        old, kind = self.buffers[number], self._kinds[number]
+        self.buffers[number] = alloc(kind, dynamic_dims(old, self._end), self._end)
+        elementwise_copy([old], self.buffers[number], None, len(shape_of(kind)), self._end)
 
     def is_undefined(self, number: int) -> bool:
         """Whether a result has no contents: then it needs none, and leaves an allocation to one that has."""

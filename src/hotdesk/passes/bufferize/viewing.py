@@ -10,6 +10,13 @@ SAME_BUFFER = ("memref.expand_shape", "memref.collapse_shape", "memref.cast", "m
 _VIEWS = (*SAME_BUFFER, "memref.subview", "memref.reinterpret_cast")
 
 
+def all_of(memref: ir.Value) -> ir.Value:
+    """The memref that one is all of, by another type or shape."""
+    while (op := defining_op(memref)) is not None and op.name in SAME_BUFFER:
+        memref = op.operands[0]
+    return memref
+
+
 def viewed(memref: ir.Value) -> ir.Value:
     """The memref that one is a view of."""
     op = defining_op(memref)

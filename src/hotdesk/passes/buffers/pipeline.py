@@ -8,7 +8,7 @@
 It is `hotdesk-buffer-hoisting`, `hotdesk-buffer-deallocation`, `hotdesk-buffer-loop-hoisting`, `hotdesk-copy-removal`,
 `hotdesk-displace-buffers` and `hotdesk-share-buffers`, one after the other; legal iff
 
-1. each of them is legal, which it decides for itself.
+1. each of them is legal, by the conditions of its own page.
 
 Copies go first of those that look for memory, since what is computed in its destination needs none; a result takes over what its
 own operand had before the memory of others is looked at.
@@ -16,7 +16,6 @@ own operand had before the memory of others is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,6 +29,8 @@ from hotdesk.passes.buffers.hoist import BufferHoisting
 from hotdesk.passes.buffers.loop_hoist import BufferLoopHoisting
 from hotdesk.passes.buffers.share import ShareBuffers
 
+_PARTS = (BufferHoisting, DeallocateAfterLastUse, BufferLoopHoisting, CopyRemoval, DisplaceBuffers, ShareBuffers)
+
 
 @dataclass(frozen=True, slots=True)
 class BufferPipeline(Pass):
@@ -40,32 +41,11 @@ class BufferPipeline(Pass):
     """
 
     name: ClassVar[str] = "hotdesk-buffer-pipeline"
-    reasons: ClassVar[tuple[Reason, ...]] = tuple(
-        dict.fromkeys(
-            reason
-            for each in (
-                BufferHoisting,
-                DeallocateAfterLastUse,
-                BufferLoopHoisting,
-                CopyRemoval,
-                DisplaceBuffers,
-                ShareBuffers,
-            )
-            for reason in each.reasons
-        )
-    )
+    reasons: ClassVar[tuple[Reason, ...]] = tuple(dict.fromkeys(reason for each in _PARTS for reason in each.reasons))
     arguments_overlap: bool = True
 
-    def passes(self) -> Sequence[Pass]:
-        """What is run, in order."""
-        return (
-            BufferHoisting(),
-            DeallocateAfterLastUse(),
-            BufferLoopHoisting(),
-            CopyRemoval(self.arguments_overlap),
-            DisplaceBuffers(),
-            ShareBuffers(),
-        )
+    def expanded(self) -> tuple[Pass, ...]:
+        return tuple(CopyRemoval(self.arguments_overlap) if each is CopyRemoval else each() for each in _PARTS)
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
-        return tuple(decision for each in self.passes() for decision in each.run(module))
+        return tuple(decision for each in self.expanded() for decision in each.run(module))

@@ -64,6 +64,7 @@ class LoweredFunction:
         calls: the kernel calls, in order.
         result_places: places in the pointer table of the memory that results lie in, by the number of the result.
         donated: places of the donated inputs; one that holds a result is in `result_places` too.
+        state: places of the arguments that hold their own new contents in the end; those are no results any more.
     """
 
     entry: str
@@ -76,6 +77,7 @@ class LoweredFunction:
     calls: tuple[KernelCall, ...]
     result_places: tuple[int, ...]
     donated: tuple[int, ...] = ()
+    state: tuple[int, ...] = ()
 
     @property
     def own_results(self) -> tuple[int, ...]:
@@ -142,6 +144,7 @@ class _Lowering:
             tuple(calls),
             tuple(self._table[argument] for argument in given.results),
             tuple(self._table[argument] for argument in given.donated),
+            tuple(self._table[argument] for argument in given.state),
         )
 
     def _is_silent(self, op: ir.Operation) -> bool:

@@ -90,7 +90,7 @@ def _movable(main: ir.Operation) -> dict[ir.Value, ir.Operation]:
 
 
 def argument_kinds(function: ir.Operation) -> list[str]:
-    """`weight`, `input` or `prepared` for each argument; `input` where nothing is said."""
+    """`weight`, `state`, `input` or `prepared` for each argument; `input` where nothing is said."""
     return [each.kind or "input" for each in signature(function).arguments]
 
 

@@ -1,0 +1,141 @@
+"""`torch.compile(model, backend="hotdesk")` with gradients."""
+
+from __future__ import annotations
+
+import copy
+import re
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+import hotdesk
+from hotdesk.dynamo import backend
+from tests.e2e.test_dynamo import Attention, convolutions, mlp
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Generator[None]:
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", hotdesk.FallbackWarning)
+        yield
+    torch._dynamo.reset()
+
+
+def normed() -> nn.Module:
+    return nn.Sequential(nn.Linear(4, 8), nn.LayerNorm(8), nn.GELU(), nn.Linear(8, 8), nn.SiLU(), nn.Softmax(-1))
+
+
+def encoder() -> nn.Module:
+    return nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True)
+
+
+MODELS: dict[str, tuple[Callable[[], nn.Module], Sequence[int]]] = {
+    "mlp": (mlp, (3, 4)),
+    "norms": (normed, (3, 4)),
+    "convolutions": (lambda: convolutions().train(), (2, 3, 8, 8)),
+    "attention": (Attention, (2, 7, 16)),
+    "encoder": (encoder, (2, 7, 16)),
+}
+
+
+def assert_same_gradients(compiled: Callable[..., Any], model: nn.Module, like: nn.Module, x: torch.Tensor) -> None:
+    """The gradients of `compiled`, which runs `model`, are those of `like` in eager PyTorch."""
+    arguments = [x.clone().requires_grad_() for _ in range(2)]
+    found, expected = compiled(arguments[0]), like(arguments[1])
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    for each in (found, expected):
+        each.square().mean().backward()
+    pairs = zip([*model.parameters(), arguments[0]], [*like.parameters(), arguments[1]], strict=True)
+    for a, b in pairs:
+        assert b.grad is not None
+        torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("dynamic", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_gradients(name: str, dynamic: bool) -> None:
+    make, sizes = MODELS[name]
+    model = make()
+    like = copy.deepcopy(model)
+    compiled = torch.compile(model, backend=backend, dynamic=dynamic, fullgraph=True)
+    for batch in (2, 5) if dynamic else (2,):
+        assert_same_gradients(compiled, model, like, torch.randn(batch, *sizes[1:]))
+    report = hotdesk.dynamo_report()
+    assert [graph.kind for graph in report.compiled] == ["forward", "backward"]
+    assert all(graph.peak and graph.guards for graph in report.compiled)
+
+
+def test_steps_of_an_optimizer() -> None:
+    model = convolutions().train()
+    like = copy.deepcopy(model)
+    compiled = torch.compile(model, backend=backend)
+    optimizers = [torch.optim.SGD(each.parameters(), lr=0.1, momentum=0.9) for each in (model, like)]
+    losses: list[list[float]] = [[], []]
+    for _ in range(4):
+        x = torch.randn(2, 3, 8, 8)
+        for called, optimizer, seen in zip((compiled, like), optimizers, losses, strict=True):
+            optimizer.zero_grad()
+            loss = called(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            seen.append(loss.item())
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
+    assert losses[0][0] != losses[0][-1]
+    model.eval()
+    like.eval()
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(x), like(x), atol=1e-3, rtol=1e-3)
+
+
+class Transposed(nn.Module):
+    """Its gradient has no lowering: a transposed convolution's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.ConvTranspose2d(2, 3, 2, stride=2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_refused_backward_runs_in_eager_pytorch(dynamic: bool) -> None:
+    model = Transposed()
+    like = copy.deepcopy(model)
+    compiled = torch.compile(model, backend=backend, dynamic=dynamic)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            assert_same_gradients(compiled, model, like, torch.randn(2, 2, 5, 5))
+    (told,) = [each for each in caught if each.category is hotdesk.FallbackWarning]
+    assert re.search(r"aten.convolution_backward.*HD102", str(told.message))
+    assert [graph.kind for graph in hotdesk.dynamo_report().compiled] == ["forward"]
+    assert [graph.kind for graph in hotdesk.dynamo_report().fallbacks] == ["backward"]
+
+
+def test_without_fallback_backward_raises() -> None:
+    compiled = torch.compile(Transposed(), backend=backend, options={"fallback": False})
+    result = compiled(torch.randn(2, 2, 5, 5))
+    with pytest.raises(hotdesk.HotdeskError, match="convolution_backward"):
+        result.sum().backward()
+
+
+def test_dropout_is_refused_and_trains_in_eager_pytorch() -> None:
+    model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 2))
+    like = copy.deepcopy(model)
+    compiled = torch.compile(model, backend=backend)
+    x = torch.randn(3, 4)
+    torch.manual_seed(3)
+    with pytest.warns(hotdesk.FallbackWarning, match="draws random numbers"):
+        result = compiled(x)
+    result.sum().backward()
+    torch.manual_seed(3)
+    like(x).sum().backward()
+    for a, b in zip(model.parameters(), like.parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad)
