@@ -20,6 +20,7 @@ from hotdesk.errors import (
     DataDependentShapeError,
     DonatedOverlapError,
     DtypeError,
+    ExecutionError,
     HotdeskError,
     InvalidIRError,
     LayoutError,
@@ -402,6 +403,30 @@ def test_sizes_that_do_not_go_together(body: str, sizes: tuple[int, ...], messag
         program(floats(x), floats(y), *numbers)
 
 
+GATHER = """func.func @f(%x: tensor<?xf32>, %k: index) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%e : tensor<3xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = arith.addi %i, %k : index
+    %v = tensor.extract %x[%j] : tensor<?xf32>
+    linalg.yield %v : f32
+  } -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}"""
+ON_MEMREFS_TOO = GATHER.replace("tensor<?xf32>", "memref<?xf32>").replace("tensor.extract", "memref.load")
+
+
+@pytest.mark.parametrize("text", [GATHER, ON_MEMREFS_TOO])
+def test_elements_outside_are_not_read(text: str) -> None:
+    program = hotdesk.compile(text)
+    x = floats(5)
+    np.testing.assert_array_equal(program(x, 2), x[2:5])
+    for k in (3, 10**12):
+        with pytest.raises(ExecutionError, match=r"expected every index in range.*\(-:7:10\)"):
+            program(x, k)
+
+
 # Programs that are none
 
 NEGATIVE = """func.func @f() -> tensor<?xf32> {
@@ -483,6 +508,19 @@ def test_what_mlirs_parser_dies_of_ends_another_process() -> None:
 }"""
     with pytest.raises(InvalidIRError, match="the MLIR does not parse"):
         hotdesk.compile(text)
+
+
+def test_stores_inside_of_linalg_ops_are_refused() -> None:
+    with pytest.raises(UnsupportedOpError, match=r"a store inside of `linalg.generic`"):
+        hotdesk.compile("""func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : memref<4xf32>) {
+  ^bb0(%v: f32):
+    %i = linalg.index 0 : index
+    memref.store %v, %y[%i] : memref<4xf32>
+    linalg.yield
+  }
+  return
+}""")
 
 
 def test_examples_and_entries_belong_to_other_models() -> None:

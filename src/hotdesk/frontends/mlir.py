@@ -22,6 +22,7 @@ from hotdesk.ir.functions import single_exit
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_any_tensor
 from hotdesk.ir.walking import main_function, nested_ops, symbol_name
+from hotdesk.passes.tensor.guard_indices import GuardIndices
 
 
 def capture(given: Given, entry: str | None = None) -> Captured:
@@ -57,6 +58,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         written = written_arguments(main) if on_memrefs else memref_arguments(main)
         specs, results = specs_of(main, names, numbers, written), results_of(main, shown)
         checks = size_checks(main)
+        GuardIndices(positions=True).apply(module)
         returned = returned_arguments(main) if on_memrefs else {}
         outputs: list[Number | int | None] = [returned.get(i, number) for i, number in enumerate(shown)]
         kept = tuple(spec for i, spec in enumerate(results) if i not in returned)

@@ -84,6 +84,11 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
             )
         if op.name == "memref.get_global":
             _refuse_state(op, globals_)
+        if _dialect(op) == "linalg" and any(inner.name == "memref.store" for inner in nested_ops(op)):
+            expected = "an op that yields what it computes"
+            raise UnsupportedOpError(
+                f"a store inside of `{op.name}`", expected=expected, got="memref.store", where=where
+            )
         if _dialect(op) in _FOREIGN:
             expected = "ops that have a lowering to linalg, or are compiled themselves"
             raise UnsupportedOpError(f"op `{op.name}` has no lowering", expected=expected, got=op.name, where=where)

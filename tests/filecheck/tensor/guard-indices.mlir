@@ -1,4 +1,5 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-guard-indices | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-guard-indices=positions=true | FileCheck %s --check-prefix=POSITIONS
 
 #id = affine_map<(d0) -> (d0)>
 
@@ -26,7 +27,12 @@ func.func @element(%table: tensor<?xf32>, %index: tensor<3xi64>) -> tensor<3xf32
 
 #id = affine_map<(d0) -> (d0)>
 
-// Rule 1: the position in the loop is in range.
+// Rule 1: the position in the loop is in range; with `positions` it is checked, on memrefs too.
+// POSITIONS-LABEL: func.func @position(
+// POSITIONS:         [[I:%.*]] = arith.muli
+// POSITIONS:         [[OK:%.*]] = arith.cmpi ult, [[I]], %c6
+// POSITIONS:         cf.assert [[OK]], "every index in range"
+// POSITIONS-NEXT:    tensor.extract
 // CHECK-LABEL: func.func @position(
 // CHECK-NOT:     cf.assert
 func.func @position(%table: tensor<6xf32>) -> tensor<3xf32> {

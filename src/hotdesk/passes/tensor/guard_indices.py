@@ -5,8 +5,9 @@
 
 Rules:
 
-1. An index is checked if it depends on an element of a tensor; what follows from the position in the loop alone is in range.
-2. A loop that has checks of its own, as torch-mlir gives embeddings and `gather`, is left alone.
+1. An index is checked if it depends on an element of a tensor; what follows from the position in the loop alone is in range,
+   unless `positions` is given.
+2. A loop that has checks of its own, as torch-mlir gives embeddings and `gather`, is left alone, unless `positions` is given.
 3. A scatter's index that fails is replaced by 0: the scatter still runs before the failure is reported.
 """
 
@@ -23,36 +24,42 @@ from hotdesk.ir.walking import all_functions, constant_of, defining_op, int_arra
 from hotdesk.passes.base import Pass
 
 MESSAGE = "every index in range"
+_READS = ("tensor.extract", "memref.load")
 _ULT = 6
 
 
 @dataclass(frozen=True, slots=True)
 class GuardIndices(Pass):
-    """Puts a `cf.assert` in front of every access at an index that comes from data (rules in the module docstring)."""
+    """Puts a `cf.assert` in front of every access at an index that comes from data (rules in the module docstring).
+
+    Options:
+        positions: every index is checked, whatever it comes from: for programs of which it is not known that they keep to their
+            tensors.
+    """
 
     name: ClassVar[str] = "hotdesk-guard-indices"
+    positions: bool = False
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in all_functions(module):
             for op in top_level_ops(function):
                 if op.name == "linalg.generic":
-                    _guard_reads(op)
+                    self._guard_reads(op)
                 elif op.name == "tm_tensor.scatter":
                     _guard_scatter(op)
         return ()
 
-
-def _guard_reads(op: ir.Operation) -> None:
-    nested = list(nested_ops(op))
-    if any(inner.name == "cf.assert" for inner in nested):
-        return
-    for inner in nested:
-        if inner.name != "tensor.extract":
-            continue
-        tensor, *indices = inner.operands
-        for position, index in enumerate(indices):
-            if _from_data(index, op):
-                _assert_below(index, dim(tensor, position, op), inner)
+    def _guard_reads(self, op: ir.Operation) -> None:
+        nested = list(nested_ops(op))
+        if any(inner.name == "cf.assert" for inner in nested) and not self.positions:
+            return
+        for inner in nested:
+            if inner.name not in _READS:
+                continue
+            tensor, *indices = inner.operands
+            for position, index in enumerate(indices):
+                if self.positions or _from_data(index, op):
+                    _assert_below(index, dim(tensor, position, op), inner)
 
 
 def _from_data(value: ir.Value, loop: ir.Operation) -> bool:
@@ -60,7 +67,7 @@ def _from_data(value: ir.Value, loop: ir.Operation) -> bool:
     producer = defining_op(value)
     if producer is None:
         return value in set(loop.regions[0].blocks[0].arguments)
-    if producer.name == "tensor.extract":
+    if producer.name in _READS:
         return True
     return producer.block == loop.regions[0].blocks[0] and any(_from_data(v, loop) for v in producer.operands)
 
