@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import numpy as np
 import pytest
+from torch_mlir import ir
 
+from hotdesk.ir.context import make_context
+from hotdesk.passes.textual import parse_pipeline
 from tests.running import Subject, check
+from tests.running.yielded import new_memory
+from tests.structured.donated import donated_program
 from tests.structured.states import states_program
 
 _FREES = "hotdesk-buffer-deallocation"
@@ -39,6 +45,26 @@ def _check(seed: int, subject: Subject) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_programs(seed: int) -> None:
     _check(seed, SUBJECTS[seed % len(SUBJECTS)])
+
+
+@pytest.mark.parametrize("program", [states_program, donated_program])
+@pytest.mark.parametrize("results", ["out-params", "returned"])
+def test_no_iteration_yields_memory_that_it_made(program: Callable[[Random], str], results: str) -> None:
+    """Unless it may: by default it does."""
+    options = f"results={results} allow-return-allocs-from-loops"
+    strict, usual = (
+        parse_pipeline(f"builtin.module(hotdesk-one-shot-bufferize{{{options}={allowed}}})")
+        for allowed in ("false", "true")
+    )
+    yielding = 0
+    for seed in range(60):
+        with make_context(), ir.Location.unknown():
+            module, other = (ir.Module.parse(program(Random(seed))) for _ in range(2))
+            strict.run(module)
+            usual.run(other)
+            assert new_memory(module) == [], seed
+            yielding += bool(new_memory(other))
+    assert yielding > 5
 
 
 @pytest.mark.slow

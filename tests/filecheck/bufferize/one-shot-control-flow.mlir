@@ -202,3 +202,23 @@ func.func @call_result_unread(%x: tensor<8xf32>, %n: index) -> tensor<8xf32> {
   }
   return %r#0 : tensor<8xf32>
 }
+
+// -----
+
+// A loop inside swaps buffers, so its results are in any of several: what the outer loop yields is copied to one that it has.
+// BACK-LABEL: func.func @swapped_inside(
+// BACK:         scf.for {{.*}} iter_args({{.*}} = [[M:%.*]]) -> (memref<8xf32>)
+// BACK:           [[IN:%.*]]:2 = scf.for
+// BACK:           linalg.generic {{.*}} ins([[IN]]#0 {{.*}} outs([[M]] :
+// BACK:           scf.yield [[M]]
+func.func @swapped_inside(%x: tensor<8xf32>, %z: tensor<8xf32>, %n: index, %m: index) -> tensor<8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %r = scf.for %i = %zero to %n step %one iter_args(%a = %x) -> tensor<8xf32> {
+    %s:2 = scf.for %j = %zero to %m step %one iter_args(%p = %a, %q = %z) -> (tensor<8xf32>, tensor<8xf32>) {
+      scf.yield %q, %p : tensor<8xf32>, tensor<8xf32>
+    }
+    scf.yield %s#0 : tensor<8xf32>
+  }
+  return %r : tensor<8xf32>
+}

@@ -45,6 +45,7 @@ class FlowCopies:
         self.decisions: dict[FlowEdge, FlowDecision] = {}
         self._edges = FlowEdges(function)
         self._merged = merged
+        self._unsettled: set[int] = set()
         self.merges = Merges(function, places, self._edges, merged)
         for loop, edges in self._edges.around.items():
             for edge in edges:
@@ -78,6 +79,22 @@ class FlowCopies:
         for _, _, number, decide in sorted(loops, key=lambda each: each[:2]):
             decide(number)
 
+    def wandering(self) -> frozenset[int]:
+        """Arguments of loops over regions that are in one buffer now and in another one later because of other loops, which swap.
+
+        Either iterations copy to them, or hand them what a loop inside has swapped. Not those that may change their size: these
+        have new memory each time.
+        """
+        values, found = self._function.values, set(self._unsettled)
+        for loop, edges in self._edges.around.items():
+            entered = {edge.target for edge in edges if edge.op == loop}
+            for edge in edges:
+                copied = edge.op != loop and edge.target in entered and self.decisions[edge].copied
+                alike = values[edge.source].shape == values[edge.target].shape
+                if copied and alike and self._places.moves(edge.target):
+                    found.add(edge.target)
+        return frozenset(found)
+
     def _ends(self, block: int) -> int:
         """The number after the last op of the region that a block is in."""
         return self._function.blocks[self._function.region_of(block)[-1]].end
@@ -85,9 +102,12 @@ class FlowCopies:
     def _close(self, number: int) -> None:
         self._places.settle(2 * number + 1)
         loop, edges = self._function.ops[number], self._edges.around[number]
-        decided = RegionLoop(self._function, self._places, self._needed, loop, edges, anew=self._anew)
+        decided = RegionLoop(
+            self._function, self._places, self._needed, loop, edges, merged=self._merged, anew=self._anew
+        )
         decided.decide()
         self.decisions.update(decided.decisions)
+        self._unsettled |= decided.unsettled
 
     def _close_blocks(self, number: int) -> None:
         self._places.settle(self._begin(number))

@@ -85,6 +85,7 @@ def analyse_in_place(
     readers: Readers | None = None,
     anew: bool = False,
     given_up: Mapping[tuple[int, int], Reason] = NONE_GIVEN_UP,
+    staying: frozenset[int] = frozenset(),
 ) -> InPlaceAnalysis:
     """Decides every tied operand and everything that control flow passes on.
 
@@ -94,9 +95,11 @@ def analyse_in_place(
         readers: who reads what in the function, if that is known already.
         anew: loops may yield memory that an iteration made (`flow_copies`).
         given_up: operands that ops overwrite unread and are not written over, as (op, operand), and why (`writes_given_up`).
+        staying: arguments of loops that must each be in one buffer. Where loops may not yield memory that an iteration made, the
+            function is analysed again with those that other loops would have put in several (`FlowCopies.wandering`).
     """
     readers = Readers(function) if readers is None else readers
-    places = Places(function, readers)
+    places = Places(function, readers, staying)
     flows = FlowCopies(function, places, readers, merged, anew=anew)
     flows.pass_forward()
     ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
@@ -120,6 +123,17 @@ def analyse_in_place(
         if result is not None and (decision.fresh or not decision.in_place):
             places.make(op.results[result])
     flows.pass_around()
+    moved = frozenset[int]() if anew else flows.wandering() - staying
+    if moved:
+        return analyse_in_place(
+            function,
+            order,
+            copy_before_write=copy_before_write,
+            merged=merged,
+            readers=readers,
+            given_up=given_up,
+            staying=staying | moved,
+        )
     if not copy_before_write:
         found = _reused(function, found, Reuse(function, places, readers))
     by_operand = {(d.op, d.operand): d for d in found}

@@ -35,7 +35,7 @@ class Occupancy:
         swaps: which of those that move give their memory to others.
     """
 
-    def __init__(self, function: FunctionRecord, readers: Readers) -> None:
+    def __init__(self, function: FunctionRecord, readers: Readers, staying: Iterable[int] = ()) -> None:
         self._function = function
         self._readers = readers
         self._interference = Interference(function, readers)
@@ -47,6 +47,7 @@ class Occupancy:
         self._given = {number for number in function.arguments if number != NOT_A_TENSOR}
         self._given.update(op.results[result] for op in function.ops for result in op.facts.lent)
         self._moving: set[int] = set()
+        self._staying = {readers.root[value] for value in staying}
         self._sources = Sources(function, readers)
         joined = self._joined  # and not self: reference counts free all of it then
         self.swaps = BufferSwaps(lambda value: joined.find(readers.root[value]))
@@ -117,13 +118,24 @@ class Occupancy:
         """Whether all that lies in a place is in one buffer, from beginning to end."""
         return not self.is_moving(place) and self._sources.are_one(self.find(place))
 
-    def is_brought(self, place: int) -> bool:
-        """Whether an op, such as a call that returns new memory, brings along memory for what lies in a place."""
-        return self._sources.is_brought(self.find(place))
+    def is_brought(self, place: int, begin: int) -> bool:
+        """Whether an op brings along memory for what lies in a place, as calls that return some do, or makes some for a copy there.
+
+        The copies are those from `begin` on, in order.
+        """
+        return self._sources.is_brought(self.find(place), begin)
+
+    def is_made_in(self, value: int) -> bool:
+        """Whether anything is made where a value lies, not written over an operand."""
+        return any(self._sources.is_made(place) for place, _ in self.locations(value))
 
     def is_moving(self, place: int) -> bool:
         """Whether a place stands for one buffer now and another one later."""
         return self.find(place) in self._moving
+
+    def must_stay(self, value: int) -> bool:
+        """Whether a value lies with the argument of a loop that must be in one buffer in every iteration."""
+        return any(place in self._staying for place, _ in self.locations(value))
 
     def is_given(self, place: int) -> bool:
         """Whether a place is memory that the function is given: an argument of it lies there, or what is lent to it."""
@@ -210,7 +222,7 @@ class Occupancy:
         reason = self.read_only.get(a) or self.read_only.get(b)
         if len(self._occupants[a]) > len(self._occupants[b]):
             a, b = b, a
-        for marked in (self._given, self._moving):
+        for marked in (self._given, self._moving, self._staying):
             if a in marked:
                 marked.add(b)
         self._joined.unite(a, b)

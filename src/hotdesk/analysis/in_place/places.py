@@ -28,10 +28,10 @@ from hotdesk.explain import Reason
 
 
 class Places(Occupancy):
-    """The places of a function while decisions are taken."""
+    """The places of a function while decisions are taken; `staying` are arguments of loops that must each be in one buffer."""
 
-    def __init__(self, function: FunctionRecord, readers: Readers) -> None:
-        super().__init__(function, readers)
+    def __init__(self, function: FunctionRecord, readers: Readers, staying: Iterable[int] = ()) -> None:
+        super().__init__(function, readers, staying)
         # Values that were merged before their ops were decided, by each of them.
         self._merged: dict[int, list[int]] = {}
 
@@ -98,6 +98,8 @@ class Places(Occupancy):
         own = only(mine)
         if own is None or any(place == own for place, _ in locations):
             return Conflict(Reason.DIFFERENT_LAYOUT)
+        if (self.must_stay(value) and self.moves(target)) or (self.must_stay(target) and self.moves(value)):
+            return Conflict(Reason.LIES_ELSEWHERE)
         writes = any(occupant.written is not None for occupant in self._occupants[own])
         begins = self.is_moving(own) and self.place_of(value) is None  # it is in that part at first only
         if writes and (begins or len(locations) > 1):

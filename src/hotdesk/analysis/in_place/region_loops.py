@@ -29,10 +29,12 @@ class RegionLoop:
 
     Args:
         needed: the values that somebody reads, if only after they were passed on.
+        merged: values that have memory of their own, which one of several is copied to.
         anew: whether it may yield memory that an iteration made, where it would copy it back otherwise.
 
     Attributes:
         decisions: about each edge.
+        unsettled: arguments that are handed on memory which loops inside have swapped.
     """
 
     def __init__(
@@ -43,12 +45,14 @@ class RegionLoop:
         loop: OpRecord,
         edges: Sequence[FlowEdge],
         *,
+        merged: Collection[int],
         anew: bool,
     ) -> None:
         self._function = function
         self._places = places
         self._needed = needed
         self._loop = loop
+        self._merged = merged
         self._anew = anew
         to_arguments = [edge for edge in edges if function.values[edge.target].producer < 0]
         self._blocks = tuple(function.blocks_in(loop))
@@ -58,9 +62,11 @@ class RegionLoop:
         self._skips = {edge.operand: edge.target for edge in self._ends if edge.op == loop.number}
         self._given: set[int] = set()  # places of what is yielded and not copied
         self.decisions: dict[FlowEdge, FlowDecision] = {}
+        self.unsettled: set[int] = set()
 
     def decide(self) -> None:
         results = self._results()
+        swapped = [edge for edge in self._yielded if self._is_swapped_inside(edge)]
         rotating = self._rotation()
         for edge in self._yielded:
             if edge.target in rotating:
@@ -86,6 +92,12 @@ class RegionLoop:
         for edge in self._ends:
             self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
         self._enter_all()
+        self.unsettled = {edge.target for edge in swapped if not self.decisions[edge].copied}
+
+    def _is_swapped_inside(self, edge: FlowEdge) -> bool:
+        """Whether what is yielded may be in any of several buffers, because of a loop inside that swaps them."""
+        made = self._function.values[edge.source].producer >= 0
+        return made and self._places.moves(edge.source) and not self._changes_size(edge)
 
     def _results(self) -> dict[int, int]:
         """The result of the loop that each of its arguments becomes."""
@@ -114,7 +126,11 @@ class RegionLoop:
                 step = leads.get(step)
             if step in path and step != path[-1]:
                 turning = path[path.index(step) :]
-                found.update(() if any(map(self._places.why_read_only, turning)) else turning)
+                kept = any(self._places.why_read_only(one) or self._places.must_stay(one) for one in turning)
+                kept = kept or (
+                    not self._anew and any(e.source in self._merged and e.target in turning for e in self._yielded)
+                )
+                found.update(() if kept else turning)
         for target in found:
             giver = leads[target]
             if giver is not None:
@@ -142,7 +158,8 @@ class RegionLoop:
 
     def _brought(self, edge: FlowEdge) -> Conflict | None:
         """Whether what is yielded is in memory that an op of the iteration brings along, which only `anew` loops may yield."""
-        brought = any(self._places.is_brought(place) for place, _ in self._places.locations(edge.source))
+        begin = 2 * self._loop.number
+        brought = any(self._places.is_brought(place, begin) for place, _ in self._places.locations(edge.source))
         return Conflict(Reason.LIES_ELSEWHERE, edge.op) if brought and not self._anew else None
 
     def _changes_size(self, edge: FlowEdge) -> bool:
@@ -234,8 +251,10 @@ class RegionLoop:
             if self._is_idle(edge):
                 self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS)
                 continue
-            conflict = places.may_join(edge.source, edge.target) or why_not_swapped(
-                self._function, places, edge, giving
+            conflict = (
+                self._in_parts(edge)
+                or places.may_join(edge.source, edge.target)
+                or why_not_swapped(self._function, places, edge, giving)
             )
             if conflict is None and len(edges) > 1 and not places.is_written(edge.target):
                 begins.append(edge.source)
@@ -244,6 +263,11 @@ class RegionLoop:
                 self._settle(edge, conflict)
         if begins:
             places.begin_in(begins, edges[0].target)
+
+    def _in_parts(self, edge: FlowEdge) -> Conflict | None:
+        """Whether what enters is a part or one of several, in which nothing can be made: iterations would yield new memory."""
+        made = not self._anew and self._places.is_made_in(edge.target) and not self._places.moves(edge.target)
+        return Conflict(Reason.PARTIAL_VIEW) if made and self._places.place_of(edge.source) is None else None
 
     def _is_idle(self, edge: FlowEdge) -> bool:
         """Whether what enters is no result, and its memory neither read nor written: what is handed on takes its place."""

@@ -70,9 +70,14 @@ class Sources:
         """Whether all that lies in a place is in one buffer."""
         return place not in self._found or not self._found[place].several
 
-    def is_brought(self, place: int) -> bool:
-        """Whether an op brings memory along for what lies in a place."""
-        return place in self._found and self._found[place].brought
+    def is_brought(self, place: int, begin: int) -> bool:
+        """Whether an op brings memory along for what lies in a place, or makes some for a copy there behind `begin`, in order."""
+        found = self._found.get(place, _Source())
+        return found.brought or (found.known is not None and found.known.order > begin)
+
+    def is_made(self, place: int) -> bool:
+        """Whether anything is made in a place."""
+        return place in self._found and self._found[place].made is not None
 
     def make(self, place: int, block: int, order: int) -> None:
         """Says that something is made in a place."""
