@@ -119,7 +119,7 @@ class Occupancy:
         return not self.is_moving(place) and self._sources.are_one(self.find(place))
 
     def is_brought(self, place: int, begin: int) -> bool:
-        """Whether an op brings along memory for what lies in a place, as calls that return some do, or makes some for a copy there.
+        """Whether an op brings along memory for what lies in a place, such as a call, or makes some for a copy there.
 
         The copies are those from `begin` on, in order.
         """
