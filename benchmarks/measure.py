@@ -57,10 +57,11 @@ class Bench:
 
     def memory(self, model: str, contender: str) -> dict[str, Any]:
         """What `worker.measure_memory` found; sizes are bytes. Another child finds out which modules to import first."""
-        with self._child("modules", model, contender) as child:
+        compiling = {"HOTDESK_CACHE": "code"}  # what stays when a program is compiled, not read from disk
+        with self._child("modules", model, contender, compiling) as child:
             child.answer()
         # Python's own allocator keeps what is freed; without it every byte that is counted is in use.
-        environment = {**preloaded(), "PYTHONMALLOC": "malloc"}
+        environment = {**preloaded(), **compiling, "PYTHONMALLOC": "malloc"}
         with self._child("memory", model, contender, environment) as child:
             return child.answer()
 

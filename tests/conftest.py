@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ.setdefault("HOTDESK_CACHE", "code")  # programs are compiled, not read: some tests change passes
     memory_checks.install(memory_checks.mode_of(config))
     memory_coverage.install()
 

@@ -14,11 +14,12 @@ from hotdesk.budget import WithinBudget
 from hotdesk.donating import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.frontends.mlir_reading import is_given
-from hotdesk.ir.context import bytecode, entered, of_bytecode
+from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function
+from hotdesk.keeping import Finished, finished, keep, kept, key_of_program
 from hotdesk.ordering import LowerPeak
-from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
+from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.executable import CompiledProgram, aligned
 from hotdesk.runtime.function import Function
@@ -26,13 +27,13 @@ from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.prepared import prepared_types
-from hotdesk.runtime.products import linked
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.sources import sources_forgotten
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
     from hotdesk.frontends.capture import Captured, Weight
+    from hotdesk.frontends.torch import Exported
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +106,24 @@ def compile(
     options = options if budget is None else replace(options, budget=budget)
     with sources_forgotten():
         log = Log(keep_ir=options.keep_ir)
-        with log.stage("capture"):
-            captured = donating(_captured(model, args, kwargs, dynamic_shapes, entry), donate)
-        log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
-        program = build(captured, log, options)
-        del captured
+        if is_given(model):
+            with log.stage("capture"):
+                captured = donating(
+                    _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes)), donate
+                )
+            log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
+            program = build(captured, log, options)
+            del captured
+        else:
+            if entry is not None:
+                raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
+            with log.stage("capture"):
+                exported = _exported(model, args, kwargs, dynamic_shapes)
+            log.timings = {"export": exported.seconds}
+            program = _of_exported(exported, donate, options, log)
+            del exported
     give_back_free_memory()
     return program
-
-
-def _captured(
-    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None
-) -> Captured:
-    """The program as the front end for its kind finds it."""
-    if is_given(model):
-        return _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes))
-    if entry is not None:
-        raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
-    return _capture_torch(model, args, kwargs, dynamic_shapes)
 
 
 def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
@@ -136,12 +137,34 @@ def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
     return capture(model, entry)
 
 
-def _capture_torch(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Captured:
+def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log) -> Program:
+    """The program as it was kept on disk, or else compiled and kept."""
+    from hotdesk.frontends.torch import forget_trace, lower
+
+    donate = donate if isinstance(donate, bool | int | str) else tuple(donate)
+    with log.stage("look-up"):
+        key = None if options.keep_ir else key_of_program(exported, donate, options.order, options.budget_bytes)
+        found = None if key is None else kept(key, exported)
+    if found is not None:
+        forget_trace()
+        return _program(*found, log)
+    with log.stage("capture"):
+        captured = donating(lower(exported), donate)
+    log.timings = {**log.timings, **captured.timings}
+    del log.timings["capture"]
+    made, machine = finish(captured, log, options)
+    if key is not None:
+        with log.stage("keep"):
+            keep(key, made, exported)
+    return _program(made, machine, log)
+
+
+def _exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any) -> Exported:
     try:
         import torch
     except ImportError as error:
         raise MissingExtraError.of("compiling a PyTorch model", "torch", "torch") from error
-    from hotdesk.frontends.torch import capture
+    from hotdesk.frontends.torch import export
 
     if not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
         raise ArgumentTypeError(
@@ -153,12 +176,16 @@ def _capture_torch(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dyna
         raise ArgumentTypeError(
             "argument 'args'", expected="a tuple of example arguments", got=type(args).__name__, hint="Write `(x,)`."
         )
-    return capture(model, args, kwargs, dynamic_shapes=dynamic_shapes)
+    return export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
 
 
 def build(captured: Captured, log: Log, options: Options | None = None) -> Program:
     """Takes a captured program through the pipeline and gives it memory."""
-    options = options or Options()
+    return _program(*finish(captured, log, options or Options()), log)
+
+
+def finish(captured: Captured, log: Log, options: Options) -> tuple[Finished, Machine]:
+    """Takes a captured program through the pipeline, and to machine code."""
     module = captured.module
     with entered(module.operation):
         _annotate(main_function(module), captured)
@@ -171,9 +198,7 @@ def build(captured: Captured, log: Log, options: Options | None = None) -> Progr
         prepared = prepared_types(module)
     lowered = lower(module, log)
     with log.stage("llvm"):
-        entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
-        machine = linked(lowered.module, entries)
-    return _program(captured, lowered, machine, log, prepared)
+        return finished(captured, lowered, prepared, log.decisions)
 
 
 def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
@@ -224,16 +249,12 @@ def _kind(argument: Weight | TensorSpec, is_state: bool) -> str:
     return "state" if is_state else "weight"
 
 
-def _program(
-    captured: Captured,
-    lowered: Lowered,
-    machine: Machine,
-    log: Log,
-    prepared: list[tuple[tuple[int, ...], str]],
-) -> Program:
+def _program(made: Finished, machine: Machine, log: Log) -> Program:
+    """A lowered program with memory: what `@prepare` makes is made here."""
     from hotdesk.frontends.capture import Weight
     from hotdesk.ir.types import element_bytes
 
+    captured = made.captured
     tensors = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, Weight)}
     weights = {i: a for i, a in tensors.items() if i not in captured.state}
     state = {i: a for i, a in tensors.items() if i in captured.state}
@@ -244,15 +265,15 @@ def _program(
     memories: list[object] = []
     prepared_bytes = 0
     addresses: list[int] = []
-    for shape, element in prepared:
+    for shape, element in made.prepared:
         size = element_bytes(element) * int(np.prod(shape, dtype=np.int64))
         memory, address = aligned(size)
         memories.append(memory)
         addresses.append(address)
         prepared_bytes += size
-    if lowered.prepare is not None:
+    if made.prepare is not None:
         start = time.perf_counter()
-        prepare = Function(lowered.prepare, machine, lowered.assertions)
+        prepare = Function(made.prepare, machine, made.assertions)
         layout = prepare.layout({})
         scratch, scratch_address = aligned(layout.plan.arena)
         frame = prepare.frame()
@@ -263,7 +284,7 @@ def _program(
         log.timings["run-prepare"] = time.perf_counter() - start
     count = len(captured.arguments)
     fixed.update({count + i: address for i, address in enumerate(addresses)})
-    main = Function(lowered.main, machine, lowered.assertions, captured.constraints)
+    main = Function(made.main, machine, made.assertions, captured.constraints)
     with log.stage("plan"):
         main.planner.prepare()
     executable = CompiledProgram(
@@ -276,7 +297,7 @@ def _program(
         (machine, *(w.tensor for w in tensors.values()), *memories),
         _distinct_bytes(fixed, {i: sizes[i] for i in weights}),
         prepared_bytes,
-        log.decisions,
+        made.decisions,
         captured.assumptions,
         sum(sizes[i] for i in state),
     )
@@ -289,16 +310,16 @@ def _program(
         kind=captured.kind,
         timings=log.timings,
         stages=log.ir,
-        checker=_checker(captured, lowered, tuple(inputs), {i: fixed[i] for i in tensors}),
+        checker=_checker(made, tuple(inputs), {i: fixed[i] for i in tensors}),
         symbols=captured.names,
         held=executable.held,
     )
 
 
-def _checker(captured: Captured, lowered: Lowered, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
+def _checker(made: Finished, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
     """Keeps the IR on memrefs for `Program.check`, as bytes; it is read, and the checker loaded, when it is used."""
-    code, main, prepare, bounds = bytecode(captured.module), lowered.main, lowered.prepare, captured.constraints
-    deallocated = not captured.on_memrefs
+    code, main, prepare, bounds = made.module, made.main, made.prepare, made.captured.constraints
+    deallocated = not made.captured.on_memrefs
 
     def check(
         symbols: Mapping[str, int], inputs: Sequence[tuple[int, tuple[int, ...]]], results: Sequence[tuple[int, ...]]

@@ -19,7 +19,7 @@ FLOORS = (
     ("passes",),
     ("pipeline",),
     ("checker", "runtime", "frontends"),
-    ("api", "donating", "ordering", "budget", "budget_refusal", "trials"),
+    ("api", "keeping", "donating", "ordering", "budget", "budget_refusal", "trials"),
     ("dynamo", "dynamo_counts"),
     ("cli",),
 )

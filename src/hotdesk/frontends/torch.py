@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, cast
 
 import torch
 from torch.export import ExportedProgram
 
 from hotdesk._bindings import import_fx_graph, ir
-from hotdesk.errors import UnsupportedOpError
+from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.capture import Captured
 from hotdesk.frontends.decompositions import decomposition_table
@@ -24,8 +26,10 @@ from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, low
 from hotdesk.frontends.splats import fold_splats
 from hotdesk.frontends.torch_calling import TorchCalling
 from hotdesk.frontends.torch_dims import SizeNames, dimension_names
+from hotdesk.frontends.torch_identity import identity
 from hotdesk.frontends.torch_refusals import (
     assumed,
+    environment_of,
     guards_of,
     refusals,
     refuse_data_dependence,
@@ -38,6 +42,7 @@ from hotdesk.frontends.torch_refusals import (
 from hotdesk.frontends.torch_signature import (
     arguments_of,
     constraints_of,
+    inputs_of,
     keep_tensors_only,
     mutations,
     refuse_ties,
@@ -77,30 +82,76 @@ def capture(
         UnsupportedMutationError: the model changes a buffer that shares memory with another one, or has gaps.
         UnsupportedOpError: an op has no lowering.
     """
+    return lower(export(model, args, kwargs, dynamic_shapes=dynamic_shapes))
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What `torch.export` made of a model.
+
+    Attributes:
+        program: before anything is decomposed.
+        guards: what PyTorch had assumed about sizes by then.
+        named: given the tensors among the arguments, the symbol of each size that the user has named.
+        seconds: how long it took.
+    """
+
+    program: ExportedProgram
+    guards: tuple[Any, ...]
+    named: Callable[[Sequence[TensorSpec]], Mapping[str, str]]
+    seconds: float
+
+    def identity(self) -> str | None:
+        """What all that `lower` makes follows from, as text; None if there is no such text."""
+        try:
+            return identity(
+                self.program, self.guards, environment_of(self.program), self.named(inputs_of(self.program))
+            )
+        except HotdeskError:  # of an input without a spec, which `lower` refuses
+            return None
+
+
+def export(
+    model: torch.nn.Module | ExportedProgram,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+) -> Exported:
+    """The first half of `capture`. Raises ExportError and DataDependentShapeError."""
     start = time.perf_counter()
-    lowering_process.prepare()
-    with warnings.catch_warnings(), torch.no_grad():
-        warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)  # of torch.export's own making
+    with _quietly():
         with refusals():
             exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
         refuse_data_dependence(exported.graph)
-        after_export = time.perf_counter()
         with refusals():
             guards = guards_of(exported)
-            exported = _decomposed(exported)
+
+    def named(inputs: Sequence[TensorSpec]) -> Mapping[str, str]:
+        return dimension_names(model, args, kwargs or {}, dynamic_shapes, inputs)
+
+    return Exported(exported, tuple(guards), named, time.perf_counter() - start)
+
+
+def lower(source: Exported) -> Captured:
+    """The second half of `capture`: an exported program as linalg on tensors. Raises what `capture` does."""
+    start = time.perf_counter()
+    lowering_process.prepare()
+    with _quietly(), refusals():
+        exported = _decomposed(source.program)
     after_decompositions = time.perf_counter()
     refuse_nodes(exported.graph)
     arguments, placeholders = arguments_of(exported)
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
-    given = dimension_names(model, args, kwargs or {}, dynamic_shapes, inputs)
+    given = source.named(inputs)
     called = SizeNames(given, inputs)
-    refuse_guards(exported, len(guards), called)
+    refuse_guards(exported, len(source.guards), called)
     changes = mutations(exported)
     results, template = results_of(exported.graph, changes.values())
     state = state_of(exported)
     keep_tensors_only(exported.graph, placeholders, changes.values())
     module = lowered_graph(exported.graph)
-    _forget_trace()
+    forget_trace()
     return Captured(
         module=module,
         arguments=tuple(called.spec(a) if isinstance(a, TensorSpec) else a for a in arguments),
@@ -108,14 +159,22 @@ def capture(
         constraints={called.of(symbol): limits for symbol, limits in constraints_of(exported).items()},
         calling=TorchCalling(exported, tuple(map(called.result, template))),
         timings={
-            "export": after_export - start,
-            "decompose": after_decompositions - after_export,
+            "export": source.seconds,
+            "decompose": after_decompositions - start,
             "import": time.perf_counter() - after_decompositions,
         },
         names={name: called.of(symbol) for name, symbol in given.items()},
-        assumptions=tuple(called.size(relation) for relation in assumed(exported, guards, inputs)),
+        assumptions=tuple(called.size(relation) for relation in assumed(exported, source.guards, inputs)),
         state=state,
     )
+
+
+@contextmanager
+def _quietly() -> Generator[None]:
+    """Without gradients, and without a warning of torch.export's own making."""
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)
+        yield
 
 
 def _exported(
@@ -183,7 +242,7 @@ def _beginning(nodes: list[torch.fx.Node]) -> torch.fx.Graph:
     return graph
 
 
-def _forget_trace() -> None:
+def forget_trace() -> None:
     """Drops PyTorch's own hold on the graph it traced last, and on the ops it knows the sizes of: megabytes that would stay for
     as long as the process."""
     from torch._subclasses.fake_tensor import FakeTensorMode

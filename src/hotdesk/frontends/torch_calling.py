@@ -63,6 +63,11 @@ class TorchCalling(Calling):
         self._tuple_of_results = in_order and self._out_spec == pytree.tree_structure(tuple([0] * len(slots)))
 
     @property
+    def template(self) -> tuple[Any, ...]:
+        """Of each result its number among the tensors, a number that follows from sizes, or a constant."""
+        return self._template
+
+    @property
     def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         inputs = itertools.count()
         numbers = [next(inputs) if constant is None else -1 for constant in self._constants]

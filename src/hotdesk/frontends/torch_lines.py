@@ -9,9 +9,7 @@ from pathlib import Path
 
 import torch
 
-import hotdesk
-
-_LIBRARIES = tuple(str(Path(file).parent) + os.sep for file in (torch.__file__, hotdesk.__file__))
+_LIBRARIES = tuple(str(folder) + os.sep for folder in (Path(torch.__file__).parent, Path(__file__).parents[1]))
 
 
 def is_users(file: str) -> bool:

@@ -144,7 +144,7 @@ def refuse_data_dependence(graph: torch.fx.Graph) -> None:
 
 def guards_of(exported: ExportedProgram) -> list[Any]:
     """What PyTorch has assumed about sizes so far."""
-    environment = _environment(exported)
+    environment = environment_of(exported)
     return [] if environment is None else list(environment.guards)
 
 
@@ -153,13 +153,13 @@ def assumed(exported: ExportedProgram, guards: Sequence[Any], inputs: Sequence[T
 
     What is assumed of their strides is of no matter: calls copy what is not contiguous.
     """
-    environment = _environment(exported)
+    environment = environment_of(exported)
     sizes = {str(symbol) for spec in inputs for size in spec.shape for symbol in getattr(size, "free_symbols", ())}
     found = [environment.replace(guard.expr) for guard in guards] if environment is not None else []
     return [each for each in found if each.free_symbols and sizes.issuperset(map(str, each.free_symbols))]
 
 
-def _environment(exported: ExportedProgram) -> Any:
+def environment_of(exported: ExportedProgram) -> Any:
     """Where PyTorch keeps what it knows of sizes; None if none of them vary."""
     for node in exported.graph.nodes:
         value = node.meta.get("val")

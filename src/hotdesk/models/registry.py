@@ -25,6 +25,8 @@ GROUP = "hotdesk.models"
 Choice = Callable[[str, "OpModel | None"], "OpModel | None"]
 _CHOOSE: ContextVar[Choice | None] = ContextVar("_CHOOSE", default=None)
 _MODELS: dict[str, OpModel] = {}
+_FOREIGN: set[str] = set()
+"""The operations whose models come from other packages."""
 
 
 def register(name: str, model: OpModel) -> None:
@@ -34,6 +36,13 @@ def register(name: str, model: OpModel) -> None:
     """
     _built_in()
     _MODELS[name] = guarded(model)
+    _FOREIGN.add(name)
+
+
+def all_built_in() -> bool:
+    """Whether every model is Hotdesk's own, as long as nobody registers another."""
+    _built_in()
+    return not _FOREIGN and _CHOOSE.get() is None
 
 
 def model_of(name: str) -> OpModel | None:
@@ -81,6 +90,7 @@ def _built_in() -> None:
         for name, model in _loaded(point).items():
             if f"{name.partition('.')[0]}.*" not in own:
                 _MODELS[name] = guarded(model)
+                _FOREIGN.add(name)
     _MODELS.update(own)
 
 

@@ -207,6 +207,22 @@ def generators() -> str:
     return digest.hexdigest()
 
 
+def keeps_programs() -> bool:
+    """Whether the environment asks for whole programs to be kept, too: `HOTDESK_CACHE=code` is for those who change passes."""
+    return os.environ.get("HOTDESK_CACHE", "1") != "code"
+
+
+@cache
+def sources() -> str:
+    """A digest of all of Hotdesk's code: a program is another when any of it changes."""
+    digest = sha256()
+    package = Path(__file__).parents[1]
+    for path in sorted(package.rglob("*.py")):
+        digest.update(f"{path.relative_to(package)} ".encode())
+        digest.update(sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
 def _default() -> str | None:
     base = os.environ.get("XDG_CACHE_HOME", "")
     home = os.path.expanduser("~")

@@ -14,7 +14,7 @@ from functools import cache
 from hotdesk._bindings import ExecutionEngine, ir, make_engine, object_file, packed_entry
 from hotdesk.errors import LoweringError
 from hotdesk.ir.linking import defined_names
-from hotdesk.runtime.cache import key_of, the_cache
+from hotdesk.runtime.cache import Cache, key_of, the_cache
 from hotdesk.runtime.interruptible import interruptible
 from hotdesk.runtime.objects import ObjectCode, ObjectError, is_loadable
 
@@ -41,8 +41,23 @@ class Machine:
         `functions` are addresses of those that it declares and others define; `level` is LLVM's of optimisation. `source` is all
         that a module depends on that has yet to be made; without it the module itself says so.
         """
-        self.object, self._engine = _code(module, functions or {}, level, source)
+        self.object, self._engine, self.kept_as = _code(module, functions or {}, level, source)
         self._entries = {name: self._function(name) for name in entries}
+
+    @classmethod
+    def kept(cls, key: str, entries: Sequence[str], functions: Mapping[str, int]) -> Machine | None:
+        """The code that is in the cache as `key`, what `kept_as` of another machine was; None if it is not there any more."""
+        cache = the_cache() if is_loadable() else None
+        try:
+            code = None if cache is None else _kept(cache, key, _finder(functions))
+        except OSError:
+            return None
+        if code is None:
+            return None
+        machine = cls.__new__(cls)
+        machine.object, machine._engine, machine.kept_as = code, None, key
+        machine._entries = {name: machine._function(name) for name in entries}
+        return machine
 
     def entry(self, name: str) -> Callable[[int], None]:
         """A function of the address of packed arguments: an array with the address of each argument."""
@@ -67,35 +82,49 @@ class Machine:
 
 def _code(
     module: ir.Module | Callable[[], ir.Module], functions: Mapping[str, int], level: int, source: str | None
-) -> tuple[ObjectCode | None, ExecutionEngine | None]:
-    """The code of a module as an object in memory, or where that cannot be, as an engine."""
+) -> tuple[ObjectCode | None, ExecutionEngine | None, str | None]:
+    """The code of a module as an object in memory, or where that cannot be, as an engine; and its key in the cache, if it is
+    there."""
     kept_on_disk, key = the_cache() if is_loadable() else None, ""
-
-    def find(name: str) -> int | None:
-        return functions.get(name) or _in_process(name)
-
+    find = _finder(functions)
     if kept_on_disk is not None:
         text = source if source is not None else str(module() if callable(module) else module)
         key = key_of("code", str(level), text)
-        kept = kept_on_disk.read(key)
-        if kept is not None:
-            try:
-                return ObjectCode(kept, find), None
-            except ObjectError:
-                kept_on_disk.drop(key)
-            except OSError:  # the system does not let us: the engine may have ways of its own
-                kept_on_disk = None
+        try:
+            found = _kept(kept_on_disk, key, find)
+        except OSError:  # the system does not let us: the engine may have ways of its own
+            kept_on_disk = None
+        else:
+            if found is not None:
+                return found, None, key
     made = module() if callable(module) else module
     engine, data = interruptible(lambda: _compiled(made, functions, level))
     if data is None:
-        return None, engine
+        return None, engine, None
     try:
         loaded = ObjectCode(data, find)
     except (ObjectError, OSError):  # code as no test has seen it, or not allowed: the engine has linked it already
-        return None, engine
+        return None, engine, None
     if kept_on_disk is not None:
         kept_on_disk.write(key, data)
-    return loaded, None
+    return loaded, None, key or None
+
+
+def _finder(functions: Mapping[str, int]) -> Callable[[str], int | None]:
+    """Where functions are that code declares and does not define."""
+    return lambda name: functions.get(name) or _in_process(name)
+
+
+def _kept(cache: Cache, key: str, find: Callable[[str], int | None]) -> ObjectCode | None:
+    """The code of an entry; one that cannot be loaded goes. Raises OSError where the system loads none."""
+    data = cache.read(key)
+    if data is None:
+        return None
+    try:
+        return ObjectCode(data, find)
+    except ObjectError:
+        cache.drop(key)
+        return None
 
 
 def _compiled(module: ir.Module, functions: Mapping[str, int], level: int) -> tuple[ExecutionEngine, bytes | None]:

@@ -61,8 +61,21 @@ def compile_convolutions(processor: Processor, element: str, products: CommonCod
 
 def linked(module: ir.Module, entries: Sequence[str]) -> Machine:
     """The machine code of a module in the LLVM dialect, with the products and convolutions that its kernels call."""
-    functions = {name: _COMMON[name]().address for name in declared_names(module) if name in _COMMON}
-    return Machine(module, entries, functions)
+    return Machine(module, entries, _addresses(common_functions(module)))
+
+
+def common_functions(module: ir.Module) -> tuple[str, ...]:
+    """The products and convolutions that the kernels of a module call."""
+    return tuple(name for name in declared_names(module) if name in _COMMON)
+
+
+def linked_again(key: str, entries: Sequence[str], common: Sequence[str]) -> Machine | None:
+    """The same machine code from the cache, where it is `key`; None if it is not there any more."""
+    return Machine.kept(key, entries, _addresses(common))
+
+
+def _addresses(names: Sequence[str]) -> dict[str, int]:
+    return {name: _COMMON[name]().address for name in names}
 
 
 @cache
