@@ -207,3 +207,24 @@ def test_damaged_entries_are_made_again(folder: Path, damage: str, monkeypatch: 
 def test_only_code_is_kept_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTDESK_CACHE", "code")
     assert not any(_is_from_cache(compile_model(_net(), (X,))) for _ in range(2))
+
+
+class _Counting(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        count = self.get_buffer("count")
+        count.add_(1)
+        return x + count
+
+
+def test_models_that_change_are_compiled_each_time() -> None:
+    for _ in range(2):
+        model = _Counting()
+        program = compile_model(model, (X,))
+        assert not _is_from_cache(program)
+        program(X)
+        assert torch.equal(program(X), X + 2)
+        assert model.get_buffer("count") == 2
