@@ -41,8 +41,8 @@ def written_arguments(function: ir.Operation) -> frozenset[int]:
     """The numbers of the arguments that a function may write: by any op but those that are known to write another memref."""
     program = read_buffers(function)
     origins = Origins(program)
-    block = entry_block(function)
-    numbers = {buffer.number: buffer.position for buffer in program.buffers if buffer.value in list(block.arguments)}
+    arguments = set(entry_block(function).arguments)
+    numbers = {buffer.number: buffer.position for buffer in program.buffers if buffer.value in arguments}
     found: set[int] = set()
     for op in program.ops:
         if op.name in _HANDS_ON or op.control:

@@ -136,17 +136,23 @@ def _inside(offset: Size, size: Size, stride: Size, whole: Size) -> Iterator[tup
     """`size` elements from `offset` on, `stride` apart, lie within `whole`."""
     yield _least(offset, 0)
     yield _least(stride, 0)
+    if all(isinstance(each, int) for each in (offset, size, stride, whole)):
+        fits = size == 0 or offset + (size - 1) * stride < whole
+        yield sympy.true if fits else sympy.false, "a place inside of its operand"
+        return
     last = _algebra.Lt(expand(offset + (size - 1) * stride), whole)
     yield (last if size == 1 else _algebra.Or(last, _algebra.Eq(size, 0))), "a place inside of its operand"
 
 
 def _equal(a: Size, b: Size) -> tuple[Any, str]:
+    if isinstance(a, int) and isinstance(b, int):
+        return sympy.true if a == b else sympy.false, "sizes that are one"
     return _algebra.Eq(expand(a), expand(b)), "sizes that are one"
 
 
 def _least(size: Size, least: int) -> tuple[Any, str]:
     """A size or an offset that is not negative; symbols never are."""
-    if isinstance(size, sympy.Symbol):
+    if isinstance(size, sympy.Symbol) or (isinstance(size, int) and size >= least):
         return sympy.true, ""
     return _algebra.Ge(size, least), f"no size below {least}"
 
