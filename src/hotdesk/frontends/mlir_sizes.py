@@ -137,7 +137,8 @@ def _inside(offset: Size, size: Size, stride: Size, whole: Size) -> Iterator[tup
     yield _least(offset, 0)
     yield _least(stride, 0)
     if all(isinstance(each, int) for each in (offset, size, stride, whole)):
-        fits = size == 0 or offset + (size - 1) * stride < whole
+        start, count, step, room = (cast(int, each) for each in (offset, size, stride, whole))
+        fits = count == 0 or start + (count - 1) * step < room
         yield sympy.true if fits else sympy.false, "a place inside of its operand"
         return
     last = _algebra.Lt(expand(offset + (size - 1) * stride), whole)
