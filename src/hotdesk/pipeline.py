@@ -201,7 +201,7 @@ def lower(module: ir.Module, log: Log) -> Lowered:
             share_parts(library.module)
             _keep_out_of_line(library.module)
             for function in (main, prepare):
-                if function is not None:
+                if function is not None and function.text:
                     define(library.module, function.text)
             define(library.module, _kernel_addresses(main))
             define_support(library.module)

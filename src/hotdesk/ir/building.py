@@ -79,6 +79,15 @@ def fill(scalar: ir.Value, destination: ir.Value, before: ir.Operation) -> ir.Va
 def elementwise_copy(
     inputs: Sequence[ir.Value], destination: ir.Value, scalar: ir.Value | None, rank: int, before: ir.Operation
 ) -> ir.Value:
+    """What `elementwise` makes: its result, or the memref that it writes."""
+    op = elementwise(inputs, destination, scalar, rank, before)
+    return op.results[0] if len(op.results) else destination
+
+
+def elementwise(
+    inputs: Sequence[ir.Value], destination: ir.Value, scalar: ir.Value | None, rank: int, before: ir.Operation
+) -> ir.Operation:
+    """A `linalg.generic` that gives each element of a destination that of the first input, or a scalar."""
     identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
     element = cast(Any, destination.type).element_type
     attributes: dict[str, ir.Attribute] = {
@@ -93,7 +102,7 @@ def elementwise_copy(
     block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * len(types))
     with ir.InsertionPoint(block), before.location:
         ir.Operation.create("linalg.yield", operands=[scalar if scalar is not None else block.arguments[0]])
-    return op.results[0] if on_tensors else destination
+    return op
 
 
 def integers(values: Sequence[int]) -> ir.Attribute:

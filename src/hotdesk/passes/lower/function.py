@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,7 +13,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
-from hotdesk.analysis.memrefs.buffers import find_buffers
+from hotdesk.analysis.memrefs.buffers import find_buffers, is_straight, numbered
 from hotdesk.analysis.memrefs.memref_views import VIEWS
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
@@ -24,6 +24,7 @@ from hotdesk.ir.types import element_bytes
 from hotdesk.ir.walking import defining_op, symbol_name, top_level_ops
 from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
+from hotdesk.passes.lower.control_flow import NAMED, lower_control_flow
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
@@ -118,43 +119,58 @@ class _Lowering:
         self._checks: list[SizeCheck] = []
 
     def run(self) -> LoweredFunction:
+        sources = [Source(op.name, python_line(op.location)) for op in numbered(self._function)]
+        constants, given = self._constants(), callers_memory(self._function)
+        results, donated, state = (
+            tuple(self._table[each] for each in found) for found in (given.results, given.donated, given.state)
+        )
+        buffers = tuple(Base(b.kind, b.lower, b.upper, b.bytes) for b in self._buffers)
+        numbers = NumberTable()
         calls: list[KernelCall] = []
-        sources: list[Source] = []
-        for op in top_level_ops(self._function):
-            source = Source(op.name, python_line(op.location))
-            sources.append(source)
+        text = ""
+        if not is_straight(self._function, self._sizes):
+            clone = cast(Any, self._function).clone(ir.InsertionPoint(self._function)).operation
+            lower_control_flow(clone, find_buffers(clone), self._library, self._entry, numbers)
+            clone.erase()
+        else:
+            calls = self._calls(sources)
+            text = entry_text(self._entry, calls, numbers)
+        self._refuse_opaque(numbers.sizes)
+        return LoweredFunction(
+            self._entry,
+            text,
+            buffers,
+            constants,
+            tuple(numbers.sizes),
+            tuple(self._checks),
+            tuple(sources),
+            tuple(calls),
+            results,
+            donated,
+            state,
+        )
+
+    def _calls(self, sources: Sequence[Source]) -> list[KernelCall]:
+        calls: list[KernelCall] = []
+        for op, source in zip(top_level_ops(self._function), sources, strict=True):
             if op.name == "cf.assert":
                 self._check_sizes(op, source)
             elif not self._is_silent(op):
                 call = self._call(op, source)
                 if call is not None:
                     calls.append(call)
-        numbers = NumberTable()
-        text = entry_text(self._entry, calls, numbers)
-        self._refuse_opaque(numbers.sizes)
-        given = callers_memory(self._function)
-        return LoweredFunction(
-            self._entry,
-            text,
-            tuple(Base(b.kind, b.lower, b.upper, b.bytes) for b in self._buffers),
-            self._constants(),
-            tuple(numbers.sizes),
-            tuple(self._checks),
-            tuple(sources),
-            tuple(calls),
-            tuple(self._table[argument] for argument in given.results),
-            tuple(self._table[argument] for argument in given.donated),
-            tuple(self._table[argument] for argument in given.state),
-        )
+        return calls
 
     def _is_silent(self, op: ir.Operation) -> bool:
         return op.name in _NO_CODE or op.name.split(".")[0] in ("affine", "arith", "math")
 
     def _call(self, op: ir.Operation, source: Source) -> KernelCall | None:
-        if op.name in ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention"):
+        if op.name in NAMED:
             return self._named(op, source)
         if op.name.startswith(("linalg.", "tm_tensor.")):
             name, kernel = self._library.from_op(op, self._places, self._sizes)
+            if kernel.passed:
+                raise LoweringError(f"op `{op.name}` has no kernel", got="a scalar argument", where=str(source))
             pointers = tuple(self._pointer(self._places.of(v)) for v in kernel.memrefs)
             status = (Pointer(self._status, 0),) if kernel.needs_status else ()
             return KernelCall(name, pointers, tuple(kernel.scalars), status, source, work_of(op, self._places))

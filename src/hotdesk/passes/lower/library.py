@@ -59,7 +59,7 @@ class KernelLibrary:
 
     def from_op(self, op: ir.Operation, places: Places, sizes: SymbolicSizes) -> tuple[str, LoopKernel]:
         """The name of the loop kernel of a structured op, and what its call passes."""
-        kernel = build_loop_kernel(op, self.module, places, sizes, self._assertion_code)
+        kernel = build_loop_kernel(op, self.module, places, sizes, self.assertion_code)
         text = kernel.function.get_asm(use_local_scope=True)
         if text in self._names:
             kernel.function.erase()
@@ -72,7 +72,7 @@ class KernelLibrary:
         self._names[text] = f"kernel_{len(self._names)}"
         return self._names[text]
 
-    def _assertion_code(self, op: ir.Operation) -> int:
+    def assertion_code(self, op: ir.Operation) -> int:
         """A code for a `cf.assert`: one for each pair of message and Python line."""
         message = cast(Any, op.attributes["msg"]).value
         source = Source(op.name, python_line(op.location))

@@ -4,7 +4,8 @@
                                                  %A = reinterpret_cast %a …; %B = …; linalg.generic ins(%A, %B) outs(%B) }
 
 1. Each memref the op touches is one pointer argument, however often it is an operand.
-2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments.
+2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments, and so does what
+   control flow makes.
 3. `cf.assert` in a region becomes a store of its code to the status word; loads after it are guarded, so a failed assertion
    neither ends the process nor reads out of bounds.
 4. Sums over reduced dims may be reassociated, which lets them be vectorised.
@@ -35,11 +36,12 @@ _SCALAR_DIALECTS = ("affine", "arith", "math", "memref")
 
 @dataclass(slots=True)
 class LoopKernel:
-    """A kernel under construction and what its call passes: memrefs, then sizes, then the status word if it has checks."""
+    """A kernel under construction and what its call passes: memrefs, sizes, scalars, and the status word if it has checks."""
 
     function: ir.Operation
     memrefs: list[ir.Value] = field(default_factory=list[ir.Value])
     scalars: list[Size] = field(default_factory=list[Size])
+    passed: list[ir.Value] = field(default_factory=list[ir.Value])
     needs_status: bool = False
 
 
@@ -57,10 +59,12 @@ def build_loop_kernel(
     memrefs = _memrefs(op)
     resolved = [places.of(value) for value in memrefs]
     index_captures = _index_captures(op, sizes)
+    passed = _not_computed(op)
     has_checks = any(nested.name == "cf.assert" for nested in nested_ops(op))
     scalars = [size for place in resolved for size in place.unknowns()]
-    function, block = _function(module, op, resolved, len(index_captures), has_checks, _written(op))
-    kernel = LoopKernel(function, memrefs, [*scalars, *(sizes.value(v) for v in index_captures)], has_checks)
+    types = [*([ir.IndexType.get()] * (len(scalars) + len(index_captures))), *(value.type for value in passed)]
+    function, block = _function(module, op, resolved, types, has_checks, _written(op))
+    kernel = LoopKernel(function, memrefs, [*scalars, *(sizes.value(v) for v in index_captures)], passed, has_checks)
     arguments = list(block.arguments)
     point = ir.InsertionPoint(block)
     mapping: dict[ir.Value, ir.Value] = {}
@@ -70,6 +74,7 @@ def build_loop_kernel(
             mapping[value] = _seen(pointer, place.view(), rest, point)
         for value in index_captures:
             mapping[value] = _as_type(next(rest), value.type, point)
+        mapping.update((value, next(rest)) for value in passed)
         clone = _clone(op, mapping, point)
         if has_checks:
             replace_checks(clone, arguments[-1], assertion_code)
@@ -125,6 +130,24 @@ def _index_captures(op: ir.Operation, sizes: SymbolicSizes) -> list[ir.Value]:
     return list(captures)
 
 
+def _not_computed(op: ir.Operation) -> list[ir.Value]:
+    """The scalars behind the captured ones that a kernel cannot compute: arguments of blocks, and results of control flow."""
+    found: dict[ir.Value, None] = {}
+    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    seen: set[ir.Value] = set()
+    while pending:
+        value = pending.pop(0)
+        if value in seen or is_memref(value.type) or _is_index(value):
+            continue
+        seen.add(value)
+        producer = defining_op(value)
+        if producer is None or producer.name.partition(".")[0] not in _SCALAR_DIALECTS:
+            found[value] = None
+        else:
+            pending.extend(producer.operands)
+    return list(found)
+
+
 def _written(op: ir.Operation) -> set[ir.Value]:
     from hotdesk.ir.walking import segment_sizes
 
@@ -147,16 +170,15 @@ def _function(
     module: ir.Module,
     op: ir.Operation,
     resolved: list[Place],
-    extra_indices: int,
+    scalars: Sequence[ir.Type],
     has_checks: bool,
     written: set[ir.Value],
 ) -> tuple[ir.Operation, ir.Block]:
     memrefs = _memrefs(op)
     alone = disjoint(resolved, [value in written for value in memrefs])
     pointers: list[ir.Type] = [ir.MemRefType.get([], cast(Any, value.type).element_type) for value in memrefs]
-    indices = sum(len(place.unknowns()) for place in resolved) + extra_indices
     takes = [Formal(kind).stating(no_alias=each) for kind, each in zip(pointers, alone, strict=True)]
-    takes += formals([ir.IndexType.get()] * indices)
+    takes += formals(scalars)
     if has_checks:
         takes.append(Formal(ir.MemRefType.get([], ir.IntegerType.get_signless(32))).stating(no_alias=True))
     return new_function("KERNEL", FunctionSignature(tuple(takes), ()), ir.InsertionPoint(module.body), op.location)

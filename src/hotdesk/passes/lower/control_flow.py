@@ -1,0 +1,385 @@
+"""A function with control flow as machine code: its loops, branches and scalars as they are, around calls of kernels.
+
+    scf.for %i … {                                  scf.for %i … {
+      %v = memref.subview %a[%i] …           ->       %v = memref.subview %A[%i] …
+      linalg.generic ins(%v) outs(%b) … }             call @kernel_3(address of %v, address of %B, strides of %v) }
+
+1. Arguments, planned allocations and globals become memrefs at the addresses of the pointer table; so plans and frames are those
+   of functions without control flow (`entry`). Deallocations of what is planned are no code.
+2. Other allocations come from the heap and go back to it where deallocation says.
+3. Every op on memory that has a kernel becomes a call of it. Sizes and strides that its operands' types leave open, and scalars,
+   are passed as they are at that point.
+4. A failed `cf.assert` stores its code in the status word and leaves the function.
+
+MLIR's own conversions take the rest to LLVM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.buffers import BufferUse, numbered
+from hotdesk.analysis.memrefs.memref_views import VIEWS, view_source
+from hotdesk.errors import LoweringError
+from hotdesk.ir.building import create, elementwise, index_constant
+from hotdesk.ir.context import run_mlir_passes
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import FunctionSignature, formals, new_function
+from hotdesk.ir.sizes import Size
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
+from hotdesk.ir.walking import constant_of, defining_op, entry_block
+from hotdesk.passes.lower.entry import NumberTable
+from hotdesk.passes.lower.library import KernelLibrary
+from hotdesk.passes.lower.named import named_kernel
+from hotdesk.passes.lower.views import Place
+
+NAMED = ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention")
+"""The ops that have kernels of their own."""
+
+_SOMEWHERE = None
+"""The base of a memref of which it is not known in which memory it lies."""
+
+
+def lower_control_flow(
+    function: ir.Operation, buffers: Sequence[BufferUse], library: KernelLibrary, entry: str, numbers: NumberTable
+) -> None:
+    """Makes the entry function of a function in the library's module; the function itself is used up.
+
+    Args:
+        function: on memrefs; its results are arguments.
+        buffers: its bases, in the order of the pointer table; the status word comes after them.
+        entry: the name of the entry function.
+        numbers: gets the sizes of arguments that are known when the function is called.
+
+    Raises:
+        LoweringError: an op has no kernel.
+    """
+    _ControlFlow(function, buffers, library, entry, numbers).run()
+
+
+class _ControlFlow:
+    def __init__(
+        self,
+        function: ir.Operation,
+        buffers: Sequence[BufferUse],
+        library: KernelLibrary,
+        entry: str,
+        numbers: NumberTable,
+    ) -> None:
+        self._function = function
+        self._buffers = buffers
+        self._library = library
+        self._entry = entry
+        self._numbers = numbers
+        self._sizes = SymbolicSizes(function)
+        self._declared: dict[str, str] = {}
+
+    def run(self) -> None:
+        ops = numbered(self._function)
+        shapes = {i: self._sizes.shape(b.base) for i, b in enumerate(self._buffers) if b.kind == "argument"}
+        module, block = self._moved()
+        self._pointers, self._table_of_numbers = block.arguments
+        first = block.operations[0].operation
+        self._status = self._at_entry(len(self._buffers), ir.IntegerType.get_signless(32), first)
+        for op in ops:
+            with op.location:
+                self._lower(op)
+        for place, buffer in enumerate(self._buffers):
+            if buffer.kind == "argument":
+                buffer.base.replace_all_uses_with(self._argument(place, buffer.base, shapes[place], first))
+            elif buffer.kind in ("alloc", "global"):
+                self._place(place, cast(ir.Operation, defining_op(buffer.base)))
+        self._leave(module, block)
+
+    def _moved(self) -> tuple[ir.Module, ir.Block]:
+        """The function's blocks in a function of tables, in a module of its own."""
+        module = ir.Module.create()
+        i64 = ir.IntegerType.get_signless(64)
+        table = ir.MemRefType.get([1 << 32], i64)
+        takes = FunctionSignature(formals([table, table]), ())
+        new, block = new_function(self._entry, takes, ir.InsertionPoint(module.body), self._function.location)
+        self._old = entry_block(self._function)
+        for op in list(self._old.operations):
+            block.append(op)
+        for other in list(self._function.regions[0].blocks)[1:]:
+            other.append_to(new.regions[0])
+        return module, block
+
+    # Memory
+
+    def _at_entry(self, place: int, element: ir.Type, before: ir.Operation) -> ir.Value:
+        """What a place of the pointer table points at."""
+        return _memref_at(_loaded(self._pointers, place, before), element, before)
+
+    def _argument(self, place: int, argument: ir.Value, shape: Sequence[Size], before: ir.Operation) -> ir.Value:
+        pointer = self._at_entry(place, cast(Any, argument.type).element_type, before)
+        sizes: list[ir.Value] = []
+        for size in shape:
+            if not isinstance(size, int):
+                number = _loaded(self._table_of_numbers, self._numbers.index(size), before)
+                sizes.append(create("arith.index_cast", [number], [ir.IndexType.get()], before=before).results[0])
+        return _shown(pointer, argument.type, sizes, before)
+
+    def _place(self, place: int, op: ir.Operation) -> None:
+        """Puts what an op allocates, or a global, in its place."""
+        base = op.results[0]
+        for view in _views_of(base):
+            for use in list(view.uses):
+                user = cast(Any, use.owner).operation
+                if user.name == "memref.dealloc":
+                    user.erase()
+        pointer = self._at_entry(place, cast(Any, base.type).element_type, op)
+        base.replace_all_uses_with(_shown(pointer, base.type, list(op.operands), op))
+        op.erase()
+
+    # Ops
+
+    def _lower(self, op: ir.Operation) -> None:
+        if op.name == "func.return":
+            self._return(op)
+        elif op.name == "memref.copy":
+            rank = len(shape_of(op.operands[0].type))
+            self._call(elementwise([op.operands[0]], op.operands[1], None, rank, op))
+            op.erase()
+        elif op.name in NAMED or op.name.startswith(("linalg.", "tm_tensor.")):
+            self._call(op)
+        elif op.name.partition(".")[0] not in (
+            "scf",
+            "cf",
+            "arith",
+            "math",
+            "memref",
+            "affine",
+            "index",
+            "ub",
+            "complex",
+        ):
+            where = python_line(op.location) or None
+            raise LoweringError(
+                f"op `{op.name}` has no kernel", expected="linalg, hotdesk, memref, scf, cf or arith ops",
+                got=op.name, where=where,
+            )  # fmt: skip
+
+    def _return(self, op: ir.Operation) -> None:
+        if len(op.operands):
+            raise LoweringError("results", expected="arguments in their place", got=f"{len(op.operands)} returned")
+
+    def _call(self, op: ir.Operation) -> None:
+        places = _Places(op)
+        status = False
+        try:
+            if op.name in NAMED:
+                values = list(op.operands)
+                main = values[:3] if op.name in ("hotdesk.contract", "hotdesk.conv") else values
+                seen = [places.of(value) for value in main]
+                name = self._library.from_text(named_kernel(op, seen))
+                scalars, last = [size for place in seen for size in place.unknowns()], values[len(main) :]
+                passed: list[ir.Value] = []
+            else:
+                name, kernel = self._library.from_op(op, cast(Any, places), cast(Any, places))
+                main, scalars, last, status = kernel.memrefs, kernel.scalars, [], kernel.needs_status
+                passed = kernel.passed
+        except ValueError as error:
+            where = python_line(op.location) or None
+            raise LoweringError(f"op `{op.name}` has no kernel", got=str(error), where=where) from error
+        operands = [_pointer(value, op) for value in main]
+        operands += [places.number(size, op) for size in scalars]
+        operands += [*passed, *(_pointer(value, op) for value in last)]
+        operands += [self._status] if status else []
+        self._declared.setdefault(name, ", ".join(str(value.type) for value in operands))
+        create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name)}, before=op)
+        op.erase()
+
+    # Leaving
+
+    def _leave(self, module: ir.Module, block: ir.Block) -> None:
+        """Hands the function to the library: without structured control flow and assertions."""
+        declared = "\n".join(f"func.func private @{name}({types})" for name, types in self._declared.items())
+        declarations = ir.Module.parse(declared)
+        for op in list(declarations.body.operations):
+            module.body.append(op)
+        run_mlir_passes(module, "func.func(scf-forall-to-for),lower-affine,convert-scf-to-cf")
+        function = next(op.operation for op in module.body.operations if len(op.operation.regions[0].blocks))
+        status = self._status_of(function)
+        for each in list(function.regions[0].blocks):
+            self._settle_assertions(function, each, status)
+        function.detach_from_parent()
+        self._library.module.body.append(function)
+
+    def _status_of(self, function: ir.Operation) -> ir.Value:
+        table = entry_block(function).arguments[0]
+        first = entry_block(function).operations[0].operation
+        return _memref_at(_loaded(table, len(self._buffers), first), ir.IntegerType.get_signless(32), first)
+
+    def _settle_assertions(self, function: ir.Operation, block: ir.Block, status: ir.Value) -> None:
+        """Leaves the function where an assertion of a block fails."""
+        ops = [op.operation for op in block.operations]
+        end = len(ops)
+        for position in reversed([i for i, op in enumerate(ops) if op.name == "cf.assert"]):
+            check, rest = ops[position], block.create_after()
+            for op in ops[position + 1 : end]:
+                rest.append(op)
+            end = position
+            failed = self._failing(function, check, status)
+            segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0])}
+            create("cf.cond_br", list(check.operands), [], segments, before=check, successors=[rest, failed])
+            check.erase()
+
+    def _failing(self, function: ir.Operation, check: ir.Operation, status: ir.Value) -> ir.Block:
+        """A block that stores the code of an assertion and returns."""
+        block = function.regions[0].blocks.append()
+        with ir.InsertionPoint(block), check.location:
+            i32 = ir.IntegerType.get_signless(32)
+            value: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(i32, self._library.assertion_code(check))}
+            number = ir.Operation.create("arith.constant", results=[i32], attributes=value).results[0]
+            ir.Operation.create("memref.store", operands=[number, status])
+            ir.Operation.create("func.return")
+        return block
+
+
+class _Source(NamedTuple):
+    """Where a number that is passed to a kernel comes from: a value, or a result of a memref's metadata."""
+
+    value: ir.Value
+    result: int | None = None
+
+
+class _Places:
+    """What the kernel of one op sees of its operands: numbers where types say them, symbols for what the call passes.
+
+    Serves `build_loop_kernel` as places and as sizes.
+    """
+
+    def __init__(self, op: ir.Operation) -> None:
+        self._sources: dict[Any, _Source] = {}
+        self._known: dict[ir.Value, Place] = {}
+        bases = [_base(value) for value in op.operands if is_memref(value.type)]
+        self._apart = all(base is not None for base in bases)
+
+    def of(self, value: ir.Value) -> Place:
+        """The place of a memref."""
+        if value not in self._known:
+            shape = shape_of(value.type)
+            strides, _ = layout_of(value.type)
+            if not strides and shape:
+                strides = row_major(shape)
+            sizes = tuple(self._symbol(value, 2 + i) if n is None else n for i, n in enumerate(shape))
+            steps = tuple(self._symbol(value, 2 + len(shape) + i) if n is None else n for i, n in enumerate(strides))
+            base = cast(ir.Value, _base(value) if self._apart else _SOMEWHERE)
+            self._known[value] = Place(base, 0, sizes, steps, element_of(value.type))
+        return self._known[value]
+
+    def value(self, value: ir.Value) -> Size:
+        """A number that the op captures."""
+        known = constant_of(value)
+        if isinstance(known, int):
+            return known
+        return self._named(_Source(value))
+
+    def number(self, size: Size, before: ir.Operation) -> ir.Value:
+        """The value behind a number or symbol, in front of an op."""
+        if isinstance(size, int):
+            return index_constant(size, before)
+        value, result = self._sources[size]
+        return value if result is None else _metadata(value, before).results[result]
+
+    def _symbol(self, memref: ir.Value, result: int) -> Size:
+        return self._named(_Source(memref, result))
+
+    def _named(self, source: _Source) -> Size:
+        symbol = sympy.Symbol(f"passed{len(self._sources)}")
+        self._sources[symbol] = source
+        return cast(Size, symbol)
+
+
+def _base(value: ir.Value) -> ir.Value | None:
+    """The allocation, argument or global that a memref leads back to; None where control flow chooses one."""
+    op = defining_op(value)
+    while op is not None and op.name in VIEWS:
+        value = op.operands[view_source(op.name, int(cast(Any, value).result_number)) or 0]
+        op = defining_op(value)
+    if op is not None:
+        return value if op.name in ("memref.alloc", "memref.get_global") else None
+    owner = cast(ir.Block, value.owner)
+    return value if owner.owner.operation.name == "func.func" and owner == owner.region.blocks[0] else None
+
+
+def _views_of(base: ir.Value) -> list[ir.Value]:
+    """A memref and all that show it."""
+    found = [base]
+    for value in found:
+        for use in value.uses:
+            user = cast(Any, use.owner).operation
+            if user.name in VIEWS:
+                found.extend(user.results)
+    return found
+
+
+def _loaded(table: ir.Value, place: int, before: ir.Operation) -> ir.Value:
+    """An entry of a table, an `i64`."""
+    i64 = ir.IntegerType.get_signless(64)
+    return create("memref.load", [table, index_constant(place, before)], [i64], before=before).results[0]
+
+
+def _memref_at(address: ir.Value, element: ir.Type, before: ir.Operation) -> ir.Value:
+    """An element in memory at an address, an `i64`."""
+    pointer, struct = ir.Type.parse("!llvm.ptr"), ir.Type.parse("!llvm.struct<(ptr, ptr, i64)>")
+    i64 = ir.IntegerType.get_signless(64)
+    at = create("llvm.inttoptr", [address], [pointer], before=before).results[0]
+    zero = create("llvm.mlir.constant", [], [i64], {"value": ir.IntegerAttr.get(i64, 0)}, before=before).results[0]
+    descriptor = create("llvm.mlir.poison", [], [struct], before=before).results[0]
+    for position, value in enumerate((at, at, zero)):
+        where = {"position": ir.DenseI64ArrayAttr.get([position])}
+        descriptor = create("llvm.insertvalue", [descriptor, value], [struct], where, before=before).results[0]
+    result = ir.MemRefType.get([], element)
+    return create("builtin.unrealized_conversion_cast", [descriptor], [result], before=before).results[0]
+
+
+def _shown(pointer: ir.Value, kind: ir.Type, sizes: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
+    """A memref of a type, its rows one after the other, at an element in memory; `sizes` are the dynamic ones."""
+    shape = shape_of(kind)
+    if cast(Any, kind).affine_map != ir.AffineMap.get_identity(len(shape)):
+        raise LoweringError("a memref", expected="rows one after the other", got=str(kind))
+    static = row_major(shape)
+    known = iter(sizes)
+    values = [next(known) if size is None else index_constant(size, before) for size in shape]
+    steps: list[ir.Value] = []
+    index = ir.IndexType.get()
+    step = index_constant(1, before)
+    for dim in range(len(shape) - 1, -1, -1):
+        if static[dim] is None:
+            steps.insert(0, step)
+        step = create("arith.muli", [step, values[dim]], [index], before=before).results[0]
+    attributes = {
+        "static_offsets": ir.DenseI64ArrayAttr.get([0]),
+        "static_sizes": ir.DenseI64ArrayAttr.get(static_entries(shape)),
+        "static_strides": ir.DenseI64ArrayAttr.get(static_entries(static)),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(sizes), len(steps)]),
+    }
+    return create("memref.reinterpret_cast", [pointer, *sizes, *steps], [kind], attributes, before=before).results[0]
+
+
+def _metadata(memref: ir.Value, before: ir.Operation) -> ir.Operation:
+    """Its base, offset, sizes and strides."""
+    rank, index = len(shape_of(memref.type)), ir.IndexType.get()
+    base = ir.MemRefType.get([], cast(Any, memref.type).element_type)
+    return create("memref.extract_strided_metadata", [memref], [base, *[index] * (1 + 2 * rank)], before=before)
+
+
+def _pointer(memref: ir.Value, before: ir.Operation) -> ir.Value:
+    """The first element of a memref, as a kernel takes it."""
+    index, i64 = ir.IndexType.get(), ir.IntegerType.get_signless(64)
+    metadata = _metadata(memref, before)
+    start = create(
+        "memref.extract_aligned_pointer_as_index", [metadata.results[0]], [index], before=before
+    ).results[0]  # fmt: skip
+    size = index_constant(element_bytes(element_of(memref.type)), before)
+    offset = create("arith.muli", [metadata.results[1], size], [index], before=before).results[0]
+    address = create("arith.addi", [start, offset], [index], before=before).results[0]
+    number = create("arith.index_cast", [address], [i64], before=before).results[0]
+    return _memref_at(number, cast(Any, memref.type).element_type, before)
