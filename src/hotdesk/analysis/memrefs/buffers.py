@@ -96,7 +96,9 @@ def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
     if len(function.regions[0].blocks) != 1:
         return False
     for op in top_level_ops(function):
-        if _is_flow(op) or op.name in _CODE:
+        if _is_flow(op) or op.name in _CODE or op.name.startswith("vector."):
+            return False
+        if op.name == "arith.select" and is_memref(op.results[0].type):
             return False
         if any(isinstance(result.type, ir.IndexType) and is_opaque(sizes.value(result)) for result in op.results):
             return False
@@ -176,7 +178,7 @@ def _lifetime(alloc: ir.Operation, number: dict[ir.Operation, int]) -> tuple[int
             if user.name in VIEWS:
                 pending.extend(user.results)
             above = _of_block(user, block)
-            if user.name == "memref.dealloc" and above == user:
+            if user.name == "memref.dealloc" and above is not None and above == user:
                 freed = number[user]
             elif user.name not in _NOT_A_USE and above is not None:
                 first = min(first, number[above])

@@ -32,7 +32,7 @@ from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
-from hotdesk.ir.walking import constant_of, defining_op, entry_block
+from hotdesk.ir.walking import captured_operands, constant_of, defining_op, entry_block
 from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
@@ -41,8 +41,8 @@ from hotdesk.passes.lower.views import Place
 NAMED = ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention")
 """The ops that have kernels of their own."""
 
-_SOMEWHERE = None
-"""The base of a memref of which it is not known in which memory it lies."""
+_CODE = ("scf", "cf", "arith", "math", "memref", "affine", "index", "ub", "vector", "complex")
+"""The dialects that MLIR takes to LLVM as they are."""
 
 
 def lower_control_flow(
@@ -84,7 +84,10 @@ class _ControlFlow:
         shapes = {i: self._sizes.shape(b.base) for i, b in enumerate(self._buffers) if b.kind == "argument"}
         module, block = self._moved()
         self._pointers, self._table_of_numbers = block.arguments
-        first = block.operations[0].operation
+        begin = index_constant(
+            0, block.operations[0].operation
+        )  # an op that stays: what comes in first goes in front of it
+        first = cast(ir.Operation, defining_op(begin))
         self._status = self._at_entry(len(self._buffers), ir.IntegerType.get_signless(32), first)
         for op in ops:
             with op.location:
@@ -118,9 +121,12 @@ class _ControlFlow:
 
     def _argument(self, place: int, argument: ir.Value, shape: Sequence[Size], before: ir.Operation) -> ir.Value:
         pointer = self._at_entry(place, cast(Any, argument.type).element_type, before)
+        open_sizes = [size for size, known in zip(shape, shape_of(argument.type), strict=True) if known is None]
         sizes: list[ir.Value] = []
-        for size in shape:
-            if not isinstance(size, int):
+        for size in open_sizes:
+            if isinstance(size, int):
+                sizes.append(index_constant(size, before))
+            else:
                 number = _loaded(self._table_of_numbers, self._numbers.index(size), before)
                 sizes.append(create("arith.index_cast", [number], [ir.IndexType.get()], before=before).results[0])
         return _shown(pointer, argument.type, sizes, before)
@@ -148,22 +154,10 @@ class _ControlFlow:
             op.erase()
         elif op.name in NAMED or op.name.startswith(("linalg.", "tm_tensor.")):
             self._call(op)
-        elif op.name.partition(".")[0] not in (
-            "scf",
-            "cf",
-            "arith",
-            "math",
-            "memref",
-            "affine",
-            "index",
-            "ub",
-            "complex",
-        ):
+        elif op.name.partition(".")[0] not in _CODE:
+            wanted = "a call of a function that does not call itself" if op.name == "func.call" else ", ".join(_CODE)
             where = python_line(op.location) or None
-            raise LoweringError(
-                f"op `{op.name}` has no kernel", expected="linalg, hotdesk, memref, scf, cf or arith ops",
-                got=op.name, where=where,
-            )  # fmt: skip
+            raise LoweringError(f"op `{op.name}` has no kernel", expected=wanted, got=op.name, where=where)
 
     def _return(self, op: ir.Operation) -> None:
         if len(op.operands):
@@ -181,7 +175,7 @@ class _ControlFlow:
                 scalars, last = [size for place in seen for size in place.unknowns()], values[len(main) :]
                 passed: list[ir.Value] = []
             else:
-                name, kernel = self._library.from_op(op, cast(Any, places), cast(Any, places))
+                name, kernel = self._library.from_op(op, cast(Any, places), cast(Any, places), computes=False)
                 main, scalars, last, status = kernel.memrefs, kernel.scalars, [], kernel.needs_status
                 passed = kernel.passed
         except ValueError as error:
@@ -203,7 +197,7 @@ class _ControlFlow:
         declarations = ir.Module.parse(declared)
         for op in list(declarations.body.operations):
             module.body.append(op)
-        run_mlir_passes(module, "func.func(scf-forall-to-for),lower-affine,convert-scf-to-cf")
+        run_mlir_passes(module, "func.func(scf-forall-to-for,convert-vector-to-scf),lower-affine,convert-scf-to-cf")
         function = next(op.operation for op in module.body.operations if len(op.operation.regions[0].blocks))
         status = self._status_of(function)
         for each in list(function.regions[0].blocks):
@@ -258,8 +252,11 @@ class _Places:
     def __init__(self, op: ir.Operation) -> None:
         self._sources: dict[Any, _Source] = {}
         self._known: dict[ir.Value, Place] = {}
-        bases = [_base(value) for value in op.operands if is_memref(value.type)]
-        self._apart = all(base is not None for base in bases)
+        touched = [*op.operands, *(value for _, _, value in captured_operands(op))]
+        memrefs = [value for value in touched if is_memref(value.type)]
+        found = {value: _base(value) for value in memrefs}
+        known = {value: base for value, base in found.items() if base is not None}
+        self._bases = known if len(known) == len(found) else dict.fromkeys(memrefs, memrefs[0])  # maybe all in one
 
     def of(self, value: ir.Value) -> Place:
         """The place of a memref."""
@@ -270,8 +267,7 @@ class _Places:
                 strides = row_major(shape)
             sizes = tuple(self._symbol(value, 2 + i) if n is None else n for i, n in enumerate(shape))
             steps = tuple(self._symbol(value, 2 + len(shape) + i) if n is None else n for i, n in enumerate(strides))
-            base = cast(ir.Value, _base(value) if self._apart else _SOMEWHERE)
-            self._known[value] = Place(base, 0, sizes, steps, element_of(value.type))
+            self._known[value] = Place(self._bases[value], 0, sizes, steps, element_of(value.type))
         return self._known[value]
 
     def value(self, value: ir.Value) -> Size:

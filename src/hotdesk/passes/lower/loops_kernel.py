@@ -4,8 +4,8 @@
                                                  %A = reinterpret_cast %a …; %B = …; linalg.generic ins(%A, %B) outs(%B) }
 
 1. Each memref the op touches is one pointer argument, however often it is an operand.
-2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments, and so does what
-   control flow makes.
+2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments. Between other code,
+   all scalars but constants do: what they were loaded from may have changed, or be freed.
 3. `cf.assert` in a region becomes a store of its code to the status word; loads after it are guarded, so a failed assertion
    neither ends the process nor reads out of bounds.
 4. Sums over reduced dims may be reassociated, which lets them be vectorised.
@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -51,20 +51,23 @@ def build_loop_kernel(
     places: Places,
     sizes: SymbolicSizes,
     assertion_code: Callable[[ir.Operation], int],
+    *,
+    computes: bool = True,
 ) -> LoopKernel:
     """Makes the kernel of `op` as the last function of `module`, named `@KERNEL`.
 
-    `assertion_code` gives the status code of a `cf.assert`.
+    `assertion_code` gives the status code of a `cf.assert`. Unless the kernel `computes` scalars again that it can, they are passed.
     """
-    memrefs = _memrefs(op)
+    passed = _passed(op, computes)
+    memrefs = _memrefs(op, passed)
     resolved = [places.of(value) for value in memrefs]
-    index_captures = _index_captures(op, sizes)
-    passed = _not_computed(op)
+    index_captures = _index_captures(op, sizes, passed)
     has_checks = any(nested.name == "cf.assert" for nested in nested_ops(op))
     scalars = [size for place in resolved for size in place.unknowns()]
     types = [*([ir.IndexType.get()] * (len(scalars) + len(index_captures))), *(value.type for value in passed)]
-    function, block = _function(module, op, resolved, types, has_checks, _written(op))
-    kernel = LoopKernel(function, memrefs, [*scalars, *(sizes.value(v) for v in index_captures)], passed, has_checks)
+    function, block = _function(module, op, memrefs, resolved, types, has_checks)
+    numbers = [*scalars, *(sizes.value(value) for value in index_captures)]
+    kernel = LoopKernel(function, memrefs, numbers, list(passed), has_checks)
     arguments = list(block.arguments)
     point = ir.InsertionPoint(block)
     mapping: dict[ir.Value, ir.Value] = {}
@@ -84,7 +87,7 @@ def build_loop_kernel(
     return kernel
 
 
-def _memrefs(op: ir.Operation) -> list[ir.Value]:
+def _memrefs(op: ir.Operation, passed: Mapping[ir.Value, None]) -> list[ir.Value]:
     """The memrefs an op touches, each once, those that its captured scalars are loaded from included."""
     found: dict[ir.Value, None] = {}
     pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
@@ -98,7 +101,7 @@ def _memrefs(op: ir.Operation) -> list[ir.Value]:
             found[value] = None
             continue
         producer = defining_op(value)
-        if producer is not None and producer.name != "memref.dim" and not _is_index(value):
+        if producer is not None and producer.name != "memref.dim" and not _is_index(value) and value not in passed:
             pending.extend(producer.operands)
     return list(found)
 
@@ -107,14 +110,14 @@ def _is_index(value: ir.Value) -> bool:
     return isinstance(value.type, ir.IndexType)
 
 
-def _index_captures(op: ir.Operation, sizes: SymbolicSizes) -> list[ir.Value]:
+def _index_captures(op: ir.Operation, sizes: SymbolicSizes, passed: Mapping[ir.Value, None]) -> list[ir.Value]:
     """Index values that captured scalars are computed from and that follow from sizes; they come with the call."""
     captures: dict[ir.Value, None] = {}
     pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
     seen: set[ir.Value] = set()
     while pending:
         value = pending.pop(0)
-        if value in seen or is_memref(value.type):
+        if value in seen or value in passed or is_memref(value.type):
             continue
         seen.add(value)
         if not _is_index(value):
@@ -130,8 +133,8 @@ def _index_captures(op: ir.Operation, sizes: SymbolicSizes) -> list[ir.Value]:
     return list(captures)
 
 
-def _not_computed(op: ir.Operation) -> list[ir.Value]:
-    """The scalars behind the captured ones that a kernel cannot compute: arguments of blocks, and results of control flow."""
+def _passed(op: ir.Operation, computes: bool) -> Mapping[ir.Value, None]:
+    """The scalars behind the captured ones that a kernel does not compute: what it cannot, or all but constants."""
     found: dict[ir.Value, None] = {}
     pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
     seen: set[ir.Value] = set()
@@ -141,11 +144,13 @@ def _not_computed(op: ir.Operation) -> list[ir.Value]:
             continue
         seen.add(value)
         producer = defining_op(value)
-        if producer is None or producer.name.partition(".")[0] not in _SCALAR_DIALECTS:
+        if producer is not None and producer.name == "arith.constant":
+            continue
+        if not computes or producer is None or producer.name.partition(".")[0] not in _SCALAR_DIALECTS:
             found[value] = None
         else:
             pending.extend(producer.operands)
-    return list(found)
+    return found
 
 
 def _written(op: ir.Operation) -> set[ir.Value]:
@@ -169,12 +174,12 @@ def disjoint(resolved: Sequence[Place], written: Sequence[bool]) -> tuple[bool, 
 def _function(
     module: ir.Module,
     op: ir.Operation,
+    memrefs: list[ir.Value],
     resolved: list[Place],
     scalars: Sequence[ir.Type],
     has_checks: bool,
-    written: set[ir.Value],
 ) -> tuple[ir.Operation, ir.Block]:
-    memrefs = _memrefs(op)
+    written = _written(op)
     alone = disjoint(resolved, [value in written for value in memrefs])
     pointers: list[ir.Type] = [ir.MemRefType.get([], cast(Any, value.type).element_type) for value in memrefs]
     takes = [Formal(kind).stating(no_alias=each) for kind, each in zip(pointers, alone, strict=True)]

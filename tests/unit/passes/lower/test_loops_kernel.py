@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import sympy
@@ -129,9 +131,10 @@ def test_captured_sizes_are_arguments() -> None:
     assert "memref.dim" not in text
 
 
-def test_a_scalar_argument_of_the_program_is_refused() -> None:
-    with pytest.raises(LoweringError, match=r"a kernel cannot compute a scalar from an argument.*got f32"):
-        kernel(f"%x: {M}, %s: f32", generic(["%x"], "%x", "%t = arith.addf %a0, %s : f32"))
+def test_a_scalar_argument_is_passed_on() -> None:
+    made, text = kernel(f"%x: {M}, %s: f32", generic(["%x"], "%x", "%t = arith.addf %a0, %s : f32"))
+    assert [str(value.type) for value in made.passed] == ["f32"]
+    assert re.search(r"@KERNEL\(%\w+: memref<f32>[^,]*, (%\w+): f32\)", text)
 
 
 def test_an_index_out_of_a_tensor_is_refused_and_located() -> None:
