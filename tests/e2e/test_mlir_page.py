@@ -1,4 +1,4 @@
-"""docs/mlir.md: its programs run, in order, and print what the page shows."""
+"""docs/mlir.md and docs/control-flow.md: their programs run, in order, and print what the pages show."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 
 from hotdesk.cli.main import main
 
-PAGE = Path(__file__).parents[2] / "docs" / "mlir.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("page", ["mlir", "control-flow"])
+def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
-    text = PAGE.read_text(encoding="utf-8")
-    (tmp_path / "scale.mlir").write_text(
-        re.findall(r"^`scale.mlir`:\n\n```mlir\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)[0]
-    )
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    for name, program in re.findall(r"^`(\w+.mlir)`:\n\n```mlir\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        (tmp_path / name).write_text(program, encoding="utf-8")
     names: dict[str, object] = {}
     blocks = re.findall(r"^```(python|sh)\n(.*?)^```\n\n```text\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == text.count("```text")
+    assert len(blocks) == text.count("```text") > 0
     for language, code, shown in blocks:
         if language == "python":
             exec(code, names)

@@ -5,10 +5,10 @@ What is left then is looked at: an op that nobody defines, a value without rank 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from hotdesk._bindings import ir
+from hotdesk._bindings import indexing_maps, ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.ir.context import run_mlir_passes
@@ -89,6 +89,10 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
             raise UnsupportedOpError(
                 f"a store inside of `{op.name}`", expected=expected, got="memref.store", where=where
             )
+        if op.name == "ml_program.global_store":
+            _refuse_stored(str(cast(Any, op.attributes["global"]).value[0]), where)
+        if op.name == "linalg.generic" and len(op.results):
+            _refuse_gaps(op)
         if _dialect(op) in _FOREIGN:
             expected = "ops that have a lowering to linalg, or are compiled themselves"
             raise UnsupportedOpError(f"op `{op.name}` has no lowering", expected=expected, got=op.name, where=where)
@@ -103,13 +107,30 @@ def refuse_what_is_not_compiled(module: ir.Module) -> None:
                 )
 
 
+def _refuse_gaps(op: ir.Operation) -> None:
+    """Raises UnsupportedOpError where a result keeps elements of its init: MLIR's fusion forgets them."""
+    maps = cast("Sequence[ir.AffineMap]", indexing_maps(op))
+    for number in range(len(op.operands) - len(op.results), len(op.operands)):
+        if not maps[number].is_projected_permutation:
+            raise UnsupportedOpError(
+                "a result of `linalg.generic`",
+                expected="an output map of plain dimensions, such as (d0, d1) -> (d1, d0)",
+                got=str(maps[number]),
+                where=python_line(op.location) or None,
+                hint="Compute a tensor of the elements that are written, and insert it with `tensor.insert_slice`.",
+            )
+
+
 def _refuse_state(op: ir.Operation, globals_: Mapping[str, ir.Operation]) -> None:
     """Raises UnsupportedOpError for a global that is no constant: it would be state that calls share."""
     name = str(cast(Any, op.attributes["name"]).value)
     if "constant" in globals_[name].attributes and "initial_value" in globals_[name].attributes:
         return
+    _refuse_stored(name, python_line(op.location) or None)
+
+
+def _refuse_stored(name: str, where: str | None) -> None:
     hint = "Pass it as an argument, which the program may write."
-    where = python_line(op.location) or None
     raise UnsupportedOpError(f"global @{name}", expected="a constant with a value", got="state", where=where, hint=hint)
 
 

@@ -82,6 +82,8 @@ class Function:
         clock = getattr(time, "CLOCK_MONOTONIC", None)
         if clock is None:
             raise OptionError("profile", expected="a system with `clock_gettime`", got=sys.platform)
+        if not self.lowered.text:
+            raise OptionError("profile", expected="a program without control flow", got="one with loops or branches")
         kernels, calls = kernels_of(self.lowered.calls), self.lowered.calls
         addresses = (ctypes.c_int64 * max(1, len(kernels)))()
         self._machine.call(KERNELS, ctypes.addressof(addresses))

@@ -60,7 +60,7 @@ class KernelLibrary:
     def from_op(
         self, op: ir.Operation, places: Places, sizes: SymbolicSizes, *, computes: bool = True
     ) -> tuple[str, LoopKernel]:
-        """The name of the loop kernel of a structured op, which `computes` scalars or is passed them, and what its call passes."""
+        """The name of the loop kernel of a structured op, and what its call passes; see `build_loop_kernel`."""
         kernel = build_loop_kernel(op, self.module, places, sizes, self.assertion_code, computes=computes)
         text = kernel.function.get_asm(use_local_scope=True)
         if text in self._names:

@@ -4,8 +4,8 @@
                                                  %A = reinterpret_cast %a …; %B = …; linalg.generic ins(%A, %B) outs(%B) }
 
 1. Each memref the op touches is one pointer argument, however often it is an operand.
-2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments. Between other code,
-   all scalars but constants do: what they were loaded from may have changed, or be freed.
+2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments. Between other
+   code, all scalars but constants do: what they were loaded from may have changed, or be freed.
 3. `cf.assert` in a region becomes a store of its code to the status word; loads after it are guarded, so a failed assertion
    neither ends the process nor reads out of bounds.
 4. Sums over reduced dims may be reassociated, which lets them be vectorised.
@@ -56,7 +56,7 @@ def build_loop_kernel(
 ) -> LoopKernel:
     """Makes the kernel of `op` as the last function of `module`, named `@KERNEL`.
 
-    `assertion_code` gives the status code of a `cf.assert`. Unless the kernel `computes` scalars again that it can, they are passed.
+    `assertion_code` gives the status code of a `cf.assert`. Unless the kernel `computes` scalars that it can, they are passed.
     """
     passed = _passed(op, computes)
     memrefs = _memrefs(op, passed)

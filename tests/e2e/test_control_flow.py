@@ -1,0 +1,235 @@
+"""Programs with loops, branches and blocks: compiled, planned in the arena, and run as the reference says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hotdesk
+from hotdesk.errors import ExecutionError, HotdeskError, LoweringError, OptionError
+from tests.harness import assert_same
+from tests.running import wanted
+from tests.running.examples import EXAMPLES, inputs_of
+
+X = np.arange(32, dtype=np.float32).reshape(4, 8) / 32
+T = "tensor<4x8xf32>"
+REFUSED = {
+    "arithmetic": "HD103",
+    "assuming": "HD102",
+    "branches_join_memory_made_twice": "HD103",
+    "call_grows": "HD103",
+    "complex_constants": "HD303",
+    "globals": "HD102",
+    "loop_grows": "HD103",
+    "loop_grows_entered_with_argument_or_copy": "HD103",
+    "loop_grows_twice": "HD103",
+    "loop_hands_on_what_it_overwrites": "HD103",
+    "recursion": "HD303",
+    "reshape": "HD103",
+    "strided_write_keeps_the_rest": "HD102",
+}
+"""Examples that are not compiled: their results have sizes that depend on data, or they use what has no lowering."""
+
+
+def add(a: str, b: str, out: str) -> str:
+    return f"linalg.add ins({a}, {b} : {T}, {T}) outs({out} : {T}) -> {T}"
+
+
+def loop(body: str, *, carried: str = "%a = %x", types: str = T, result: str = "%r", head: str = "") -> str:
+    """A program that runs a body as often as it is told."""
+    return f"""func.func @main(%x: {T}, %n: index) -> {T} {{
+      {head}
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %r{":2" if "," in carried else ""} = scf.for %i = %c0 to %n step %c1 iter_args({carried}) -> ({types}) {{
+        {body}
+      }}
+      return {result} : {T}
+    }}"""
+
+
+def run(program: hotdesk.Program, *arguments: Any) -> Any:
+    results = program(*(np.array(each) if isinstance(each, np.ndarray) else each for each in arguments))
+    return results if isinstance(results, tuple) else (results,)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    text = EXAMPLES[name].read_text(encoding="utf-8")
+    if name in REFUSED:
+        with pytest.raises(HotdeskError) as refused:
+            hotdesk.compile(text)
+        assert refused.value.code == REFUSED[name]
+        return
+    inputs = inputs_of(text)
+    program = hotdesk.compile(text)
+    for _ in range(2):  # nothing of a call is left for the next one
+        for number, (result, want) in enumerate(zip(run(program, *inputs), wanted(text, inputs), strict=True)):
+            assert_same(np.asarray(result), want, f"result {number}")
+
+
+def test_what_an_iteration_makes_has_one_place() -> None:
+    """Three buffers an iteration, two of them at a time: the arena does not grow with iterations."""
+    body = f"""%e = tensor.empty() : tensor<4x4xf32>
+      %et = tensor.empty() : tensor<8x4xf32>
+      %eo = tensor.empty() : {T}
+      %z = arith.constant 0.0 : f32
+      %t = linalg.transpose ins(%a : {T}) outs(%et : tensor<8x4xf32>) permutation = [1, 0]
+      %f = linalg.fill ins(%z : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+      %m = linalg.matmul ins(%a, %t : {T}, tensor<8x4xf32>) outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
+      %g = linalg.fill ins(%z : f32) outs(%eo : {T}) -> {T}
+      %q = linalg.matmul ins(%m, %a : tensor<4x4xf32>, {T}) outs(%g : {T}) -> {T}
+      scf.yield %q : {T}"""
+    program = hotdesk.compile(loop(body))
+    expected = X
+    for count in range(3):
+        memory = program.memory(X, count)
+        assert (memory.arena, memory.lower_bound, memory.copies) == (192, 192, 0)
+        (result,) = run(program, X, count)
+        np.testing.assert_allclose(result, expected, rtol=1e-4)
+        expected = (expected @ expected.T) @ expected
+
+
+def test_two_values_that_change_places() -> None:
+    body = f"%e = tensor.empty() : {T}\n%s = {add('%a', '%b', '%e')}\nscf.yield %b, %s : {T}, {T}"
+    program = hotdesk.compile(loop(body, carried="%a = %x, %b = %x", types=f"{T}, {T}", result="%r#1"))
+    assert program.memory(X, 9).arena == program.memory(X, 9).lower_bound == 256
+    for count, times in ((0, 1), (1, 2), (2, 3), (5, 13)):
+        np.testing.assert_array_equal(run(program, X, count)[0], times * X)
+
+
+def test_the_ways_of_a_branch_share_their_place() -> None:
+    def way(function: str) -> str:
+        return f"""%e = tensor.empty() : {T}
+          %s = linalg.{function} ins(%x : {T}) outs(%e : {T}) -> {T}
+          %z = arith.constant 0.0 : f32
+          %q = tensor.empty() : tensor<4x4xf32>
+          %f = linalg.fill ins(%z : f32) outs(%q : tensor<4x4xf32>) -> tensor<4x4xf32>
+          %t = tensor.empty() : tensor<8x4xf32>
+          %v = linalg.transpose ins(%s : {T}) outs(%t : tensor<8x4xf32>) permutation = [1, 0]
+          %m = linalg.matmul ins(%s, %v : {T}, tensor<8x4xf32>) outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
+          scf.yield %m : tensor<4x4xf32>"""
+
+    text = f"""func.func @main(%x: {T}, %c: i1) -> tensor<4x4xf32> {{
+      %r = scf.if %c -> tensor<4x4xf32> {{ {way("exp")} }} else {{ {way("tanh")} }}
+      return %r : tensor<4x4xf32>
+    }}"""
+    program = hotdesk.compile(text)
+    memory = program.memory(X, True)
+    assert (memory.arena, memory.lower_bound, memory.allocations) == (128, 128, 2)
+    np.testing.assert_allclose(run(program, X, True)[0], np.exp(X) @ np.exp(X).T, rtol=1e-5)
+    np.testing.assert_allclose(run(program, X, False)[0], np.tanh(X) @ np.tanh(X).T, rtol=1e-4, atol=1e-6)
+
+
+def test_a_loop_that_runs_long_takes_no_more() -> None:
+    body = f"%e = tensor.empty() : {T}\n%s = {add('%a', '%x', '%e')}\nscf.yield %s : {T}"
+    program = hotdesk.compile(loop(body))
+    assert program.memory(X, 100_000).arena == 0
+    np.testing.assert_allclose(run(program, np.ones_like(X), 100_000)[0], np.full_like(X, 100_001))
+
+
+def test_a_size_that_only_the_run_knows() -> None:
+    text = """func.func @main(%n: tensor<i64>) -> tensor<f32> {
+      %read = tensor.extract %n[] : tensor<i64>
+      %k = arith.index_cast %read : i64 to index
+      %e = tensor.empty(%k) : tensor<?xf32>
+      %one = arith.constant 1.5 : f32
+      %f = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      %e1 = tensor.empty(%k) : tensor<?xf32>
+      %g = linalg.exp ins(%f : tensor<?xf32>) outs(%e1 : tensor<?xf32>) -> tensor<?xf32>
+      %z = arith.constant 0.0 : f32
+      %e2 = tensor.empty() : tensor<f32>
+      %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<f32>) -> tensor<f32>
+      %r = linalg.dot ins(%f, %g : tensor<?xf32>, tensor<?xf32>) outs(%f2 : tensor<f32>) -> tensor<f32>
+      return %r : tensor<f32>
+    }"""
+    program = hotdesk.compile(text)
+    for count in (0, 1, 7, 10_000):
+        np.testing.assert_allclose(program(np.array(count)), np.float32(count * 1.5 * np.exp(1.5)), rtol=1e-4)
+
+
+def test_a_failed_assertion_leaves_the_loop() -> None:
+    body = f"""%four = arith.constant 4 : index
+      %ok = arith.cmpi ult, %i, %four : index
+      cf.assert %ok, "the row is one of four"
+      %v = tensor.extract %x[%i, %c0] : {T}
+      %e = tensor.empty() : {T}
+      %w = linalg.fill ins(%v : f32) outs(%e : {T}) -> {T}
+      %s = {add("%a", "%w", "%e")}
+      scf.yield %s : {T}"""
+    program = hotdesk.compile(loop(body))
+    with pytest.raises(ExecutionError, match=r"expected the row is one of four.*\[HD401\]"):
+        program(X, 1 << 40)
+    np.testing.assert_allclose(run(program, X, 4)[0], X + X[:, 0].sum(), rtol=1e-6)
+
+
+def test_scalars_that_a_loop_changes() -> None:
+    text = f"""func.func @main(%x: {T}, %limit: f32) -> ({T}, i64) {{
+      %zero = arith.constant 0 : i64
+      %one = arith.constant 1 : i64
+      %c0 = arith.constant 0 : index
+      %r:2 = scf.while (%a = %x, %k = %zero) : ({T}, i64) -> ({T}, i64) {{
+        %v = tensor.extract %a[%c0, %c0] : {T}
+        %c = arith.cmpf olt, %v, %limit : f32
+        scf.condition(%c) %a, %k : {T}, i64
+      }} do {{
+      ^bb0(%a: {T}, %k: i64):
+        %e = tensor.empty() : {T}
+        %s = {add("%a", "%a", "%e")}
+        %next = arith.addi %k, %one : i64
+        scf.yield %s, %next : {T}, i64
+      }}
+      return %r#0, %r#1 : {T}, i64
+    }}"""
+    program = hotdesk.compile(text)
+    doubled, count = program(np.ones_like(X), 100.0)
+    assert count == 7
+    np.testing.assert_array_equal(doubled, np.full_like(X, 128))
+    assert run(program, np.ones_like(X), 0.5)[1] == 0
+
+
+def test_memory_of_its_own() -> None:
+    """A program on memrefs: its allocation in the loop has a place in the arena, and its stores are code."""
+    text = """func.func @main(%x: memref<8xf32>, %n: index) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      scf.for %i = %c0 to %n step %c1 {
+        %t = memref.alloc() : memref<8xf32>
+        linalg.add ins(%x, %x : memref<8xf32>, memref<8xf32>) outs(%t : memref<8xf32>)
+        %v = memref.load %t[%c1] : memref<8xf32>
+        memref.copy %t, %x : memref<8xf32> to memref<8xf32>
+        memref.store %v, %x[%c0] : memref<8xf32>
+        memref.dealloc %t : memref<8xf32>
+      }
+      return
+    }"""
+    program = hotdesk.compile(text)
+    x = np.arange(8, dtype=np.float32)
+    assert program.memory(x, 3).arena == 64
+    program(x, 3)
+    np.testing.assert_array_equal(x, [8, 8, 16, 24, 32, 40, 48, 56])
+
+
+def test_recursion_is_refused_by_name() -> None:
+    text = EXAMPLES["recursion"].read_text(encoding="utf-8")
+    with pytest.raises(
+        LoweringError, match=r"op `func.call` has no kernel: expected a call of a function that does not call"
+    ):
+        hotdesk.compile(text)
+
+
+def test_a_profile_is_refused() -> None:
+    body = f"%e = tensor.empty() : {T}\n%s = {add('%a', '%x', '%e')}\nscf.yield %s : {T}"
+    with pytest.raises(OptionError, match="profile: expected a program without control flow"):
+        hotdesk.compile(loop(body)).profile(X, 2)
+
+
+def test_the_checker_sees_the_plan() -> None:
+    """What each iteration does at the planned places is looked at."""
+    body = f"%e = tensor.empty() : {T}\n%s = {add('%a', '%b', '%e')}\nscf.yield %b, %s : {T}, {T}"
+    program = hotdesk.compile(loop(body, carried="%a = %x, %b = %x", types=f"{T}, {T}", result="%r#1"))
+    report = program.check(X, 5)
+    assert not report.faults
+    np.testing.assert_array_equal(report.results[0].values, 13 * X)
