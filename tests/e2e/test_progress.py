@@ -20,15 +20,18 @@ def test_a_pipe_gets_nothing() -> None:
     assert (done.stdout, done.stderr) == ("", "")
 
 
-def test_a_terminal_gets_a_line_for_each_stage() -> None:
+def test_a_terminal_gets_a_line_for_each_stage(tmp_path: Path) -> None:
     reading, writing = pty.openpty()
-    with subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=writing, cwd=ROOT) as child:
+    environment = {**os.environ, "HOTDESK_CACHE": "1", "HOTDESK_CACHE_DIR": str(tmp_path)}  # where nothing is kept yet
+    with subprocess.Popen([sys.executable, "-c", PROGRAM], stderr=writing, cwd=ROOT, env=environment) as child:
         os.close(writing)
         text = _read_all(reading)
         assert child.wait() == 0
     lines = [line for line in text.replace("\r", "").splitlines() if line]
     assert [line.split()[1] for line in lines] == [
         *(
+            "capture",
+            "look-up",
             "capture",
             "normalize",
             "prepare",
@@ -39,6 +42,7 @@ def test_a_terminal_gets_a_line_for_each_stage() -> None:
             "kernels",
             "to-llvm",
             "llvm",
+            "keep",
             "plan",
         )
     ]

@@ -88,7 +88,7 @@ def worst_case(
         lent=sum(map(most, held)) if lends else 0,
         certificate=certified(main.lowered, sizes, plan.bound) if is_allowed and plan.bound.bytes == arena else None,
     )
-    exact = {"weights", "prepared", "allocations"}
+    exact = {"weights", "prepared", "allocations", "state"}
     if not lends:
         exact.add("lent")
     if is_allowed:

@@ -113,19 +113,53 @@ def test_using_a_scalar_touches_what_it_is_computed_from() -> None:
     assert [b.upper for b in found] == [6, 6, 6]
 
 
+def test_what_makes_a_memref_of_its_own_is_refused() -> None:
+    with pytest.raises(BufferizationError, match=r"a memref made by `builtin.unrealized_conversion_cast` \(-:2:7\)"):
+        buffers(
+            "func.func @f(%n: i64) {\n %s = builtin.unrealized_conversion_cast %n : i64 to memref<4xf32>\n return\n}"
+        )
+
+
+def test_a_loop_is_in_use_of_what_it_uses() -> None:
+    found = buffers("""
+      func.func @f(%n: index) {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %a = memref.alloc() : memref<4xf32>
+        %b = memref.alloc() : memref<4xf32>
+        linalg.map { math.exp } ins(%b : memref<4xf32>) outs(%b : memref<4xf32>)
+        scf.for %i = %c0 to %n step %c1 {
+          %c = memref.alloc() : memref<4xf32>
+          linalg.map { math.exp } ins(%b : memref<4xf32>) outs(%c : memref<4xf32>)
+          memref.dealloc %c : memref<4xf32>
+          linalg.map { math.exp } ins(%a : memref<4xf32>) outs(%a : memref<4xf32>)
+        }
+        memref.dealloc %a : memref<4xf32>
+        memref.dealloc %b : memref<4xf32>
+        return
+      }""")
+    assert [(b.kind, b.lower, b.upper) for b in found] == [("alloc", 5, 11), ("alloc", 4, 12), ("alloc", 7, 8)]
+
+
+def test_the_ways_of_a_branch_have_numbers_of_their_own() -> None:
+    way = """%x = memref.alloc() : memref<4xf32>
+          linalg.map { math.exp } ins(%x : memref<4xf32>) outs(%x : memref<4xf32>)
+          memref.dealloc %x : memref<4xf32>"""
+    found = buffers(f"func.func @f(%c: i1) {{ scf.if %c {{ {way} }} else {{ {way} }} return }}")
+    assert [(b.lower, b.upper) for b in found] == [(2, 3), (6, 7)]
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("func.func @f() {\n cf.br ^a\n^a:\n return\n}", "expected a function of one block, got 2 blocks"),
-        (
-            (
-                "func.func @f(%c: i1, %x: memref<4xf32>, %y: memref<4xf32>) {\n"
-                " %s = arith.select %c, %x, %y : memref<4xf32>\n return\n}"
-            ),
-            r"a memref made by `arith.select` \(-:2:7\)",
-        ),
-    ],
+    "freed",
+    ["", "scf.if %c { memref.dealloc %a : memref<4xf32> }", "cf.br ^end\n^end:\n memref.dealloc %a : memref<4xf32>"],
+    ids=["by nobody", "under a condition", "in another block"],
 )
-def test_what_is_not_covered_is_refused(text: str, message: str) -> None:
-    with pytest.raises(BufferizationError, match=message):
-        buffers(text)
+def test_what_is_not_freed_in_its_block_comes_from_the_heap(freed: str) -> None:
+    text = f"""func.func @f(%c: i1, %i: index) {{
+      %a = memref.alloc() : memref<4xf32>
+      %z = arith.constant 0.0 : f32
+      memref.store %z, %a[%i] : memref<4xf32>
+      {freed}
+      return
+    }}"""
+    assert [(b.kind, b.bytes) for b in buffers(text)] == [("heap", 0)]
