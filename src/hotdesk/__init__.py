@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hotdesk.api import Options, compile
+    from hotdesk.api import Options, compile, compile_many
     from hotdesk.dynamo_counts import FallbackWarning, dynamo_report
     from hotdesk.errors import HotdeskError
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
@@ -32,6 +32,7 @@ __all__ = [
     "Program",
     "Tie",
     "compile",
+    "compile_many",
     "dynamo_report",
     "get_num_threads",
     "plan",
@@ -40,7 +41,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
-    **dict.fromkeys(("Options", "compile"), "hotdesk.api"),
+    **dict.fromkeys(("Options", "compile", "compile_many"), "hotdesk.api"),
     **dict.fromkeys(("FallbackWarning", "dynamo_report"), "hotdesk.dynamo_counts"),
     "HotdeskError": "hotdesk.errors",
     **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),

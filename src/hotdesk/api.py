@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -21,13 +21,15 @@ from hotdesk.keeping import Finished, finished, keep, kept, key_of_program
 from hotdesk.ordering import LowerPeak
 from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors
 from hotdesk.planning.problem.numbers import parse_bytes
-from hotdesk.runtime.executable import CompiledProgram, aligned
+from hotdesk.runtime.executable import CompiledProgram
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
+from hotdesk.runtime.outputs import Extents
 from hotdesk.runtime.prepared import prepared_types
 from hotdesk.runtime.program import Program
+from hotdesk.runtime.shared import Shared, aligned
 from hotdesk.runtime.sources import sources_forgotten
 
 if TYPE_CHECKING:
@@ -126,6 +128,65 @@ def compile(
     return program
 
 
+Entry: TypeAlias = "tuple[Any, tuple[Any, ...]] | tuple[Any, ...]"
+"""A model, example arguments, keyword arguments and dynamic shapes, as `compile` takes them; the last ones may be left out."""
+
+
+def compile_many(entries: Mapping[str, Entry], *, options: Options | None = None) -> dict[str, Program]:
+    """Compiles several programs that share memory: such as one that reads a prompt and one that adds a token to it.
+
+        programs = hotdesk.compile_many({"prefill": (model, (prompt, start)), "step": (model, (token, position))})
+
+    They read the same weights and change the same state, as programs of one model do. Besides, they run in one arena, as large as
+    the largest of theirs, and calls of any of them that read or change state run one by one. What one of them changes is no
+    constant for another. See docs/state.md.
+
+    Args:
+        entries: by name, what `compile` takes by position, and `dynamic_shapes` behind it.
+        options: see `Options`; for all of them.
+
+    Returns:
+        The programs, by name. Calls of them from several threads at once have an arena each, as those of one program have.
+
+    Raises:
+        HotdeskError: as `compile` does.
+    """
+    options = options or Options()
+    with sources_forgotten():
+        logs = {name: Log(keep_ir=options.keep_ir) for name in entries}
+        captured = {name: _entry(name, entry) for name, entry in entries.items()}
+        shared = Shared(state=Extents(each for found in captured.values() for each in _changed(found)))
+        programs = {name: build(found, logs[name], options, shared) for name, found in captured.items()}
+    give_back_free_memory()
+    return programs
+
+
+def _entry(name: str, entry: Entry) -> Captured:
+    if not isinstance(cast(object, entry), tuple) or not 1 <= len(entry) <= 4:
+        expected = "a tuple of a model, arguments, keyword arguments and dynamic shapes"
+        raise OptionError(f"entry '{name}' of compile_many", expected=expected, got=type(entry).__name__)
+    given: tuple[Any, ...] = ((), None, None)
+    model, args, kwargs, dynamic_shapes = cast("tuple[Any, Any, Any, Any]", (*entry, *given[len(entry) - 1 :]))
+    if is_given(model):
+        found = _capture_mlir(model, None, examples=bool(args or kwargs or dynamic_shapes))
+    else:
+        exported = _exported(model, args, kwargs, dynamic_shapes)
+        from hotdesk.frontends.torch import lower as lower_exported
+
+        found = lower_exported(exported)
+    return replace(found, name=name)
+
+
+def _changed(captured: Captured) -> Iterator[WeightRange]:
+    """Where the tensors of the model lie that a program changes."""
+    from hotdesk.frontends.capture import Weight
+
+    for number in captured.state:
+        argument = captured.arguments[number]
+        if isinstance(argument, Weight):
+            yield WeightRange(argument.spec.name, argument.tensor.data_ptr(), argument.tensor.nbytes)
+
+
 def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
     from hotdesk.frontends.mlir import capture
 
@@ -179,16 +240,18 @@ def _exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_s
     return export(model, args, kwargs, dynamic_shapes=dynamic_shapes)
 
 
-def build(captured: Captured, log: Log, options: Options | None = None) -> Program:
-    """Takes a captured program through the pipeline and gives it memory."""
-    return _program(*finish(captured, log, options or Options()), log)
+def build(captured: Captured, log: Log, options: Options | None = None, shared: Shared | None = None) -> Program:
+    """Takes a captured program through the pipeline and gives it memory, of which some may be `shared`."""
+    shared = shared or Shared()
+    return _program(*finish(captured, log, options or Options(), shared), log, shared)
 
 
-def finish(captured: Captured, log: Log, options: Options) -> tuple[Finished, Machine]:
+def finish(captured: Captured, log: Log, options: Options, shared: Shared | None = None) -> tuple[Finished, Machine]:
     """Takes a captured program through the pipeline, and to machine code."""
+    shared = shared or Shared()
     module = captured.module
     with entered(module.operation):
-        _annotate(main_function(module), captured)
+        _annotate(main_function(module), captured, _state(captured, shared))
         log.snapshot("capture", module)
     if captured.on_memrefs:
         _refuse_changes(options)
@@ -199,6 +262,17 @@ def finish(captured: Captured, log: Log, options: Options) -> tuple[Finished, Ma
     lowered = lower(module, log)
     with log.stage("llvm"):
         return finished(captured, lowered, prepared, log.decisions)
+
+
+def _state(captured: Captured, shared: Shared) -> frozenset[int]:
+    """The arguments, by number, that are tensors of the model which this program changes, or one that it shares them with."""
+    from hotdesk.frontends.capture import Weight
+
+    def changes(tensor: Any) -> bool:
+        return shared.state.meeting((tensor.data_ptr(), tensor.data_ptr() + tensor.nbytes)) is not None
+
+    tensors = {number: each.tensor for number, each in enumerate(captured.arguments) if isinstance(each, Weight)}
+    return frozenset(number for number, tensor in tensors.items() if number in captured.state or changes(tensor))
 
 
 def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
@@ -221,7 +295,7 @@ def _refuse_changes(options: Options) -> None:
             raise OptionError(f"option '{name}'", expected="a program on tensors", got=got)
 
 
-def _annotate(main: ir.Operation, captured: Captured) -> None:
+def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int]) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
     from hotdesk.frontends.capture import Weight
 
@@ -234,7 +308,7 @@ def _annotate(main: ir.Operation, captured: Captured) -> None:
         spec = argument.spec if isinstance(argument, Weight) else argument
         is_open = any(not isinstance(dim, int) for dim in spec.shape)
         return formal.stating(
-            kind=_kind(argument, number in state),
+            kind=_kind(argument, number in model_state),
             donated=spec.donated or number in state,
             state=state.get(number),
             shape=[str(dim) for dim in spec.shape] if is_open else None,
@@ -249,15 +323,17 @@ def _kind(argument: Weight | TensorSpec, is_state: bool) -> str:
     return "state" if is_state else "weight"
 
 
-def _program(made: Finished, machine: Machine, log: Log) -> Program:
+def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None = None) -> Program:
     """A lowered program with memory: what `@prepare` makes is made here."""
+    shared = shared or Shared()
     from hotdesk.frontends.capture import Weight
     from hotdesk.ir.types import element_bytes
 
     captured = made.captured
     tensors = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, Weight)}
-    weights = {i: a for i, a in tensors.items() if i not in captured.state}
-    state = {i: a for i, a in tensors.items() if i in captured.state}
+    changing = _state(captured, shared)
+    weights = {i: a for i, a in tensors.items() if i not in changing}
+    state = {i: a for i, a in tensors.items() if i in changing}
     inputs = {i: a for i, a in enumerate(captured.arguments) if isinstance(a, TensorSpec)}
     fixed = {i: int(w.tensor.data_ptr()) for i, w in tensors.items()}
     sizes = {i: int(w.tensor.numel() * w.tensor.element_size()) for i, w in tensors.items()}
@@ -300,6 +376,7 @@ def _program(made: Finished, machine: Machine, log: Log) -> Program:
         made.decisions,
         captured.assumptions,
         sum(sizes[i] for i in state),
+        shared,
     )
     return Program(
         executable,
@@ -313,6 +390,7 @@ def _program(made: Finished, machine: Machine, log: Log) -> Program:
         checker=_checker(made, tuple(inputs), {i: fixed[i] for i in tensors}),
         symbols=captured.names,
         held=executable.held,
+        turns=shared.turns,
     )
 
 

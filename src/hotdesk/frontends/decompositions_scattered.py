@@ -4,6 +4,7 @@
 * booleans and unsigned bytes are added and compared as 32-bit integers (torch-mlir sees them as signed);
 * the mean of integers is the floor of their sum by their number;
 * `scatter` with a reduction is the op of that reduction;
+* `index_copy` into inner dims says where each row goes, where PyTorch transposes the whole tensor twice;
 * writing one value where a mask is true is a selection;
 * `embedding_bag` gathers rows and adds them up by bag: padding and what no bag holds goes to one bag more, which is cut off.
 """
@@ -91,6 +92,16 @@ def _index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: flo
     return aten.index_add(x.to(torch.int32), dim, index, source.to(torch.int32), alpha=int(alpha)) != 0
 
 
+def _index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Rows are put where the indices of all dims in front of them say, so that nothing is transposed for it."""
+    dim = dim % x.dim() if x.dim() else 0
+    if dim == 0 or index.dim() != 1:
+        return NotImplemented
+    places = [*(torch.arange(size) for size in x.shape[:dim]), index.to(torch.int64)]
+    spread = [place.reshape([-1 if i == number else 1 for i in range(dim + 1)]) for number, place in enumerate(places)]
+    return aten.index_put(x, spread, source)
+
+
 def _masked_put(x: Tensor, place: int, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
     """Values that are the same wherever the mask, which stands for the dims from `place` on, is true."""
     behind = x.dim() - place - mask.dim()
@@ -161,6 +172,7 @@ SCATTERED: dict[Any, Callable[..., Any]] = {
     aten.scatter_add.default: either(_plain_dim(aten.scatter_add), _scatter_add_bool),
     aten.scatter_reduce.two: either(_plain_dim(aten.scatter_reduce), _scatter_reduce),
     aten.index_add.default: _index_add,
+    aten.index_copy.default: _index_copy,
     aten.index_put.default: _index_put,
     aten._unsafe_index_put.default: _index_put,
     aten._embedding_bag.default: _embedding_bag,

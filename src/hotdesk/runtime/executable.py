@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-import numpy as np
-import numpy.typing as npt
 import sympy
 
-from hotdesk.errors import OutOfMemoryError, ShapeError
+from hotdesk.errors import ShapeError
 from hotdesk.explain import Decision, Source
 from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.function import SizeCheck
@@ -21,26 +19,12 @@ from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.frames import Frames
 from hotdesk.runtime.function import Frame, Function
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
-from hotdesk.runtime.layout import ALIGNMENT, Layout, at_peak, buffer_lines, shared_decisions
+from hotdesk.runtime.layout import Layout, at_peak, buffer_lines, shared_decisions
 from hotdesk.runtime.profiling import kernel_profiles
 from hotdesk.runtime.roof import measured_roof
+from hotdesk.runtime.shared import Arena, Shared
 from hotdesk.runtime.threads import core_count
 from hotdesk.runtime.worst import worst_case
-
-_SMALLER = "`program.report(…)` says where it goes; smaller sizes or `hotdesk.compile(budget=…)` make it less."
-
-Bytes = npt.NDArray[np.uint8]
-
-
-def aligned(size: int) -> tuple[Bytes, int]:
-    """Uninitialised memory and the address in it that is aligned to `ALIGNMENT`. Raises OutOfMemoryError."""
-    try:
-        memory = np.empty(size + ALIGNMENT, dtype=np.uint8)
-    except (MemoryError, ValueError) as error:  # ValueError: more than an array can have
-        raise OutOfMemoryError(
-            "the arena", expected=f"{size:,} bytes", got="none from the system", hint=_SMALLER
-        ) from error
-    return memory, -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
 
 
 class CompiledProgram:
@@ -60,6 +44,7 @@ class CompiledProgram:
         decisions: Sequence[Decision],
         assumptions: Sequence[Any] = (),
         state_bytes: int = 0,
+        shared: Shared | None = None,
     ) -> None:
         """`fixed` are addresses by place (weights, state, prepared values); `keep` is what their memory belongs to.
 
@@ -74,9 +59,11 @@ class CompiledProgram:
         self._weight_bytes = weight_bytes
         self._prepared_bytes = prepared_bytes
         self._state_bytes = state_bytes
+        shared = shared or Shared()
         self._decisions = tuple(decisions)
         self._fixed = tuple(fixed), tuple(fixed.values())
         self._frames = Frames(self._frame, core_count())
+        self._arenas = shared.arenas
         self._checks = _distinct((*main.lowered.checks, *map(_assumption, assumptions)))
         self._result_sizes = Evaluator([dim for spec in results for dim in spec.shape])
 
@@ -132,41 +119,51 @@ class CompiledProgram:
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
         layout: Layout = cast(Any, binding).layout
-        taken = self._frames.take()
+        taken, arena = self._take()
         try:
-            if taken.layout is not layout:
-                taken.place(layout)
+            taken.place(layout, arena)
             taken.frame.set_pointers(self._input_places, inputs)
             taken.frame.run(layout, results)
         finally:
+            self._arenas.give(arena)
             self._frames.give(taken)
 
     def profile(
         self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
     ) -> tuple[KernelProfile, ...]:
         layout = cast(PlannedBinding, binding).layout
-        taken = self._frames.take()
+        taken, arena = self._take()
         try:
-            taken.place(layout)
+            taken.place(layout, arena)
             taken.frame.set_pointers(self._input_places, inputs)
             times = [taken.frame.profile(layout, results) for _ in range(1 + runs)]
         finally:
+            self._arenas.give(arena)
             self._frames.give(taken)
         return kernel_profiles(self._main.lowered.calls, times[1:], binding.symbols, measured_roof())
 
     @property
     def arenas(self) -> int:
         """How many arenas there are: as many as calls ran at once, and no more than processor cores."""
-        return self._frames.made
+        return self._arenas.made
 
     @property
     def code_bytes(self) -> int:
         return self._main.code_bytes
 
-    def _frame(self) -> _FrameWithArena:
+    def _take(self) -> tuple[_PlacedFrame, Arena]:
+        """A frame and an arena that no other call has."""
+        taken = self._frames.take()
+        try:
+            return taken, self._arenas.take()
+        except BaseException:
+            self._frames.give(taken)
+            raise
+
+    def _frame(self) -> _PlacedFrame:
         frame = self._main.frame()
         frame.set_pointers(*self._fixed)
-        return _FrameWithArena(frame)
+        return _PlacedFrame(frame)
 
     def _check_sizes(self, symbols: Mapping[str, int]) -> None:
         check = self._failed_check(symbols)
@@ -206,29 +203,22 @@ class CompiledProgram:
         )
 
 
-class _FrameWithArena:
-    """A frame and an arena of its own, as large as the largest plan that has run in it."""
+class _PlacedFrame:
+    """A frame, and where its buffers were put last."""
 
     def __init__(self, frame: Frame) -> None:
         self.frame = frame
-        self._memory, self._address = aligned(0)
-        self._size = 0
-        self.layout: Layout | None = None
+        self._layout: Layout | None = None
+        self._address = 0
 
-    def place(self, layout: Layout) -> None:
-        """Gives the buffers of a plan their places. Raises OutOfMemoryError."""
-        if layout.plan.arena > self._size:
-            self._grow(layout.plan.arena)
-        self.layout = None  # until all have theirs: Ctrl-C may come between
-        self.frame.set_arena(layout, self._address)
-        self.layout = layout
-
-    def _grow(self, size: int) -> None:
-        """A larger arena in the place of the one before, which goes first: both are never held at once."""
-        self._memory, self._address = aligned(0)
-        self._size, self.layout = 0, None
-        self._memory, self._address = aligned(size)
-        self._size = size
+    def place(self, layout: Layout, arena: Arena) -> None:
+        """Gives the buffers of a plan their places in an arena. Raises OutOfMemoryError."""
+        arena.reserve(layout.plan.arena)
+        if self._layout is layout and self._address == arena.address:
+            return
+        self._layout = None  # until all have theirs: Ctrl-C may come between
+        self.frame.set_arena(layout, arena.address)
+        self._layout, self._address = layout, arena.address
 
 
 def _assumption(relation: Any) -> SizeCheck:

@@ -27,6 +27,7 @@ from hotdesk.runtime.limits import is_bounds, limits
 from hotdesk.runtime.outputs import Extents, admit, plain
 from hotdesk.runtime.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
 from hotdesk.runtime.roof import measured_roof
+from hotdesk.runtime.shared import Turns
 from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 
 if TYPE_CHECKING:
@@ -71,12 +72,14 @@ class Program:
         symbols: Mapping[str, str] | None = None,
         held: Mapping[int, int] | None = None,
         state: Sequence[tuple[WeightRange, object]] = (),
+        turns: Turns | None = None,
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
         At most `plans` plans are kept, of at most `plan_bytes` bytes together, those used last; OptionError if that is none.
         `symbols` are other names by which `memory` knows symbols. `held` are the results that lie in donated inputs, by number,
-        with the number of the input. `state` are the tensors of the model that calls change, and where they lie.
+        with the number of the input. `state` are the tensors of the model that calls change, or other
+        programs that take their `turns` with this one, and where they lie.
         """
         self.name = name
         self._executable = executable
@@ -95,7 +98,7 @@ class Program:
         self._names = dict(symbols or {})
         self._remembered = Remembered(plans, plan_bytes)
         self._lock = Lock()
-        self._one_by_one = Lock()
+        self._one_by_one = turns or Turns()
         self._dtypes = tuple(spec.dtype for spec in executable.results)
         self._makers: dict[Kind, list[Callable[[tuple[int, ...]], Any]]] = {}
         self._admission = Admission(executable.inputs, executable.constraints, kind, self._remembered, self._lock)
@@ -104,7 +107,6 @@ class Program:
     def forked(self) -> None:
         """In the child of a fork, where a thread of the parent may have been making a plan."""
         self._lock = self._admission.lock = Lock()
-        self._one_by_one = Lock()
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""

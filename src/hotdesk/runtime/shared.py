@@ -1,0 +1,85 @@
+"""What programs that are compiled together have in common: arenas, turns to change the model's tensors, and which change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hotdesk.errors import OutOfMemoryError
+from hotdesk.runtime.forks import tell_of_forks
+from hotdesk.runtime.frames import Frames
+from hotdesk.runtime.layout import ALIGNMENT
+from hotdesk.runtime.outputs import NO_EXTENTS, Extents
+from hotdesk.runtime.threads import core_count
+
+_SMALLER = "`program.report(…)` says where it goes; smaller sizes or `hotdesk.compile(budget=…)` make it less."
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def aligned(size: int) -> tuple[Bytes, int]:
+    """Uninitialised memory and the address in it that is aligned to `ALIGNMENT`. Raises OutOfMemoryError."""
+    try:
+        memory = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    except (MemoryError, ValueError) as error:  # ValueError: more than an array can have
+        raise OutOfMemoryError(
+            "the arena", expected=f"{size:,} bytes", got="none from the system", hint=_SMALLER
+        ) from error
+    return memory, -(-memory.ctypes.data // ALIGNMENT) * ALIGNMENT
+
+
+class Arena:
+    """Memory for the buffers of one call at a time, as large as the largest plan that has run in it."""
+
+    def __init__(self) -> None:
+        self._memory, self.address = aligned(0)
+        self._size = 0
+
+    def reserve(self, size: int) -> None:
+        """Makes it so large, in a new place if it is smaller: the old one goes first, so both are never held at once."""
+        if size > self._size:
+            self._memory, self.address = aligned(0)
+            self._size = 0
+            self._memory, self.address = aligned(size)
+            self._size = size
+
+
+class Turns:
+    """Calls that run one by one: `with turns:` waits for the others to end."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        tell_of_forks(self)
+
+    def forked(self) -> None:
+        """In the child of a fork, where whoever had a turn is gone."""
+        self._lock = Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: Any) -> None:
+        self._lock.release()
+
+
+def _arenas() -> Frames[Arena]:
+    return Frames(Arena, core_count())
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What programs have in common; one alone has its own.
+
+    Attributes:
+        arenas: one for each of the calls that run at once.
+        turns: of calls that read or change tensors that any of the programs changes.
+        state: where those tensors lie.
+    """
+
+    arenas: Frames[Arena] = field(default_factory=_arenas)
+    turns: Turns = field(default_factory=Turns)
+    state: Extents = NO_EXTENTS
