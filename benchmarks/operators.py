@@ -62,13 +62,16 @@ def outcomes(op: Any, dtype: str, count: int) -> Iterator[tuple[int, str, str]]:
         drawn = op.sample_inputs("cpu", getattr(torch, dtype), requires_grad=False)  # no garbage while PyTorch traces
         samples = list(islice(drawn, count))
     together = [("right", "")] * len(samples)
-    if len(samples) < 2 or outcome(op, samples)[0] != "right":
+    if samples:
+        together = [outcome(op, samples)] * len(samples)
+    if len(samples) > 1 and together[0][0] not in FINE:
         together = [outcome(op, [sample]) for sample in samples]
     yield from ((number, *each) for number, each in enumerate(together))
 
 
 def outcome(op: Any, samples: Sequence[Any]) -> tuple[str, str]:
-    """`right`, `wrong`, `refused`, `export fails`, `raw` or, where eager PyTorch raises too, `no result`; and the message."""
+    """`right`, `called` (right, with a foreign call), `wrong`, `refused`, `export fails`, `raw` or, where eager PyTorch raises
+    too, `no result`; and the message."""
     import torch
 
     import hotdesk
@@ -96,7 +99,7 @@ def outcome(op: Any, samples: Sequence[Any]) -> tuple[str, str]:
                 torch.testing.assert_close(b, a, rtol=RTOL, atol=ATOL, equal_nan=True, check_stride=False)
             except AssertionError as error:
                 return "wrong", _short(error)
-    return "right", ""
+    return ("called", ", ".join(program.foreign)) if program.foreign else ("right", "")
 
 
 def _taken(sample: Any, results: list[Any]) -> list[Any]:
@@ -218,14 +221,15 @@ def _watched(child: subprocess.Popen[Any], output: int) -> int | None:
     return child.returncode
 
 
-ORDER = ("crash", "hang", "wrong", "raw", "export fails", "refused", "right")
+FINE = ("right", "called")
+ORDER = ("crash", "hang", "wrong", "raw", "export fails", "refused", "called", "right")
 """Outcomes, the worst first: an operator's is the worst of its samples'; in part refused is told apart."""
 
 
 def verdict(found: Found) -> str:
     kinds = {kind for _, kind, _ in found} - {"no result"}
     worst = next((kind for kind in ORDER if kind in kinds), "no sample")
-    return "right and refused" if worst in ("refused", "export fails") and "right" in kinds else worst
+    return "right and refused" if worst in ("refused", "export fails") and kinds & {*FINE} else worst
 
 
 def page(results: dict[str, dict[str, Found]], count: int, untried: dict[str, int]) -> str:
@@ -235,7 +239,7 @@ def page(results: dict[str, dict[str, Found]], count: int, untried: dict[str, in
     """
     import torch
 
-    columns = ("right", "right and refused", "refused", "export fails", "wrong", "crash", "hang", "raw")
+    columns = ("right", "called", "right and refused", "refused", "export fails", "wrong", "crash", "hang", "raw")
     lines = [
         "# PyTorch's operators",
         "",

@@ -13,6 +13,7 @@ from hotdesk._bindings import ir
 from hotdesk.budget import WithinBudget
 from hotdesk.donating import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
+from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.frontends.mlir_reading import is_given
 from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
@@ -21,6 +22,7 @@ from hotdesk.keeping import Finished, finished, keep, kept, key_of_program
 from hotdesk.ordering import LowerPeak
 from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors
 from hotdesk.planning.problem.numbers import parse_bytes
+from hotdesk.runtime import foreign
 from hotdesk.runtime.executable import CompiledProgram
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.heap import give_back_free_memory
@@ -47,12 +49,15 @@ class Options:
             docs/scheduling.md. Takes longer to compile.
         budget: bytes that a call may take at its peak for the arena and its results, as a number or as in `"24 MiB"`; None
             for any number. The cheapest way to fit is looked for; PlanError if none is found. See docs/budget.md.
+        foreign: whether the program may call PyTorch's kernels for ops that have no lowering; without, such a model is refused.
+            See docs/operators.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
     order: str = "given"
     budget: int | str | None = None
     keep_ir: bool = False
+    foreign: bool = True
 
     @property
     def budget_bytes(self) -> int | None:
@@ -210,7 +215,7 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
         forget_trace()
         return _program(*found, log)
     with log.stage("capture"):
-        captured = donating(lower(exported), donate)
+        captured = donating(lower(exported, foreign=options.foreign), donate)
     log.timings = {**log.timings, **captured.timings}
     del log.timings["capture"]
     made, machine = finish(captured, log, options)
@@ -260,6 +265,7 @@ def finish(captured: Captured, log: Log, options: Options, shared: Shared | None
         _to_memrefs(captured, log, options)
         prepared = prepared_types(module)
     lowered = lower(module, log)
+    log.decisions.extend(map(_called, captured.foreign))
     with log.stage("llvm"):
         return finished(captured, lowered, prepared, log.decisions)
 
@@ -285,6 +291,13 @@ def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
         changes.append(WithinBudget(budget, captured.constraints, captured.names))
     optimize_tensors(captured.module, log, changes)
     bufferize(captured.module, log)
+
+
+def _called(call: foreign.ForeignCall) -> Decision:
+    hint = "Write it with ops that have a lowering, see docs/coverage.md; `Options(foreign=False)` refuses such ops."
+    return Decision(
+        call.op, Outcome.CALLED, Reason.NO_LOWERING, (Source(call.op, call.location),), bytes=call.bytes, hint=hint
+    )
 
 
 def _refuse_changes(options: Options) -> None:
@@ -391,6 +404,7 @@ def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None =
         symbols=captured.names,
         held=executable.held,
         turns=shared.turns,
+        foreign=[call.op for call in captured.foreign],
     )
 
 
@@ -398,13 +412,14 @@ def _checker(made: Finished, places: tuple[int, ...], weights: Mapping[int, int]
     """Keeps the IR on memrefs for `Program.check`, as bytes; it is read, and the checker loaded, when it is used."""
     code, main, prepare, bounds = made.module, made.main, made.prepare, made.captured.constraints
     deallocated = not made.captured.on_memrefs
+    calls = {call.symbol: foreign.on_arrays(call) for call in made.captured.foreign}
 
     def check(
         symbols: Mapping[str, int], inputs: Sequence[tuple[int, tuple[int, ...]]], results: Sequence[tuple[int, ...]]
     ) -> CheckReport:
         from hotdesk.runtime.planned import PlannedProgram
 
-        program = PlannedProgram(of_bytecode(code), main, prepare, places, weights, bounds, deallocated)
+        program = PlannedProgram(of_bytecode(code), main, prepare, places, weights, bounds, deallocated, calls)
         return program.check(symbols, inputs, results)
 
     return check

@@ -78,7 +78,7 @@ def finished(
         common_functions(lowered.module),
         None,
     )
-    machine = linked(lowered.module, made.entries)
+    machine = linked(lowered.module, made.entries, captured.foreign)
     return replace(made, code=machine.kept_as), machine
 
 
@@ -96,13 +96,16 @@ def key_of_program(exported: Exported, donate: Donate, order: str, budget: int |
 def keep(key: str, made: Finished, exported: Exported) -> None:
     """Keeps a program, if everything in it can be written and each weight is found again by its name.
 
-    One that changes tensors of the model is not kept: whether it may depends on the memory that they share.
+    One that changes tensors of the model is not kept: whether it may depends on the memory that they share. Nor is one that calls
+    kernels of PyTorch's: what those calls run is not written down.
     """
     from hotdesk.frontends.capture import Weight
     from hotdesk.frontends.torch_calling import TorchCalling
 
     cache, calling = the_cache(), made.captured.calling
     if cache is None or made.code is None or not isinstance(calling, TorchCalling) or made.captured.state:
+        return
+    if made.captured.foreign or calling.carries:
         return
     captured: Any = replace(
         made.captured,

@@ -124,7 +124,7 @@ class Tied(nn.Module):
 )
 def test_models_that_do_not_compile(model: type[nn.Module], error: type[HotdeskError]) -> None:
     with pytest.raises(error) as caught:
-        hotdesk.compile(model(), (random(4, 4),))
+        hotdesk.compile(model(), (random(4, 4),), options=hotdesk.Options(foreign=False))
     well_formed(caught.value)
     assert isinstance(caught.value, FrontendError)
     assert caught.value.where == line_of(model.forward)
@@ -138,13 +138,15 @@ def test_control_flow_with_subgraphs() -> None:
 
 def test_an_unsupported_op_is_named() -> None:
     with pytest.raises(UnsupportedOpError, match=r"aten\._linalg_svd"):
-        hotdesk.compile(Svd(), (random(4, 4),))
+        hotdesk.compile(Svd(), (random(4, 4),), options=hotdesk.Options(foreign=False))
 
 
 @pytest.mark.parametrize("dtype", [torch.complex64, torch.float8_e4m3fn, torch.uint16], ids=str)
 def test_element_types_without_a_lowering(dtype: torch.dtype) -> None:
     with pytest.raises(UnsupportedOpError, match=str(dtype)) as caught:
-        hotdesk.compile(Call(lambda x: x.view(2, 2)), (torch.zeros(4).to(dtype),))
+        hotdesk.compile(
+            Call(lambda x: x.view(2, 2)), (torch.zeros(4).to(dtype),), options=hotdesk.Options(foreign=False)
+        )
     well_formed(caught.value)
 
 

@@ -88,6 +88,6 @@ UNSUPPORTED: dict[str, tuple[Op, Tensor, type[HotdeskError]]] = {
 def test_unsupported(name: str) -> None:
     op, x, error = UNSUPPORTED[name]
     with pytest.raises(error) as caught:
-        hotdesk.compile(Family({"op": op}), (x,))
+        hotdesk.compile(Family({"op": op}), (x,), options=hotdesk.Options(foreign=False))
     assert caught.value.expected
     assert caught.value.got

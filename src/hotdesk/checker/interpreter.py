@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -75,6 +75,7 @@ class Settings:
             is wanted. AddressSpace that is marked with `hotdesk.arena` is always taken so.
         steps: blocks that run before the program counts as one that does not end.
         poison: the byte that memory is filled with as long as nobody has written it.
+        calls: what foreign calls run, by name: functions of inputs, numbers, and arrays for the results.
     """
 
     deallocated: bool = True
@@ -82,6 +83,9 @@ class Settings:
     arenas: bool = False
     steps: int = 50_000_000
     poison: int = 0xFF
+    calls: Mapping[str, Callable[[Sequence[Any], Sequence[int], Sequence[Any]], None]] = field(
+        default_factory=dict[str, Any]
+    )
 
 
 @dataclass(slots=True)

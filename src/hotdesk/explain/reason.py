@@ -77,6 +77,11 @@ class Reason(str, Enum):
 
     SMALLER_ARENA = "smaller-arena", "With the operations in this order, the plan needs fewer bytes."
 
+    NO_LOWERING = (
+        "no-lowering",
+        "Nothing lowers the operation, so the program calls the kernel that PyTorch has for it.",
+    )
+
     # Against reuse
     NO_ORDER_BELOW = (
         "no-order-below",

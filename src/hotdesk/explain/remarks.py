@@ -54,6 +54,7 @@ _KINDS = {
     Outcome.PREPARED: Kind.PASSED,
     Outcome.FUSED: Kind.PASSED,
     Outcome.NOT_FUSED: Kind.MISSED,
+    Outcome.CALLED: Kind.MISSED,
     Outcome.FOLDED: Kind.PASSED,
     Outcome.FREED: Kind.PASSED,
     Outcome.MOVED: Kind.PASSED,
@@ -65,6 +66,7 @@ _KINDS = {
 }
 _CATEGORIES = {
     Outcome.SHARED: "share",
+    Outcome.CALLED: "lower",
     Outcome.PREPARED: "prepare",
     Outcome.FUSED: "fuse",
     Outcome.NOT_FUSED: "fuse",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hotdesk._bindings import ir
+from hotdesk.runtime.foreign import ForeignCall
 from hotdesk.runtime.interface import Calling, TensorSpec
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Captured:
         on_memrefs: whether `@main` is on memrefs: results are arguments already, and buffers stay as they are.
         state: arguments by number that a call changes in place: `@main` returns the new contents of each behind `results`, in
             this order.
+        foreign: what its `hotdesk.foreign` ops call.
     """
 
     module: ir.Module
@@ -53,3 +55,4 @@ class Captured:
     name: str = "main"
     on_memrefs: bool = False
     state: tuple[int, ...] = ()
+    foreign: tuple[ForeignCall, ...] = ()

@@ -6,11 +6,12 @@ the tensor that the model holds.
 
 from __future__ import annotations
 
+import operator
 import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import torch
@@ -19,18 +20,21 @@ from torch.export import ExportedProgram
 from hotdesk._bindings import import_fx_graph, ir
 from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
-from hotdesk.frontends.capture import Captured
+from hotdesk.frontends.capture import Captured, Weight
 from hotdesk.frontends.decompositions import decomposition_table
 from hotdesk.frontends.empties import settle_empties
+from hotdesk.frontends.foreign import can_be_called, carried_nodes, cut, joined, take_checks
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.splats import fold_splats
-from hotdesk.frontends.torch_calling import TorchCalling
+from hotdesk.frontends.torch_calling import Carried, TorchCalling
 from hotdesk.frontends.torch_dims import SizeNames, dimension_names
 from hotdesk.frontends.torch_identity import identity
 from hotdesk.frontends.torch_refusals import (
+    UNTRUSTED,
     assumed,
     environment_of,
     guards_of,
+    named_op,
     refusals,
     refuse_data_dependence,
     refuse_guards,
@@ -41,6 +45,7 @@ from hotdesk.frontends.torch_refusals import (
 )
 from hotdesk.frontends.torch_signature import (
     arguments_of,
+    carried_dtypes,
     constraints_of,
     inputs_of,
     keep_tensors_only,
@@ -51,6 +56,7 @@ from hotdesk.frontends.torch_signature import (
 )
 from hotdesk.frontends.views import spell_out_views
 from hotdesk.ir.context import make_context
+from hotdesk.runtime.foreign import ForeignCall
 from hotdesk.runtime.interface import TensorSpec
 
 _TO_TORCH_BACKEND = (
@@ -68,6 +74,7 @@ def capture(
     kwargs: Mapping[str, Any] | None = None,
     *,
     dynamic_shapes: Any = None,
+    foreign: bool = True,
 ) -> Captured:
     """Exports a model and lowers it to linalg on tensors.
 
@@ -75,6 +82,7 @@ def capture(
         model: a module, which is exported with `args` and `kwargs`, or an `ExportedProgram`.
         args, kwargs: example arguments; their sizes are fixed unless `dynamic_shapes` frees them.
         dynamic_shapes: as `torch.export.export` takes it.
+        foreign: whether PyTorch's kernels may be called for ops that have no lowering.
 
     Raises:
         ExportError: `torch.export` refused the model.
@@ -133,14 +141,19 @@ def export(
     return Exported(exported, tuple(guards), named, time.perf_counter() - start)
 
 
-def lower(source: Exported) -> Captured:
-    """The second half of `capture`: an exported program as linalg on tensors. Raises what `capture` does."""
+def lower(source: Exported, *, foreign: bool = True) -> Captured:
+    """The second half of `capture`: an exported program as linalg on tensors. Raises what `capture` does.
+
+    `foreign` says whether PyTorch's kernels may be called for ops that have no lowering.
+    """
     start = time.perf_counter()
     lowering_process.prepare()
     with _quietly(), refusals():
         exported = _decomposed(source.program)
     after_decompositions = time.perf_counter()
-    refuse_nodes(exported.graph)
+    if foreign:
+        take_checks(exported)
+    refuse_nodes(exported.graph, foreign=foreign)
     arguments, placeholders = arguments_of(exported)
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
     given = source.named(inputs)
@@ -149,15 +162,21 @@ def lower(source: Exported) -> Captured:
     changes = mutations(exported)
     results, template = results_of(exported.graph, changes.values())
     state = state_of(exported)
+    carried = Carried(*carried_dtypes(exported, changes.values()))
     keep_tensors_only(exported.graph, placeholders, changes.values())
-    module = lowered_graph(exported.graph)
+    calls: tuple[ForeignCall, ...] = ()
+    if foreign:
+        specs = [argument.spec if isinstance(argument, Weight) else argument for argument in arguments]
+        module, calls = _lowered_with_calls(exported.graph, specs)
+    else:
+        module = lowered_graph(exported.graph)
     forget_trace()
     return Captured(
         module=module,
         arguments=tuple(called.spec(a) if isinstance(a, TensorSpec) else a for a in arguments),
         results=tuple(map(called.spec, results)),
         constraints={called.of(symbol): limits for symbol, limits in constraints_of(exported).items()},
-        calling=TorchCalling(exported, tuple(map(called.result, template))),
+        calling=TorchCalling(exported, tuple(map(called.result, template)), carried),
         timings={
             "export": source.seconds,
             "decompose": after_decompositions - start,
@@ -166,6 +185,7 @@ def lower(source: Exported) -> Captured:
         names={name: called.of(symbol) for name, symbol in given.items()},
         assumptions=tuple(called.size(relation) for relation in assumed(exported, source.guards, inputs)),
         state=state,
+        foreign=tuple(replace(call, bytes=called.size(call.bytes)) for call in calls),
     )
 
 
@@ -205,15 +225,58 @@ def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
 
     Raises UnsupportedOpError for an op without a lowering.
     """
+    _settle(graph)
+    return _lowered(graph)
+
+
+def _settle(graph: torch.fx.Graph) -> None:
     settle_empties(graph)
     fold_splats(graph)
     spell_out_views(graph)
+
+
+def _lowered(graph: torch.fx.Graph) -> ir.Module:
     try:
         return lowered(_imported(graph), _PIPELINES)
     except LoweringFailed as error:
         raise without_lowering(error.diagnostics, lambda: _culprit(graph)) from error
     except LoweringDied as error:
         raise untrusted(_culprit(graph), error.how) from error
+
+
+def _lowered_with_calls(
+    graph: torch.fx.Graph, arguments: Sequence[TensorSpec]
+) -> tuple[ir.Module, tuple[ForeignCall, ...]]:
+    """The lowered module, and the calls in it for ops that have no lowering: what does not lower is cut out, until all does."""
+    _settle(graph)
+    foreign = {node for node in graph.nodes if node.target in UNTRUSTED} | carried_nodes(graph)
+    while True:
+        rest, cuts, origin = cut(graph, foreign)
+        try:
+            module = lowered(_imported(rest), _PIPELINES)
+        except (LoweringDied, LoweringFailed, UnsupportedOpError) as error:
+            more = _without_lowering(graph, rest, origin, error) - foreign
+            if not more:
+                return _lowered(rest), ()  # says what is wrong
+            foreign |= more
+            continue
+        joined(module, cuts, arguments)
+        return module, tuple(each.call for each in cuts)
+
+
+def _without_lowering(
+    graph: torch.fx.Graph,
+    rest: torch.fx.Graph,
+    origin: Mapping[torch.fx.Node, torch.fx.Node],
+    error: LoweringDied | LoweringFailed | UnsupportedOpError,
+) -> set[torch.fx.Node]:
+    """The ops that keep a graph from being lowered and can be called instead: those that MLIR names, or one that is found."""
+    name = named_op(error.diagnostics) if isinstance(error, LoweringFailed) else None
+    named = [node for node in rest.nodes if name is not None and str(node.target).split(".")[:2] == name.split(".")[:2]]
+    if not named:
+        culprit = _culprit(rest)
+        named = [culprit.all_input_nodes[0] if culprit.target is operator.getitem else culprit]
+    return {origin[node] for node in named if node in origin and can_be_called(origin[node])}
 
 
 def _culprit(graph: torch.fx.Graph) -> torch.fx.Node:

@@ -12,7 +12,8 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from hotdesk.errors import ArgumentCountError, ArgumentTypeError
+from hotdesk.errors import ArgumentCountError, ArgumentTypeError, DtypeError
+from hotdesk.frontends.carried import carrier, restored
 from hotdesk.runtime.interface import Calling
 
 
@@ -33,10 +34,39 @@ class ResultNumber:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """The element types of tensor inputs and results that tensors of another type carry; None for the rest."""
+
+    inputs: tuple[torch.dtype | None, ...] = ()
+    results: tuple[torch.dtype | None, ...] = ()
+
+    def given(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """What carries the inputs. Raises DtypeError if one has another type than the model was compiled for."""
+        return [
+            each if dtype is None else _carrier(each, dtype) for each, dtype in zip(inputs, self.inputs, strict=True)
+        ]
+
+    def made(self, results: Sequence[Any]) -> Sequence[Any]:
+        """What the results carry."""
+        return [
+            each if dtype is None else restored(torch.as_tensor(each), dtype)
+            for each, dtype in zip(results, self.results, strict=True)
+        ]
+
+
+def _carrier(value: Any, dtype: torch.dtype) -> torch.Tensor:
+    if not isinstance(value, torch.Tensor) or value.dtype != dtype:
+        got = str(value.dtype) if isinstance(value, torch.Tensor) else type(value).__name__
+        raise DtypeError("an argument", expected=f"a torch tensor of {dtype}", got=got)
+    return carrier(value).contiguous()
+
+
 class TorchCalling(Calling):
     """Flattens arguments the way the model was exported and puts results back into the model's own structure."""
 
-    def __init__(self, exported: ExportedProgram, template: Sequence[Any]) -> None:
+    def __init__(self, exported: ExportedProgram, template: Sequence[Any], carried: Carried | None = None) -> None:
+        carried = carried or Carried()
         self._in_spec = exported.call_spec.in_spec
         self._out_spec = exported.call_spec.out_spec
         in_spec: Any = self._in_spec
@@ -57,6 +87,8 @@ class TorchCalling(Calling):
             constant is None for constant in self._constants
         ) and self._in_spec == pytree.tree_structure((tuple([0] * len(self._constants)), {}))
 
+        self._carries_inputs = carried if any(carried.inputs) else None
+        self._carries_results = carried if any(carried.results) else None
         slots = [isinstance(entry, ResultSlot) for entry in self._template]
         in_order = all(slots) and [int(entry) for entry in self._template] == list(range(len(slots)))
         self._single_result = in_order and len(slots) == 1 and self._out_spec == pytree.tree_structure(0)
@@ -66,6 +98,11 @@ class TorchCalling(Calling):
     def template(self) -> tuple[Any, ...]:
         """Of each result its number among the tensors, a number that follows from sizes, or a constant."""
         return self._template
+
+    @property
+    def carries(self) -> bool:
+        """Whether tensors of other types stand for any of the inputs or results."""
+        return self._carries_inputs is not None or self._carries_results is not None
 
     @property
     def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -79,7 +116,8 @@ class TorchCalling(Calling):
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
         if self._single_tensors and not kwargs:
-            return args
+            complete = self._carries_inputs is not None and len(args) == len(self._constants)
+            return cast(Carried, self._carries_inputs).given(args) if complete else args
         leaves, spec = pytree.tree_flatten(self._arranged(args, kwargs))
         if spec != self._in_spec:
             expected = len(self._constants)
@@ -101,7 +139,7 @@ class TorchCalling(Calling):
                     got=type(leaf).__name__ if isinstance(leaf, torch.Tensor) else repr(leaf),
                     hint="Compile again with the new value, or compile it as a tensor.",
                 )
-        return inputs
+        return inputs if self._carries_inputs is None else self._carries_inputs.given(inputs)
 
     def _arranged(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """As at compilation: positional arguments that came by name in their places, keywords in their order."""
@@ -111,6 +149,8 @@ class TorchCalling(Calling):
         return (*args, *filled), {name: named.pop(name) for name in self._keywords if name in named} | named
 
     def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int], leaves: Sequence[object]) -> Any:
+        if self._carries_results is not None:
+            results = self._carries_results.made(results)
         if self._single_result:
             return results[0]
         if self._tuple_of_results:

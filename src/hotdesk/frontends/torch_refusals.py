@@ -29,6 +29,7 @@ from hotdesk.errors import (
     UnsupportedMutationError,
     UnsupportedOpError,
 )
+from hotdesk.frontends.carried import is_carried
 from hotdesk.frontends.decompositions_composed import LARGEST_DETERMINANT
 from hotdesk.frontends.torch_dims import SizeNames
 from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
@@ -40,7 +41,7 @@ _REPLACE = "Replace it in the model, or keep that part outside the compiled mode
 
 
 _SMALL = f"32-bit or wider matrices of at most {LARGEST_DETERMINANT} rows, of a size that does not vary"
-_UNTRUSTED: Mapping[Any, str] = {
+UNTRUSTED: Mapping[Any, str] = {
     torch.ops.aten._linalg_det.default: _SMALL,
     torch.ops.aten._linalg_slogdet.default: _SMALL,
     torch.ops.aten.linalg_det.default: _SMALL,
@@ -181,7 +182,7 @@ def refuse_guards(exported: ExportedProgram, known: int, names: SizeNames) -> No
         )
 
 
-def refuse_nodes(graph: torch.fx.Graph) -> None:
+def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
     """Control flow with subgraphs, effects, and element types without a lowering have no place on one arena."""
     for node in graph.nodes:
         if isinstance(node.target, HigherOrderOperator):
@@ -192,10 +193,10 @@ def refuse_nodes(graph: torch.fx.Graph) -> None:
                 where=node_line(node) or None,
                 hint=_REPLACE,
             )
-        if node.target in _UNTRUSTED:
+        if node.target in UNTRUSTED and not foreign:
             raise UnsupportedOpError(
                 f"op `{node.target}` has no lowering to linalg",
-                expected=_UNTRUSTED[node.target],
+                expected=UNTRUSTED[node.target],
                 got="something else",
                 where=node_line(node) or None,
                 hint=_REPLACE,
@@ -216,7 +217,11 @@ def refuse_nodes(graph: torch.fx.Graph) -> None:
                 hint="Pass it as a tensor, or compile once for each value.",
             )
         for value in pytree.tree_leaves(node.meta.get("val")):
-            if isinstance(value, torch.Tensor) and value.dtype not in DTYPES:
+            if (
+                isinstance(value, torch.Tensor)
+                and value.dtype not in DTYPES
+                and not (foreign and is_carried(value.dtype))
+            ):
                 raise unsupported_dtype(f"tensor `{node.name}`", value.dtype, node_line(node))
 
 
@@ -260,7 +265,7 @@ def unreadable(error: Exception) -> UnsupportedOpError:
 def without_lowering(diagnostics: str, culprit: Callable[[], torch.fx.Node]) -> HotdeskError:
     """The op at fault: the one that MLIR names or, if that is a mere operand of it, the one that is searched for."""
     first = next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics.splitlines()[0])
-    op, where = _named_op(diagnostics), python_line(first)
+    op, where = named_op(diagnostics), python_line(first)
     if op is None or not where:
         node = culprit()
         op, where = op or _name(node), where or node_line(node)
@@ -292,7 +297,8 @@ def _name(node: torch.fx.Node) -> str:
     return str(node.target)
 
 
-def _named_op(diagnostics: str) -> str | None:
+def named_op(diagnostics: str) -> str | None:
+    """The PyTorch op that MLIR's diagnostics name."""
     named = re.search(r'name = "torch\.([\w.]+)"', diagnostics) or re.search(
         r"(?:operation|op) 'torch\.(?!operator|constant|prim)([\w.]+)'", diagnostics
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 
 from hotdesk.errors import DeviceError
 from hotdesk.frontends.capture import Weight
+from hotdesk.frontends.carried import carrier, is_carried
 from hotdesk.frontends.torch_calling import ResultNumber, ResultSlot
 from hotdesk.frontends.torch_lines import node_line
 from hotdesk.frontends.torch_refusals import refuse_shared_state
@@ -42,7 +43,7 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
         if not isinstance(value, torch.Tensor):
             continue
         if spec.kind == InputKind.USER_INPUT:
-            arguments.append(replace(spec_of(name, value), changed=name in changes))
+            arguments.append(replace(spec_of(name, carrier(value)), changed=name in changes))
             continue
         target = str(spec.target)
         tensor: Any = _tensor(exported, target)
@@ -50,6 +51,8 @@ def arguments_of(exported: ExportedProgram) -> tuple[tuple[Weight | TensorSpec, 
             raise DeviceError(
                 f"weight '{target}'", expected="device cpu", got=str(tensor.device), hint="Move the model."
             )
+        if is_carried(tensor.dtype):
+            tensor = carrier(tensor.detach()).contiguous()
         if not tensor.is_contiguous():
             tensor = _laid_out(exported.graph, name, tensor.detach(), mutations(exported).get(target))
         arguments.append(Weight(spec_of(target, tensor), tensor))
@@ -144,7 +147,7 @@ def inputs_of(exported: ExportedProgram) -> list[TensorSpec]:
     """The tensors among the arguments of a call, in order."""
     values = {node.name: node.meta.get("val") for node in exported.graph.nodes if node.op == "placeholder"}
     names = [spec.arg.name for spec in exported.graph_signature.input_specs if spec.kind == InputKind.USER_INPUT]
-    return [spec_of(name, values[name]) for name in names if isinstance(values[name], torch.Tensor)]
+    return [spec_of(name, carrier(values[name])) for name in names if isinstance(values[name], torch.Tensor)]
 
 
 def order_in_memory(tensor: torch.Tensor) -> list[int] | None:
@@ -178,12 +181,33 @@ def results_of(graph: torch.fx.Graph, changes: Collection[int] = ()) -> tuple[tu
         value = node.meta.get("val") if isinstance(node, torch.fx.Node) else node
         if isinstance(value, torch.Tensor):
             template.append(ResultSlot(len(specs)))
-            specs.append(spec_of(node.name, value, node_line(node)))
+            specs.append(spec_of(node.name, carrier(value), node_line(node)))
         elif isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
             template.append(_number(value))
         else:
             template.append(value)
     return tuple(specs), tuple(template)
+
+
+def carried_dtypes(
+    exported: ExportedProgram, changes: Collection[int]
+) -> tuple[tuple[torch.dtype | None, ...], tuple[torch.dtype | None, ...]]:
+    """The element types of inputs and of results that are carried by others; None for the rest.
+
+    `changes` are the places of what the graph returns that are new contents of arguments.
+    """
+    values = {node.name: node.meta.get("val") for node in exported.graph.nodes}
+    users = [s.arg.name for s in exported.graph_signature.input_specs if s.kind == InputKind.USER_INPUT]
+    output = next(node for node in exported.graph.nodes if node.op == "output")
+    given = (values.get(name) for name in users)
+    returned = [node for place, node in enumerate(output.args[0]) if place not in changes]
+    made = (node.meta.get("val") if isinstance(node, torch.fx.Node) else None for node in returned)
+    return _carried(given), _carried(made)
+
+
+def _carried(values: Iterable[Any]) -> tuple[torch.dtype | None, ...]:
+    tensors = (value for value in values if isinstance(value, torch.Tensor))
+    return tuple(each.dtype if is_carried(each.dtype) else None for each in tensors)
 
 
 def _number(value: Any) -> ResultNumber:

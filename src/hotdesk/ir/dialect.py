@@ -11,12 +11,19 @@
   result have not are the queries, those of k that q has not the keys. The region takes a score, the element of each extra that
   belongs to it, and the place of the score, an index for each letter of q but those summed over and then each of the keys; it
   ends in a `tm_tensor.yield`. A query all of whose scores are -∞ gives zeros with `zero_rows`, else NaN.
+* `hotdesk.foreign ins…, numbers…, inits… {callee, op, groups}`: a call of the function `callee`, which the front end brought,
+  for an `op` that has no lowering. `groups` says how many there are of each kind of operand. `operandSegmentSizes` and
+  `resultSegmentSizes` are as IRDL wants them.
 * `hotdesk.own init`: the same contents in memory that others may write; bufferization removes it.
 
-On tensors each has one result, tied to `init`; on memrefs none. The dialect is declared in IRDL, so the module verifies.
+On tensors each has one result, tied to `init`, or a foreign call one for each of its `inits`; on memrefs none. The dialect is
+declared in IRDL, so the module verifies.
 """
 
 from __future__ import annotations
+
+MOST_OPERANDS, MOST_RESULTS = 64, 16
+"""Of a `hotdesk.foreign`: IRDL wants each operand and each result to have a name."""
 
 MOST_EXTRAS = 8
 """Tensors that `hotdesk.attention` may read besides queries, keys and values: IRDL wants each operand to have a name."""
@@ -28,6 +35,13 @@ _ATTENTION = f"""irdl.operation @attention {{
     irdl.operands(q: %q, k: %k, v: %v, {", ".join(f"{name}: optional %{name}" for name in _EXTRAS)}, init: %init)
     irdl.results(result: optional %result)
     irdl.regions(score: %score)
+  }}"""
+
+_OPERANDS, _RESULTS = [f"a{i}" for i in range(MOST_OPERANDS)], [f"r{i}" for i in range(MOST_RESULTS)]
+_FOREIGN = f"""irdl.operation @foreign {{
+    {" ".join(f"%{name} = irdl.any" for name in (*_OPERANDS, *_RESULTS))}
+    irdl.operands({", ".join(f"{name}: optional %{name}" for name in _OPERANDS)})
+    irdl.results({", ".join(f"{name}: optional %{name}" for name in _RESULTS)})
   }}"""
 
 DIALECT = f"""
@@ -50,6 +64,7 @@ irdl.dialect @hotdesk {{
     irdl.operands(input: %input, weight: %weight, init: %init, workspace: optional %workspace)
     irdl.results(result: optional %result)
   }}
+  {_FOREIGN}
   irdl.operation @own {{
     %init = irdl.any
     irdl.operands(init: %init)

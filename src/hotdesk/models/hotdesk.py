@@ -1,10 +1,13 @@
-"""Contractions, convolutions, poolings and attention of the `hotdesk` dialect: one destination, read only to accumulate."""
+"""The `hotdesk` dialect: contractions, convolutions, poolings and attention have one destination, read only to accumulate; a
+foreign call has any number of them."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.ir.dialect import MOST_RESULTS
+from hotdesk.ir.walking import int_array
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.structured import bufferize_destination_style
@@ -22,8 +25,36 @@ def facts(op: ir.Operation) -> Facts:
     return Facts(reads=frozenset(reads), ties=((init, 0),), overwrites=frozenset({init}))
 
 
+def foreign_groups(op: ir.Operation) -> tuple[int, int, int]:
+    """How many operands of a `hotdesk.foreign` are inputs, numbers and destinations, in this order."""
+    inputs, numbers, inits = int_array(op.attributes["groups"])
+    return inputs, numbers, inits
+
+
+def _foreign_facts(op: ir.Operation) -> Facts:
+    inputs, numbers, inits = foreign_groups(op)
+    reads, first = frozenset(range(inputs)), inputs + numbers
+    if not op.results:
+        return Facts(reads=reads)
+    ties = tuple((first + number, number) for number in range(inits))
+    return Facts(reads=reads, ties=ties, overwrites=frozenset(init for init, _ in ties))
+
+
 def _bufferize(op: ir.Operation, buffers: Buffers) -> None:
     bufferize_destination_style(op, buffers)
 
 
-MODELS = {name: OpModel(facts, _bufferize) for name in (*_INIT, "hotdesk.attention")}
+def _bufferize_foreign(op: ir.Operation, buffers: Buffers) -> None:
+    new = bufferize_destination_style(op, buffers)
+    new.attributes["resultSegmentSizes"] = no_results()
+
+
+def no_results() -> ir.Attribute:
+    """The `resultSegmentSizes` of a `hotdesk.foreign` on memrefs."""
+    return ir.DenseI32ArrayAttr.get([0] * MOST_RESULTS)
+
+
+MODELS = {
+    **{name: OpModel(facts, _bufferize) for name in (*_INIT, "hotdesk.attention")},
+    "hotdesk.foreign": OpModel(_foreign_facts, _bufferize_foreign),
+}

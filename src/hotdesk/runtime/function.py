@@ -18,6 +18,7 @@ from hotdesk.ir.context import make_context
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import KERNELS, NumberTable, entry_text, kernels_of
 from hotdesk.passes.lower.function import LoweredFunction
+from hotdesk.runtime import foreign
 from hotdesk.runtime.evaluating import Evaluator
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.layout import Layout
@@ -157,5 +158,8 @@ class Frame:
             table[place] = (table[lender] or 0) + offset
         self._status.value = 0
         entry(self._packed_address)
-        if self._status.value:
-            raise self._function.failure(self._status.value)
+        code = int(self._status.value)
+        if code == foreign.FAILED:
+            raise foreign.raised(ctypes.addressof(self._status))
+        if code:
+            raise self._function.failure(code)

@@ -42,6 +42,7 @@ class Machine:
         that a module depends on that has yet to be made; without it the module itself says so.
         """
         self.object, self._engine, self.kept_as = _code(module, functions or {}, level, source)
+        self.called: tuple[object, ...] = ()  # functions of Python's that the code calls, kept as long
         self._entries = {name: self._function(name) for name in entries}
 
     @classmethod

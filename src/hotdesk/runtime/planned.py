@@ -9,8 +9,8 @@ planner and its check have said.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -44,6 +44,7 @@ class PlannedProgram:
         weights: addresses of the others that point at weights or state, by argument. State is checked on a copy.
         bounds: the least and greatest value of each symbol in sizes.
         deallocated: whether all that is allocated is freed. A program on memrefs of the user's need not, since it has an arena.
+        calls: what its foreign calls run, by name.
     """
 
     module: ir.Module
@@ -53,6 +54,9 @@ class PlannedProgram:
     weights: Mapping[int, int]
     bounds: Mapping[str, tuple[int, int | None]]
     deallocated: bool = True
+    calls: Mapping[str, Callable[[Sequence[Array], Sequence[int], Sequence[Array]], None]] = field(
+        default_factory=dict[str, Any]
+    )
 
     def check(
         self,
@@ -71,7 +75,7 @@ class PlannedProgram:
                 fixed = [number for number in sorted(self.weights) if number not in self.main.state]
                 weights = {place: self._weight(number, self.weights[number]) for place, number in enumerate(fixed)}
                 shapes = {number: shape for number, (shape, _) in enumerate(prepared_types(self.module))}
-                carry = Settings(undefined="carry")
+                carry = Settings(undefined="carry", calls=self.calls)
                 report = self._run("prepare", self.prepare, {}, weights, shapes, settings=carry)
                 if report.faults:
                     return report
@@ -82,7 +86,7 @@ class PlannedProgram:
             first = len(self.inputs) + len(self.weights)
             values.update({first + i: result.values for i, result in enumerate(prepared)})
             written = {first + i: result.written for i, result in enumerate(prepared)}
-            settings = Settings(deallocated=self.deallocated)
+            settings = Settings(deallocated=self.deallocated, calls=self.calls)
             return self._run("main", self.main, symbols, values, dict(enumerate(results)), written, settings)
 
     def _run(

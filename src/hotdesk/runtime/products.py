@@ -17,6 +17,7 @@ from hotdesk.kernels.product import sweep_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name
 from hotdesk.runtime.cache import generators
+from hotdesk.runtime.foreign import ForeignCall, address_of, entered
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.threads import serve
 
@@ -59,9 +60,13 @@ def compile_convolutions(processor: Processor, element: str, products: CommonCod
     return CommonCode(convolution_module, processor, element, shared_convolution_name(element), sweep)
 
 
-def linked(module: ir.Module, entries: Sequence[str]) -> Machine:
-    """The machine code of a module in the LLVM dialect, with the products and convolutions that its kernels call."""
-    return Machine(module, entries, _addresses(common_functions(module)))
+def linked(module: ir.Module, entries: Sequence[str], calls: Sequence[ForeignCall] = ()) -> Machine:
+    """The machine code of a module in the LLVM dialect, with the products, convolutions and foreign functions that it calls."""
+    functions = {call.symbol: entered(call) for call in calls}
+    addresses = {symbol: address_of(function) for symbol, function in functions.items()}
+    machine = Machine(module, entries, addresses | _addresses(common_functions(module)))
+    machine.called = tuple(functions.values())
+    return machine
 
 
 def common_functions(module: ir.Module) -> tuple[str, ...]:

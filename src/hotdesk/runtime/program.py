@@ -6,6 +6,7 @@ seen before costs a look at each tensor, the memory of the results and the run.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from ctypes import memmove
@@ -71,6 +72,7 @@ class Program:
         checker: Checker | None = None,
         symbols: Mapping[str, str] | None = None,
         held: Mapping[int, int] | None = None,
+        foreign: Sequence[str] = (),
         state: Sequence[tuple[WeightRange, object]] = (),
         turns: Turns | None = None,
     ) -> None:
@@ -78,9 +80,10 @@ class Program:
 
         At most `plans` plans are kept, of at most `plan_bytes` bytes together, those used last; OptionError if that is none.
         `symbols` are other names by which `memory` knows symbols. `held` are the results that lie in donated inputs, by number,
-        with the number of the input. `state` are the tensors of the model that calls change, or other
-        programs that take their `turns` with this one, and where they lie.
+        with the number of the input. `foreign` are the ops that kernels of PyTorch's are called for. `state` are the tensors of the
+        model that calls change, or other programs that take their `turns` with this one, and where they lie.
         """
+        self._foreign = MappingProxyType(Counter(foreign))
         self.name = name
         self._executable = executable
         self._calling = calling or Positional([spec.name for spec in executable.inputs])
@@ -190,6 +193,11 @@ class Program:
     def results(self) -> tuple[TensorSpec, ...]:
         """Name, element type and sizes of each tensor that is returned."""
         return self._results
+
+    @property
+    def foreign(self) -> Mapping[str, int]:
+        """How many kernels of PyTorch's a call runs, by op: those that have no lowering."""
+        return self._foreign
 
     @property
     def timings(self) -> Mapping[str, float]:

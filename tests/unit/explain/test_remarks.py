@@ -30,10 +30,11 @@ def test_every_outcome_has_a_kind_and_a_category(outcome: Outcome) -> None:
         Outcome.COPIED: Kind.MISSED,
         Outcome.ALLOCATED: Kind.MISSED,
         Outcome.NOT_FUSED: Kind.MISSED,
+        Outcome.CALLED: Kind.MISSED,
         Outcome.ORDER_KEPT: Kind.ANALYSIS,
     }
     assert made.kind is kinds.get(outcome, Kind.PASSED)
-    known = "bufferize share prepare fuse fold deallocate place copy order split recompute"
+    known = "bufferize share prepare fuse fold deallocate place copy order split recompute lower"
     assert made.category in known.split()
     assert made.name == outcome.name
 

@@ -18,6 +18,7 @@ from hotdesk.checker.interpreter import Frame, Implementation, Interpreter, OpRe
 from hotdesk.checker.overlaps import sharing
 from hotdesk.checker.report import FaultKind
 from hotdesk.checker.values import Array, Unwritten, Value, plain, xp
+from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 
 Total: TypeAlias = Callable[..., Array]
@@ -179,6 +180,41 @@ def _attention(reader: OpReader) -> Step:
     return step
 
 
+def _foreign(reader: OpReader) -> Step:
+    """Calls the function on copies of its inputs, each row by row. All of a result is undefined if anything of an input is."""
+    inputs, numbers, _ = reader.integers("groups")
+    operands, interpreter, at = reader.operands, reader.interpreter, reader.at
+    callee = str(reader.attribute("callee").value)
+    call = interpreter.settings.calls.get(callee)
+    if call is None:
+        raise LoweringError(
+            f"the memory checker has no function `{callee}`",
+            expected="a program that brings what its foreign calls run, as `Program.check` does",
+            got=f"a call for `{reader.attribute('op').value}`",
+            where=at.location or None,
+        )
+
+    def step(frame: Frame) -> None:
+        given: list[MemRef] = [frame[slot] for slot in operands[:inputs]]
+        made: list[MemRef] = [frame[slot] for slot in operands[inputs + numbers :]]
+        for view, target in itertools.product(given, made):
+            if sharing(view, target):
+                message = f"reads {view.buffer.name} while it writes it"
+                interpreter.findings.add(FaultKind.OVERLAP, at, message, view.buffer)
+        read = [_read(interpreter, view, at) for view in given]
+        results: list[Array] = [np.empty(view.sizes, view.array.dtype) for view in made]
+        copies = [np.array(view.array, order="C") for view in given]
+        call(copies, [int(frame[slot]) for slot in operands[inputs : inputs + numbers]], results)
+        marks = [value for value in read if type(value) is Unwritten]
+        for view, result in zip(made, results, strict=True):
+            value: Value = result
+            if marks:
+                value = Unwritten(result, np.ones(result.shape, np.bool_), marks[0].reader, marks[0].buffer)
+            interpreter.memory.write(view, value, at)
+
+    return step
+
+
 def _over(value: Array, names: str, domain: str) -> Array:
     """A tensor with a dimension for each letter of a domain, of size 1 for those that it has not."""
     kept = [i for i, c in enumerate(names) if c != "1"]
@@ -267,5 +303,6 @@ OPS: dict[str, Implementation] = {
     "hotdesk.attention": _attention,
     "hotdesk.contract": _contract,
     "hotdesk.conv": _convolution,
+    "hotdesk.foreign": _foreign,
     "hotdesk.pool": _pooling,
 }

@@ -23,6 +23,7 @@ from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes
 from hotdesk.ir.walking import defining_op, symbol_name, top_level_ops
 from hotdesk.ir.written_sizes import written
+from hotdesk.models.hotdesk import foreign_groups
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.control_flow import NAMED, lower_control_flow
 from hotdesk.passes.lower.entry import NumberTable, entry_text
@@ -167,6 +168,8 @@ class _Lowering:
     def _call(self, op: ir.Operation, source: Source) -> KernelCall | None:
         if op.name in NAMED:
             return self._named(op, source)
+        if op.name == "hotdesk.foreign":
+            return self._foreign(op, source)
         if op.name.startswith(("linalg.", "tm_tensor.")):
             name, kernel = self._library.from_op(op, self._places, self._sizes)
             if kernel.passed:
@@ -192,6 +195,18 @@ class _Lowering:
         workspace = tuple(self._pointer(place) for place in places[len(main) :])
         pointers = tuple(map(self._pointer, main))
         return KernelCall(name, pointers, scalars, workspace, source, work_of(op, self._places))
+
+    def _foreign(self, op: ir.Operation, source: Source) -> KernelCall:
+        """Addresses, numbers, and sizes and strides of each memref, as `runtime.foreign` reads them."""
+        inputs, numbers, _ = foreign_groups(op)
+        operands = list(op.operands)
+        places = [self._places.of(v) for v in (*operands[:inputs], *operands[inputs + numbers :])]
+        given = [self._sizes.value(v) for v in operands[inputs : inputs + numbers]]
+        layouts = [number for place in places for number in (*place.sizes, *place.strides)]
+        callee, called = (str(cast(Any, op.attributes[name]).value) for name in ("callee", "op"))
+        pointers, status = tuple(map(self._pointer, places)), (Pointer(self._status, 0),)
+        named = Source(called, source.location)
+        return KernelCall(callee, pointers, (*given, *layouts), status, named, work_of(op, self._places))
 
     def _pointer(self, place: Place) -> Pointer:
         offset: Any = place.offset

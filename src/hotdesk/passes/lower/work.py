@@ -18,6 +18,7 @@ from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import int_array, nested_ops
+from hotdesk.models.hotdesk import foreign_groups
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.registry import model_of
 from hotdesk.passes.lower.views import Place, Places
@@ -60,6 +61,8 @@ def _scratch(op: ir.Operation) -> int:
 
 
 def _written(op: ir.Operation, count: int) -> range:
+    if op.name == "hotdesk.foreign":
+        return range(count - foreign_groups(op)[2], count)
     if op.name.startswith("linalg."):
         return range(inputs_of(op), count)
     if "operandSegmentSizes" in op.attributes and op.name != "hotdesk.attention":

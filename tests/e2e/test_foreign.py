@@ -1,0 +1,151 @@
+"""Ops without a lowering: PyTorch's kernels are called for them, in the middle of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Thread
+from typing import Any, cast
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import hotdesk
+from hotdesk.errors import DtypeError, ExecutionError, UnsupportedOpError
+from hotdesk.explain import Outcome, Reason
+from tests.e2e.checking import Call, random
+from tests.e2e.refusing import line_of
+
+
+def spd(size: int) -> Tensor:
+    x = random(size, size)
+    return x @ x.t() + torch.eye(size)
+
+
+OPS: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
+    "erfinv between compiled ops": (lambda x: torch.erfinv(x.sin() * 0.5).cos(), (random(3, 4),)),
+    "one after the other": (lambda x: torch.digamma(torch.lgamma(x.abs() + 3)), (random(3, 4),)),
+    "the same twice": (lambda x: torch.erfinv(x.sin() * 0.5) + torch.erfinv(x.cos() * 0.5), (random(5),)),
+    "several results": (lambda x: torch.linalg.qr(x), (random(4, 3),)),
+    "one of several results": (lambda x: torch.linalg.svd(x).S, (random(4, 3),)),
+    "inverse": (torch.linalg.inv, (spd(4),)),
+    "solve": (lambda a, b: torch.linalg.solve(a, b) * 2, (spd(4), random(4, 2))),
+    "cholesky": (torch.linalg.cholesky, (spd(3),)),
+    "determinant of a large matrix": (torch.linalg.det, (spd(20),)),
+    "complex numbers within": (lambda x: torch.fft.fft(x).abs(), (random(3, 8),)),
+    "complex result": (lambda x: torch.fft.rfft(x), (random(3, 8),)),
+    "complex argument": (lambda x: x * 2, (torch.complex(random(3), random(3)),)),
+    "a transposed argument": (lambda x: torch.erfinv(x.t() * 0.1) + 1, (random(3, 4),)),
+    "result without elements": (lambda x: (torch.complex(x[:0], x[:0]), x + 1), (random(3, 4),)),
+    "zero dims": (lambda x: torch.lgamma(x.sum() + 30), (random(3),)),
+    "integers": (lambda x, y: torch.gcd(x, y), (torch.arange(6), torch.arange(6) + 4)),
+    "truths": (torch.signbit, (random(3, 4),)),
+    "halves": (torch.erfinv, (random(7).mul(0.1).to(torch.bfloat16),)),
+    "max_pool3d on integers": (lambda x: F.max_pool3d(x, 2), (torch.arange(64).reshape(1, 4, 4, 4),)),
+    "depthwise conv_transpose2d of one image": (
+        lambda x, w: F.conv_transpose2d(x, w, groups=4),
+        (random(4, 5, 5), random(4, 1, 3, 3)),
+    ),
+    "grouped conv3d": (lambda x, w: F.conv3d(x, w, groups=2), (random(1, 4, 5, 5, 5), random(6, 2, 3, 3, 3))),
+}
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_agrees(name: str) -> None:
+    op, args = OPS[name]
+    program = hotdesk.compile(Call(op), args)
+    torch.testing.assert_close(program(*args), op(*args), rtol=1e-4, atol=1e-4)
+    if not any(arg.dtype.is_complex or arg.dtype == torch.bfloat16 for arg in args):
+        assert program.check(*args).faults == ()
+
+
+def test_sizes_may_vary() -> None:
+    model = Call(lambda x: (torch.lgamma(x.abs() + 1).view(-1, 2).flip(0), torch.fft.rfft(x, n=6, dim=1).abs()))
+    program = hotdesk.compile(model, (random(6, 4),), dynamic_shapes=(({0: torch.export.Dim("b", min=2, max=64)},),))
+    assert program.foreign
+    for size in (2, 3, 17):
+        x = random(size, 4)
+        torch.testing.assert_close(program(x), model(x))
+
+
+def test_of_weights_runs_once() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(spd(4))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x @ torch.linalg.inv(self.weight)
+
+    model, x = Model(), random(2, 4)
+    program = hotdesk.compile(model, (x,))
+    torch.testing.assert_close(program(x), model(x).detach(), rtol=1e-4, atol=1e-4)
+    assert program.memory(x).prepared == 4 * 4 * 4
+
+
+def test_the_report_tells() -> None:
+    x = random(3, 4) * 0.1
+    program = hotdesk.compile(Call(lambda x: torch.erfinv(x) + torch.erfinv(x + 0.1)), (x,))
+    assert dict(program.foreign) == {"aten.erfinv": 2}
+    told = [d for d in program.decisions(x) if d.outcome is Outcome.CALLED]
+    assert [(d.subject, d.reason, d.bytes) for d in told] == [("aten.erfinv", Reason.NO_LOWERING, 48)] * 2
+    assert "2 called" in str(program.report(x))
+
+
+def test_a_compiled_program_calls_nothing() -> None:
+    x = random(3, 4)
+    assert not hotdesk.compile(nn.Linear(4, 2), (x,)).foreign
+
+
+def test_only_what_does_not_lower_is_called() -> None:
+    x = random(1, 4, 6, 6)
+    odd, even = random(4, 1, 3, 3), random(4, 4, 3, 3)
+    model = Call(lambda x, even, odd: F.conv_transpose2d(F.conv2d(x, even)[0], odd, groups=4))
+    assert dict(hotdesk.compile(model, (x, even, odd)).foreign) == {"aten.convolution": 1}
+
+
+class Inverse(nn.Module):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return torch.linalg.inv(x), torch.lgamma(x)  # here
+
+
+def test_a_kernel_that_raises() -> None:
+    good = spd(3)
+    program = hotdesk.compile(Inverse(), (good,))
+    for _ in range(2):
+        with pytest.raises(ExecutionError, match=r"aten\.linalg_inv_ex.*singular") as caught:
+            program(torch.zeros(3, 3))
+        assert caught.value.where == line_of(Inverse.forward)
+        torch.testing.assert_close(program(good), Inverse()(good), rtol=1e-4, atol=1e-4)
+
+
+def test_called_by_several_threads() -> None:
+    program = hotdesk.compile(Inverse(), (spd(3),))
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        x = torch.eye(3) * (seed + 2)
+        for _ in range(20):
+            (got, _) = cast("tuple[Tensor, Tensor]", program(x))
+            if not torch.allclose(got, torch.eye(3) / (seed + 2)):
+                wrong.append(seed)
+
+    threads = [Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_complex_argument_is_one() -> None:
+    x = torch.complex(random(3), random(3))
+    program = hotdesk.compile(Call(lambda x: x * 2), (x,))
+    with pytest.raises(DtypeError, match="complex64"):
+        program(random(3, 2))
+
+
+def test_forbidden() -> None:
+    with pytest.raises(UnsupportedOpError, match="erfinv"):
+        hotdesk.compile(Call(torch.erfinv), (random(3),), options=hotdesk.Options(foreign=False))
