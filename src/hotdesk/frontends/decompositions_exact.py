@@ -127,6 +127,8 @@ def _isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal
 
 
 def _addbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    if not a.dtype.is_floating_point:
+        beta, alpha = int(beta), int(alpha)  # as PyTorch: numbers are taken in the type of the tensors
     product = torch.bmm(a, b).sum(0, dtype=a.dtype)
     product = product if alpha == 1 else product * alpha
     return (product if beta == 0 else product + (bias if beta == 1 else bias * beta)).to(bias.dtype)

@@ -135,6 +135,8 @@ def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tens
 
 
 def _addmm(bias: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    if not a.dtype.is_floating_point:
+        beta, alpha = int(beta), int(alpha)  # as PyTorch: numbers are taken in the type of the tensors
     product = torch.mm(a, b)
     if alpha != 1:
         product = product * alpha

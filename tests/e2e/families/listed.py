@@ -291,6 +291,12 @@ LISTED: Families = {
             "addbmm": lambda a, b: torch.addbmm(
                 a.reshape(2, 3), b.reshape(1, 2, 3), torch.ones(1, 3, 3, dtype=torch.int64)
             ),
+            "addbmm of cut numbers": lambda a, b: torch.addbmm(
+                a.reshape(2, 3), b.reshape(1, 2, 3), torch.ones(1, 3, 3, dtype=torch.int64), beta=1.6, alpha=2.2
+            ),
+            "addmm of cut numbers": lambda a, b: torch.addmm(
+                a.reshape(2, 3), b.reshape(2, 3), torch.ones(3, 3, dtype=torch.int64), beta=0.6, alpha=2.2
+            ),
         },
         (torch.tensor([2, -3, 1, -1, 7, 0]), torch.tensor([10, 3, -2, -3, 23, 0])),
     ),
