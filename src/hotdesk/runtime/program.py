@@ -80,8 +80,8 @@ class Program:
 
         At most `plans` plans are kept, of at most `plan_bytes` bytes together, those used last; OptionError if that is none.
         `symbols` are other names by which `memory` knows symbols. `held` are the results that lie in donated inputs, by number,
-        with the number of the input. `foreign` are the ops that kernels of PyTorch's are called for. `state` are the tensors of the
-        model that calls change, or other programs that take their `turns` with this one, and where they lie.
+        with the number of the input. `foreign` are the ops that kernels of PyTorch's are called for. `state` are the tensors of
+        the model that calls change, or other programs that take their `turns` with this one, and where they lie.
         """
         self._foreign = MappingProxyType(Counter(foreign))
         self.name = name
