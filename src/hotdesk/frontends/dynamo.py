@@ -123,6 +123,7 @@ def capture_graph(module: torch.fx.GraphModule) -> Captured:
         graph = deepcopy(module.graph)
         refuse_data_dependence(graph)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        _spell_out_synonyms(graph)
         _read_sizes_of_tensors(graph, placeholders)
         template = _results_apart(graph, placeholders)
         orders = {number: order for number, node in enumerate(placeholders) if (order := _order(node)) is not None}
@@ -161,6 +162,12 @@ def _input(node: torch.fx.Node) -> TensorSpec:
     if value.device.type != "cpu":
         raise DeviceError(f"argument '{node.name}'", expected="device cpu", got=str(value.device))
     return spec_of(node.name, value)
+
+
+def _spell_out_synonyms(graph: torch.fx.Graph) -> None:
+    """Divisions of numbers that vary, which PyTorch makes tensors after it has taken ops apart."""
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.true_divide.Tensor):
+        node.target = torch.ops.aten.div.Tensor
 
 
 def _read_sizes_of_tensors(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> None:
