@@ -230,6 +230,17 @@ def test_results_that_are_arguments_and_sizes() -> None:
         assert found[3].data_ptr() == x.data_ptr()
 
 
+def test_numbers_that_vary() -> None:
+    def scaled(x: torch.Tensor, scale: float) -> torch.Tensor:
+        return x * (2.0 / scale)
+
+    compiled = torch.compile(scaled, backend="hotdesk", dynamic=True)
+    for scale in (1.5, 2.5):
+        x = torch.randn(3, 4)
+        assert_same(compiled(x, scale), scaled(x, scale))
+    assert len(hotdesk.dynamo_report().graphs) == 1
+
+
 def test_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "torch-compile.md").read_text()
     names: dict[str, Any] = {}
