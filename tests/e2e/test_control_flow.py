@@ -233,3 +233,59 @@ def test_the_checker_sees_the_plan() -> None:
     report = program.check(X, 5)
     assert not report.faults
     np.testing.assert_array_equal(report.results[0].values, 13 * X)
+
+
+def test_two_assertions_of_one_block() -> None:
+    body = f"""%four = arith.constant 4 : index
+      %ok = arith.cmpi ult, %i, %four : index
+      cf.assert %ok, "the row is one of four"
+      %v = tensor.extract %x[%i, %c0] : {T}
+      %zero = arith.constant 0.0 : f32
+      %positive = arith.cmpf oge, %v, %zero : f32
+      cf.assert %positive, "the value is positive"
+      %e = tensor.empty() : {T}
+      %w = linalg.fill ins(%v : f32) outs(%e : {T}) -> {T}
+      scf.yield %w : {T}"""
+    program = hotdesk.compile(loop(body))
+    np.testing.assert_array_equal(run(program, X, 3)[0], np.full_like(X, X[2, 0]))
+    with pytest.raises(ExecutionError, match="expected the row is one of four"):
+        program(X, 5)
+    with pytest.raises(ExecutionError, match="expected the value is positive"):
+        program(-1 - X, 5)
+
+
+def test_sizes_that_do_not_agree_in_a_loop_are_an_error() -> None:
+    kind = "tensor<?xf32>"
+    text = f"""func.func @main(%x: {kind}, %y: {kind}, %n: index) -> {kind} {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> ({kind}) {{
+        %s = linalg.add ins(%a, %y : {kind}, {kind}) outs(%a : {kind}) -> {kind}
+        scf.yield %s : {kind}
+      }}
+      return %r : {kind}
+    }}"""
+    program = hotdesk.compile(text)
+    x, y = np.ones(5, np.float32), np.ones(5, np.float32)
+    np.testing.assert_array_equal(program(x, y, 3), np.full(5, 4, np.float32))
+    np.testing.assert_array_equal(program(x, y[:2], 0), x)  # what does not run demands nothing
+    with pytest.raises(ExecutionError, match=r"`linalg.\w+`: sizes that are one"):
+        program(x, y[:2], 1)
+
+
+def test_a_slice_that_leaves_its_tensor_in_a_loop_is_an_error() -> None:
+    text = f"""func.func @main(%x: {T}, %n: index) -> tensor<8xf32> {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %e = tensor.empty() : tensor<8xf32>
+      %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %e) -> tensor<8xf32> {{
+        %row = tensor.extract_slice %x[%i, 0] [1, 8] [1, 1] : {T} to tensor<8xf32>
+        %s = linalg.exp ins(%row : tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+        scf.yield %s : tensor<8xf32>
+      }}
+      return %r : tensor<8xf32>
+    }}"""
+    program = hotdesk.compile(text)
+    np.testing.assert_allclose(program(X, 4), np.exp(X[3]), rtol=1e-6)
+    with pytest.raises(ExecutionError, match="a place inside of its operand"):
+        program(X, 5)

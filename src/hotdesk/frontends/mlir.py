@@ -12,6 +12,7 @@ from hotdesk._bindings import ir
 from hotdesk.frontends.capture import Captured
 from hotdesk.frontends.mlir_arguments import name_sizes, numbers_as_tensors, results_of, specs_of
 from hotdesk.frontends.mlir_calling import MlirCalling, Number
+from hotdesk.frontends.mlir_guards import guard_demands
 from hotdesk.frontends.mlir_lowering import inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir_memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir_reading import Given, entry_function, make_main, read
@@ -58,6 +59,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         written = written_arguments(main) if on_memrefs else memref_arguments(main)
         specs, results = specs_of(main, names, numbers, written), results_of(main, shown)
         checks = size_checks(main)
+        guard_demands(main)
         GuardIndices(positions=True).apply(module)
         returned = returned_arguments(main) if on_memrefs else {}
         outputs: list[Number | int | None] = [returned.get(i, number) for i, number in enumerate(shown)]

@@ -42,7 +42,7 @@ def demands(body: str) -> list[str]:
         (f"%0 = tensor.extract %v[%k] : {ONE}", ["k < n"]),
         (f"%0 = tensor.extract_slice %v[%c1] [%k] [1] : {ONE} to {ONE}", ["Eq(k, 0) | (k < n)"]),
         (f"%0 = tensor.extract_slice %v[0] [%k] [2] : {ONE} to {ONE}", ["Eq(k, 0) | (2*k - 2 < n)"]),
-        (f"%0 = tensor.insert_slice %v into %w[0] [%k] [1] : {ONE} into {ONE}", ["Eq(k, 0) | (k - 1 < m)"]),
+        (f"%0 = tensor.insert_slice %v into %w[0] [%k] [1] : {ONE} into {ONE}", ["Eq(k, 0) | (k - 1 < m)", "Eq(n, k)"]),
         (f"%0 = tensor.expand_shape %v [[0, 1]] output_shape [%k, 2] : {ONE} into tensor<?x2xf32>", ["Eq(n, 2*k)"]),
         ("memref.copy %p, %q : memref<?xf32> to memref<?xf32>", ["Eq(n, m)"]),
         ("%0 = memref.load %p[%c3] : memref<?xf32>", ["3 < n"]),

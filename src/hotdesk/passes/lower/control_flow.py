@@ -212,17 +212,18 @@ class _ControlFlow:
 
     def _settle_assertions(self, function: ir.Operation, block: ir.Block, status: ir.Value) -> None:
         """Leaves the function where an assertion of a block fails."""
-        ops = [op.operation for op in block.operations]
-        end = len(ops)
-        for position in reversed([i for i, op in enumerate(ops) if op.name == "cf.assert"]):
-            check, rest = ops[position], block.create_after()
-            for op in ops[position + 1 : end]:
+        rest: list[ir.Operation] = []
+        for op in reversed([op.operation for op in block.operations]):
+            if op.name != "cf.assert":
                 rest.append(op)
-            end = position
-            failed = self._failing(function, check, status)
+                continue
+            holds, failed = block.create_after(), self._failing(function, op, status)
+            for each in reversed(rest):
+                holds.append(each)
             segments = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 0])}
-            create("cf.cond_br", list(check.operands), [], segments, before=check, successors=[rest, failed])
-            check.erase()
+            branch = create("cf.cond_br", list(op.operands), [], segments, before=op, successors=[holds, failed])
+            op.erase()
+            rest = [branch]
 
     def _failing(self, function: ir.Operation, check: ir.Operation, status: ir.Value) -> ir.Block:
         """A block that stores the code of an assertion and returns."""

@@ -20,6 +20,7 @@ from hotdesk.kernels.elementary import use_elementary_functions
 _TO_LOOPS = (
     "func.func(tm-tensor-to-loops)",
     "func.func(convert-linalg-to-loops)",
+    "convert-complex-to-standard",
     "canonicalize",
     "cse",
     "lower-affine",
@@ -34,6 +35,7 @@ _TO_LLVM = (
     "convert-vector-to-llvm",
     "convert-math-to-llvm",
     "convert-math-to-libm",
+    "convert-complex-to-llvm",
     "arith-expand{include-bf16=true}",
     "convert-arith-to-llvm",
     "convert-index-to-llvm",

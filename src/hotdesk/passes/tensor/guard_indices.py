@@ -20,11 +20,12 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, dim, empty_like
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import all_functions, constant_of, defining_op, int_array, nested_ops, top_level_ops
+from hotdesk.ir.walking import all_functions, constant_of, defining_op, int_array, nested_ops
 from hotdesk.passes.base import Pass
 
 MESSAGE = "every index in range"
 _READS = ("tensor.extract", "memref.load")
+_BY_ELEMENT = ("tensor.generate", "tensor.pad")
 _ULT = 6
 
 
@@ -42,8 +43,8 @@ class GuardIndices(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in all_functions(module):
-            for op in top_level_ops(function):
-                if op.name == "linalg.generic":
+            for op in nested_ops(function):
+                if op.name == "linalg.generic" or (self.positions and _is_loop(op)):
                     self._guard_reads(op)
                 elif op.name == "tm_tensor.scatter":
                     _guard_scatter(op)
@@ -60,6 +61,11 @@ class GuardIndices(Pass):
             for position, index in enumerate(indices):
                 if self.positions or _from_data(index, op):
                     _assert_below(index, dim(tensor, position, op), inner)
+
+
+def _is_loop(op: ir.Operation) -> bool:
+    """Whether an op computes its elements by a region."""
+    return len(op.regions) > 0 and (op.name in _BY_ELEMENT or op.name.startswith("linalg."))
 
 
 def _from_data(value: ir.Value, loop: ir.Operation) -> bool:
