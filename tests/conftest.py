@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hotdesk.models import registry
 from tests import memory_checks, memory_coverage
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -23,6 +24,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("HOTDESK_CACHE", "code")  # programs are compiled, not read: some tests change passes
     memory_checks.install(memory_checks.mode_of(config))
     memory_coverage.install()
+
+
+@pytest.fixture(autouse=True)
+def own_models() -> Generator[None]:
+    """What a test registers is gone after it."""
+    registry.all_built_in()  # so that the built-in models are there
+    before = dict(registry._MODELS)
+    yield
+    registry._MODELS.clear()
+    registry._MODELS.update(before)
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from torch import nn
 from torch.export import Dim
 
 import hotdesk
+from hotdesk import Options
 from hotdesk.errors import HotdeskError
 from tests.e2e.checking import Call, ConvNet, random
 
@@ -94,7 +95,7 @@ REFUSED: dict[str, Model] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refusals(name: str) -> None:
     function, args, shapes = REFUSED[name]
-    options: dict[str, Any] = {"budget": 16} if "budget" in name else {}
+    options: dict[str, Any] = {"budget": 16} if "budget" in name else {"options": Options(foreign=False)}
     with pytest.raises(HotdeskError) as caught:
         hotdesk.compile(Call(cast(Any, function)), args, dynamic_shapes=(shapes,), **options)
     text = str(caught.value)

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from hotdesk.models import registry
 from hotdesk.passes.bufferize import decompositions
 
 FOLDER = Path(__file__).parents[2] / "docs" / "seeds"
@@ -33,9 +32,7 @@ INPUTS = sorted(path.name for path in FOLDER.glob("*.*") if path.name != "genera
 @pytest.fixture(autouse=True)
 def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a command registers, the next one does not know."""
-    registry.model_of("scf.for")  # so that the built-in models are there
     decompositions.decompositions()
-    monkeypatch.setattr(registry, "_MODELS", dict(registry._MODELS))
     monkeypatch.setattr(decompositions, "_DECOMPOSITIONS", dict(decompositions._DECOMPOSITIONS))
 
 

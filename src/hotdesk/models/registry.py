@@ -25,8 +25,6 @@ GROUP = "hotdesk.models"
 Choice = Callable[[str, "OpModel | None"], "OpModel | None"]
 _CHOOSE: ContextVar[Choice | None] = ContextVar("_CHOOSE", default=None)
 _MODELS: dict[str, OpModel] = {}
-_FOREIGN: set[str] = set()
-"""The operations whose models come from other packages."""
 
 
 def register(name: str, model: OpModel) -> None:
@@ -36,13 +34,11 @@ def register(name: str, model: OpModel) -> None:
     """
     _built_in()
     _MODELS[name] = guarded(model)
-    _FOREIGN.add(name)
 
 
 def all_built_in() -> bool:
     """Whether every model is Hotdesk's own, as long as nobody registers another."""
-    _built_in()
-    return not _FOREIGN and _CHOOSE.get() is None
+    return _built_in() == _MODELS and _CHOOSE.get() is None
 
 
 def model_of(name: str) -> OpModel | None:
@@ -65,7 +61,8 @@ def choosing(choose: Choice) -> Generator[None]:
 
 
 @cache
-def _built_in() -> None:
+def _built_in() -> dict[str, OpModel]:
+    """Hotdesk's own models, registered, and those of entry points behind them."""
     from hotdesk.models import (
         arith,
         bufferization,
@@ -90,8 +87,8 @@ def _built_in() -> None:
         for name, model in _loaded(point).items():
             if f"{name.partition('.')[0]}.*" not in own:
                 _MODELS[name] = guarded(model)
-                _FOREIGN.add(name)
     _MODELS.update(own)
+    return own
 
 
 def _loaded(point: EntryPoint) -> Mapping[str, OpModel]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
 
 import pytest
 from torch_mlir import ir
 
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import make_context
-from hotdesk.models import Facts, MemoryEffects, OpModel, register, registry
+from hotdesk.models import Facts, MemoryEffects, OpModel, register
 from hotdesk.passes.textual import parse_pipeline
 
 FREE = "hotdesk-buffer-deallocation"
@@ -19,14 +18,11 @@ COPY = "memref.copy {}, {} : memref<8xf32> to memref<8xf32>"
 
 
 @pytest.fixture(autouse=True)
-def pool() -> Generator[None]:
+def pool() -> None:
     """`pool.reserve` makes memory that `pool.release` frees."""
     reserve = MemoryEffects(allocates=frozenset({0}), freed_by="pool.release")
     register("pool.reserve", OpModel(lambda _: Facts(), effects=lambda _: reserve))
     register("pool.release", OpModel(lambda _: Facts(), effects=lambda _: MemoryEffects(frees=frozenset({0}))))
-    yield
-    for name in ("pool.reserve", "pool.release"):
-        del registry._MODELS[name]
 
 
 def after(pipeline: str, *lines: str, result: str = "") -> list[str]:

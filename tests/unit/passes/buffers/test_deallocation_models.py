@@ -16,7 +16,6 @@ from hotdesk.checker.buffers import MemRef
 from hotdesk.checker.dialects import DIALECTS
 from hotdesk.checker.interpreter import Dialects, Frame, OpReader, Step, leave
 from hotdesk.ir.context import entered, make_context
-from hotdesk.models import registry
 from hotdesk.models.effects import MemoryEffects
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import RESULTS, Flow
@@ -41,9 +40,7 @@ def region_if_flow(op: ir.Operation) -> Flow:
 
 
 @pytest.fixture(autouse=True)
-def models(monkeypatch: pytest.MonkeyPatch) -> None:
-    registry.model_of("scf.for")  # so that the built-in models are there
-    monkeypatch.setattr(registry, "_MODELS", dict(registry._MODELS))
+def models() -> None:
     register("custom.region_if", OpModel(lambda op: Facts(), flow=region_if_flow))
     register("custom.region_if_yield", OpModel(lambda op: Facts()))
     reserves = MemoryEffects(allocates=frozenset({0}))

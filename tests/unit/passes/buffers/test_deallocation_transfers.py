@@ -11,7 +11,6 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import entered, make_context
 from hotdesk.models import Facts, OpModel, register
-from hotdesk.models.registry import _MODELS
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.unit.passes.buffers.checking import FREE, through
 from tests.work import calls_made
@@ -374,15 +373,11 @@ def test_the_registers_of_a_tile_are_no_memory() -> None:
 def test_ops_of_your_own_say_whether_they_run_on() -> None:
     register("toy.send", OpModel(lambda op: Facts(), runs_on=lambda op: True))
     register("nvgpu.tma.async.store", OpModel(lambda op: Facts(), runs_on=lambda op: False))
-    try:
-        with pytest.raises(BufferizationError, match="memory that `toy.send` uses beside the program"):
-            through(program(Case(M, "", f'"toy.send"(%a) : ({M}) -> ()', NOTHING.replace("KIND", M))), FREE)
-        lines = lines_of(program(UNKNOWN["tma store"]), FREE)
-        at = next(i for i, line in enumerate(lines) if "tma.async.store" in line)
-        assert lines[at + 1] == f"memref.dealloc %alloc : {TILE}"
-    finally:
-        for name in ("toy.send", "nvgpu.tma.async.store"):
-            _MODELS.pop(name)
+    with pytest.raises(BufferizationError, match="memory that `toy.send` uses beside the program"):
+        through(program(Case(M, "", f'"toy.send"(%a) : ({M}) -> ()', NOTHING.replace("KIND", M))), FREE)
+    lines = lines_of(program(UNKNOWN["tma store"]), FREE)
+    at = next(i for i, line in enumerate(lines) if "tma.async.store" in line)
+    assert lines[at + 1] == f"memref.dealloc %alloc : {TILE}"
 
 
 @pytest.mark.parametrize("waited", ["acc.wait", "memref.copy %x, %o : memref<4xf32> to memref<4xf32>\n  acc.wait"])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import pytest
 from torch_mlir import ir
 
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import entered, make_context
-from hotdesk.models import Facts, OpModel, register, registry
+from hotdesk.models import Facts, OpModel, register
 from hotdesk.passes.textual import parse_pipeline
 
 WAY = "`mode=copies` takes it"
@@ -31,12 +29,10 @@ func.func @main(%c: i1, %r: memref<2xf32>, %f: f32) {{
 
 
 @pytest.fixture
-def branch() -> Generator[None]:
+def branch() -> None:
     """`custom.br` passes each operand to the argument of its successor."""
     branches = OpModel(lambda _: Facts(), branches=lambda op: tuple((i, 0, i) for i in range(len(op.operands))))
     register("custom.br", branches)
-    yield
-    del registry._MODELS["custom.br"]
 
 
 def freed(text: str, mode: str) -> list[str]:
