@@ -284,7 +284,8 @@ _ERFC = (
 
 
 def _erfc(x: Tensor) -> Tensor:
-    if x.dtype not in (torch.float32, torch.float16, torch.bfloat16):
+    dtype = x.dtype if x.dtype.is_floating_point else torch.get_default_dtype()
+    if dtype not in (torch.float32, torch.float16, torch.bfloat16):
         return NotImplemented
     wide = x.to(torch.float32)
     size = torch.abs(wide)
@@ -293,7 +294,7 @@ def _erfc(x: Tensor) -> Tensor:
     for coefficient in reversed(_ERFC[:-1]):
         fit = fit * t + coefficient
     tail = t * torch.exp(fit - size * size)
-    return torch.where(wide < 0, 2 - tail, tail).to(x.dtype)
+    return torch.where(wide < 0, 2 - tail, tail).to(dtype)
 
 
 COMPOSED: dict[Any, Callable[..., Any]] = {
