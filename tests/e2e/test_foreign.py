@@ -1,5 +1,8 @@
 """Ops without a lowering: PyTorch's kernels are called for them, in the middle of the program."""
 
+# What a lambda is given is not annotated.
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable

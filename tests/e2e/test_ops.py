@@ -3,6 +3,9 @@
 A family is one program that returns a result for each op, so that four hundred ops are some sixty compilations.
 """
 
+# What a lambda is given is not annotated.
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping
