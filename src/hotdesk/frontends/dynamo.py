@@ -121,6 +121,7 @@ def capture_graph(module: torch.fx.GraphModule) -> Captured:
     lowering_process.prepare()
     with _disable_current_modes(), torch.no_grad():
         graph = deepcopy(module.graph)
+        graph.owning_module = module
         refuse_data_dependence(graph)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         _spell_out_synonyms(graph)
@@ -267,9 +268,9 @@ def _lifted(graph: torch.fx.Graph, module: torch.fx.GraphModule) -> list[Weight]
     weights: dict[str, tuple[torch.fx.Node, Weight]] = {}
     first = next(iter(graph.nodes))
     for node in list(graph.nodes):
-        if node.op != "get_attr":
-            continue
         target = str(node.target)
+        if node.op != "get_attr" or isinstance(getattr(module, target), torch.fx.GraphModule):
+            continue
         if target not in weights:
             tensor = getattr(module, target).detach().contiguous()
             with graph.inserting_before(first):

@@ -1,16 +1,6 @@
 """Ops that nothing lowers: the program calls PyTorch's kernel for each of them (`hotdesk.foreign`).
 
-torch-mlir sees nothing of such an op. The graph is cut there: what the op reads becomes a result of the function, what it makes
-an argument.
-
-    main(x):  y = sin(x); z = erfinv(y); return cos(z)      ->      main(x, z):  y = sin(x); return cos(z), y
-
-1. `cut` does so for all foreign ops of a graph at once.
-2. The rest is lowered; its ops are in one block, in any order that their values allow.
-3. `joined` puts the calls in: each reads what was returned for it, and its results stand for the arguments. Ops are put in an
-   order in which every value is made before it is read.
-
-Sizes that vary are computed from those of the arguments.
+torch-mlir sees nothing of such an op (`cutting`).
 """
 
 # PyTorch and SymPy are annotated in part only.
@@ -21,7 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -36,15 +26,13 @@ from torch.utils import _pytree as pytree
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.carried import carrier, is_carried, restored
+from hotdesk.frontends.cutting import Sizes, location_of, shape_expressions
 from hotdesk.frontends.torch_lines import node_line
 from hotdesk.frontends.torch_specs import DTYPES, plain
-from hotdesk.ir.building import create, dim, index_constant
-from hotdesk.ir.context import entered
+from hotdesk.ir.building import create
 from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import captured_operands, defining_op, entry_block, main_function
 from hotdesk.runtime.foreign import ForeignCall, Lying
-from hotdesk.runtime.interface import TensorSpec
 
 aten: Any = torch.ops.aten
 CHECKS = "hotdesk.checks"
@@ -59,16 +47,6 @@ class _Tensor:
 @dataclass(frozen=True, slots=True)
 class _Number:
     number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """An op that was cut out: its call, the numbers and inputs that it reads, and the sizes of its results."""
-
-    call: ForeignCall
-    numbers: tuple[Any, ...]
-    sizes: tuple[tuple[Any, ...], ...]
-    inputs: tuple[torch.fx.Node, ...]
 
 
 def can_be_called(node: torch.fx.Node) -> bool:
@@ -132,63 +110,48 @@ def take_checks(exported: ExportedProgram) -> None:
             signature.output_specs[:] = [spec for spec in signature.output_specs if spec.kind != OutputKind.TOKEN]
 
 
-def cut(
-    graph: torch.fx.Graph, foreign: Collection[torch.fx.Node]
-) -> tuple[torch.fx.Graph, list[Cut], dict[torch.fx.Node, torch.fx.Node]]:
-    """A copy of a graph without the foreign ops; those, in order; and for each node of the copy that of the graph."""
-    new = torch.fx.Graph()
-    copies: dict[torch.fx.Node, torch.fx.Node] = {}
-    cuts: list[Cut] = []
-    last: torch.fx.Node | None = None
-    for node in graph.nodes:
-        if node.op == "placeholder":
-            last = copies[node] = new.node_copy(node, copies.__getitem__)
-            last.meta["val"] = carrier(node.meta["val"])
-            last.meta.pop("tensor_meta", None)
-    read: list[torch.fx.Node] = []
-    for node in graph.nodes:
-        if node.op == "placeholder":
-            continue
-        if node in foreign:
-            readers = _readers(node)
-            if readers:
-                made, stand_ins = _cut_out(new, last, node, len(cuts), readers)
-                copies.update(stand_ins)
-                last = list(stand_ins.values())[-1]
-                cuts.append(made)
-                read += made.inputs
-        elif node.op == "output":
-            results = [copies[each] for each in node.args[0]]
-            new.output((*results, *(copies[each] for each in read)))
-        elif not (node.target is operator.getitem and node in copies):
-            copies[node] = new.node_copy(node, copies.__getitem__)
-    new.eliminate_dead_code()
-    return new, cuts, {copy: node for node, copy in copies.items()}
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """The call that is put in for an op, and the numbers and inputs that it reads."""
+
+    call: ForeignCall
+    numbers: tuple[Any, ...]
+    inputs: tuple[torch.fx.Node, ...]
+
+    def write(
+        self,
+        inputs: Sequence[ir.Value],
+        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
+        sizes: Sizes,
+        before: ir.Operation,
+    ) -> Mapping[int, ir.Value]:
+        numbers = [sizes.of(number) for number in self.numbers]
+        inits: list[ir.Value] = []
+        for kind, shape in results.values():
+            dynamic = [sizes.of(size) for size, known in zip(shape, shape_of(kind), strict=True) if known is None]
+            inits.append(create("tensor.empty", dynamic, [kind], before=before).results[0])
+        operands = [*inputs, *numbers, *inits]
+        attributes: dict[str, ir.Attribute] = {
+            "callee": ir.StringAttr.get(self.call.symbol),
+            "op": ir.StringAttr.get(self.call.op),
+            "groups": ir.DenseI64ArrayAttr.get([len(inputs), len(numbers), len(inits)]),
+            "operandSegmentSizes": _filled(len(operands), MOST_OPERANDS),
+            "resultSegmentSizes": _filled(len(inits), MOST_RESULTS),
+        }
+        with ir.InsertionPoint(before), location_of(self.call.location, before):
+            made = ir.Operation.create("hotdesk.foreign", [v.type for v in inits], operands, attributes).operation
+        return dict(zip(results, made.results, strict=True))
 
 
-def _readers(node: torch.fx.Node) -> dict[torch.fx.Node, int]:
-    """The nodes that stand for the results of an op, itself if it has but one, each with the number of its result."""
-    if isinstance(node.meta["val"], torch.Tensor):
-        return {node: 0} if node.users else {}
-    readers = {user: cast(int, user.args[1]) for user in node.users if user.target is operator.getitem and user.users}
-    return dict(sorted(readers.items(), key=lambda entry: entry[1]))
+def _filled(count: int, most: int) -> ir.Attribute:
+    return ir.DenseI32ArrayAttr.get([int(i < count) for i in range(most)])
 
 
-def _cut_out(
-    new: torch.fx.Graph, last: torch.fx.Node | None, node: torch.fx.Node, number: int, readers: dict[torch.fx.Node, int]
-) -> tuple[Cut, dict[torch.fx.Node, torch.fx.Node]]:
-    """The call of a node, and a placeholder behind the last one for each result of it that is read, by its readers."""
+def foreign_op(node: torch.fx.Node, places: Sequence[int], number: int) -> Foreign:
+    """What calls the op of a node for some of its results; `number` is that of the call in the program."""
     target: Any = node.target
-    places = sorted(set(readers.values()))
     several = not isinstance(node.meta["val"], torch.Tensor)
     values = [node.meta["val"][place] if several else node.meta["val"] for place in places]
-    placed: dict[int, torch.fx.Node] = {}
-    for place, value in zip(places, values, strict=True):
-        with new.inserting_after(last) if last is not None else new.inserting_before():
-            last = placed[place] = new.placeholder(f"foreign_{number}_{place}")
-        last.meta.update(node.meta)
-        last.meta.pop("tensor_meta", None)
-        last.meta["val"] = carrier(value).new_empty(carrier(value).shape)
     inputs: dict[torch.fx.Node, int] = {}
     numbers: list[Any] = []
 
@@ -204,8 +167,7 @@ def _cut_out(
     arguments = map_arg((node.args, dict(node.kwargs)), filled)
     held = [carrier(each.meta["val"]) for each in inputs]
     made = [carrier(value) for value in values]
-    sizes = tuple(tuple(_size(size) for size in each.shape) for each in made)
-    total = sum(sympy.prod(shape) * each.element_size() for shape, each in zip(sizes, made, strict=True))
+    total = sum(sympy.prod(shape_expressions(each)) * each.element_size() for each in made)
     call = ForeignCall(
         f"hotdesk_foreign_{number}",
         str(target).removesuffix(".default"),
@@ -229,14 +191,7 @@ def _cut_out(
             got=f"{len(held) + len(numbers) + len(made)} and {len(made)}",
             where=call.location or None,
         )
-    return Cut(call, tuple(numbers), sizes, tuple(inputs)), {reader: placed[n] for reader, n in readers.items()}
-
-
-def _size(size: Any) -> Any:
-    if isinstance(size, int):
-        return size
-    expression = size.node.expr
-    return int(expression) if expression.is_number else plain(expression)
+    return Foreign(call, tuple(numbers), tuple(inputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,144 +230,3 @@ def _tensor(lying: Lying, dtype: torch.dtype) -> torch.Tensor:
     extent = 1 + sum((size - 1) * stride for size, stride in zip(lying.sizes, lying.strides, strict=True))
     memory = (ctypes.c_uint8 * (extent * item)).from_address(lying.address)
     return torch.frombuffer(memory, dtype=dtype).as_strided(lying.sizes, lying.strides)
-
-
-def joined(module: ir.Module, cuts: Sequence[Cut], arguments: Sequence[TensorSpec]) -> None:
-    """Puts the calls of cut ops into the lowered module; `arguments` are those of `@main` but for the stand-ins of results."""
-    if not cuts:
-        return
-    with entered(module.operation):
-        function = main_function(module)
-        block = entry_block(function)
-        *_, last = (op.operation for op in block.operations)
-        returned = list(last.operands)
-        own = len(arguments)
-        results = len(returned) - sum(len(each.inputs) for each in cuts)
-        inputs, stand_ins = iter(returned[results:]), iter(list(block.arguments)[own:])
-        sizes = _Sizes(arguments, list(block.arguments)[:own], last)
-        made: dict[ir.Value, ir.Value] = {}
-        for each in cuts:
-            given = [next(inputs) for _ in each.inputs]
-            replaced = [next(stand_ins) for _ in each.sizes]
-            found = _call(each, [made.get(value, value) for value in given], replaced, sizes, last)
-            for stand_in, result in zip(replaced, found.results, strict=True):
-                stand_in.replace_all_uses_with(result)
-                made[stand_in] = result
-        kept = list(last.operands)[:results]
-        new = create("func.return", kept, [], before=last)
-        last.erase()
-        for position in reversed(range(own, len(block.arguments))):
-            block.erase_argument(position)
-        kinds = ir.FunctionType.get([value.type for value in block.arguments], [value.type for value in kept])
-        function.attributes["function_type"] = ir.TypeAttr.get(kinds)
-        if "arg_attrs" in function.attributes:
-            kept_attributes = list(cast(Any, function.attributes["arg_attrs"]))[:own]
-            function.attributes["arg_attrs"] = ir.ArrayAttr.get(kept_attributes)
-        if "res_attrs" in function.attributes:
-            function.attributes["res_attrs"] = ir.ArrayAttr.get(
-                list(cast(Any, function.attributes["res_attrs"]))[:results]
-            )
-        _put_in_order(block, new)
-
-
-def _call(
-    cut: Cut, inputs: list[ir.Value], stand_ins: Sequence[ir.Value], sizes: _Sizes, last: ir.Operation
-) -> ir.Operation:
-    numbers = [sizes.of(number) for number in cut.numbers]
-    inits: list[ir.Value] = []
-    for value, shape in zip(stand_ins, cut.sizes, strict=True):
-        dynamic = [sizes.of(size) for size, known in zip(shape, shape_of(value.type), strict=True) if known is None]
-        inits.append(create("tensor.empty", dynamic, [value.type], before=last).results[0])
-    operands = [*inputs, *numbers, *inits]
-    attributes: dict[str, ir.Attribute] = {
-        "callee": ir.StringAttr.get(cut.call.symbol),
-        "op": ir.StringAttr.get(cut.call.op),
-        "groups": ir.DenseI64ArrayAttr.get([len(inputs), len(numbers), len(inits)]),
-        "operandSegmentSizes": _filled(len(operands), MOST_OPERANDS),
-        "resultSegmentSizes": _filled(len(inits), MOST_RESULTS),
-    }
-    file, _, line = cut.call.location.rpartition(":")
-    place = ir.Location.file(file, int(line), 0) if file else last.location
-    with ir.InsertionPoint(last), place:
-        return ir.Operation.create("hotdesk.foreign", [v.type for v in inits], operands, attributes).operation
-
-
-def _filled(count: int, most: int) -> ir.Attribute:
-    return ir.DenseI32ArrayAttr.get([int(i < count) for i in range(most)])
-
-
-class _Sizes:
-    """Index values for expressions over the sizes of arguments, made in front of an op."""
-
-    def __init__(self, arguments: Sequence[TensorSpec], values: Sequence[ir.Value], before: ir.Operation) -> None:
-        self._before = before
-        self._known: dict[Any, ir.Value] = {}
-        self._sources: dict[Any, tuple[ir.Value, int]] = {}
-        for spec, value in zip(arguments, values, strict=True):
-            for position, size in enumerate(spec.shape):
-                if isinstance(size, sympy.Symbol):
-                    self._sources.setdefault(size, (value, position))
-
-    def of(self, size: Any) -> ir.Value:
-        """The value of an expression. Raises UnsupportedOpError if it is none of integers and sizes of arguments."""
-        if size not in self._known:
-            self._known[size] = self._made(size)
-        return self._known[size]
-
-    def _made(self, size: Any) -> ir.Value:
-        if isinstance(size, int) or size.is_Integer:
-            return index_constant(int(size), self._before)
-        if size in self._sources:
-            value, position = self._sources[size]
-            return dim(value, position, self._before)
-        if size.is_Pow and size.exp.is_Integer and int(size.exp) > 0:
-            return self._folded("arith.muli", [size.base] * int(size.exp))
-        if size.is_Add or (size.is_Mul and all(each.is_integer is not False for each in size.args)):
-            return self._folded("arith.addi" if size.is_Add else "arith.muli", size.args)
-        if isinstance(size, sympy.floor):
-            above, below = cast(Any, size.args[0]).as_numer_denom()
-            return self._folded("arith.floordivsi", [above, below])
-        if isinstance(size, sympy.Mod):
-            return self._folded("arith.remsi", size.args)
-        if isinstance(size, sympy.Max | sympy.Min):
-            return self._folded("arith.maxsi" if isinstance(size, sympy.Max) else "arith.minsi", size.args)
-        raise UnsupportedOpError(
-            "an op without a lowering has a size of a form that is not known",
-            expected="sums, products, quotients and remainders of sizes of arguments",
-            got=str(size),
-        )
-
-    def _folded(self, op: str, terms: Iterable[Any]) -> ir.Value:
-        first, *rest = [self.of(term) for term in terms]
-        for value in rest:
-            first = create(op, [first, value], [ir.IndexType.get()], before=self._before).results[0]
-        return first
-
-
-def _put_in_order(block: ir.Block, last: ir.Operation) -> None:
-    """Moves the ops of a block, where need be, so that each comes behind those whose results it reads."""
-    ops = [op.operation for op in block.operations]
-    settled: set[ir.Operation] = set()
-    order: list[ir.Operation] = []
-    for root in ops:
-        waiting = [root]
-        while waiting:
-            op = waiting[-1]
-            missing = [each for each in _read_from(op, block) if each not in settled]
-            if op in settled or not missing:
-                waiting.pop()
-                if op not in settled:
-                    settled.add(op)
-                    order.append(op)
-            else:
-                waiting += missing
-    for op in order:
-        if op != last:
-            cast(Any, op).move_before(last)
-
-
-def _read_from(op: ir.Operation, block: ir.Block) -> list[ir.Operation]:
-    """The ops of a block that an op of it reads results of, in its regions too."""
-    values = [*op.operands, *(value for _, _, value in captured_operands(op))]
-    made = (defining_op(value) for value in values)
-    return [each for each in made if each is not None and each.block == block]

@@ -54,8 +54,15 @@ def prepare() -> None:
         _waiting.append(_Process())
 
 
-def lowered(module: ir.Module, pipelines: Sequence[str], limit: int = LIMIT, *, stablehlo: bool = False) -> ir.Module:
-    """The module after the pipelines, in a context of its own.
+def lowered(
+    module: ir.Module,
+    pipelines: Sequence[str],
+    limit: int = LIMIT,
+    *,
+    stablehlo: bool = False,
+    context: ir.Context | None = None,
+) -> ir.Module:
+    """The module after the pipelines, in a context of its own or a given one.
 
     Args:
         limit: seconds of processor time.
@@ -69,7 +76,7 @@ def lowered(module: ir.Module, pipelines: Sequence[str], limit: int = LIMIT, *, 
     module.operation.write_bytecode(text)
     answer = _asked(tuple(pipelines), text.getvalue(), limit)
     if isinstance(answer, bytes):
-        return ir.Module.parse(answer, make_context(stablehlo=stablehlo))
+        return ir.Module.parse(answer, context or make_context(stablehlo=stablehlo))
     raise LoweringFailed(answer)
 
 

@@ -21,14 +21,17 @@ from hotdesk._bindings import import_fx_graph, ir
 from hotdesk.errors import HotdeskError, UnsupportedOpError
 from hotdesk.frontends import lowering_process
 from hotdesk.frontends.capture import Captured, Weight
+from hotdesk.frontends.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.decompositions import decomposition_table
 from hotdesk.frontends.empties import settle_empties
-from hotdesk.frontends.foreign import can_be_called, carried_nodes, cut, joined, take_checks
+from hotdesk.frontends.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
 from hotdesk.frontends.splats import fold_splats
 from hotdesk.frontends.torch_calling import Carried, TorchCalling
+from hotdesk.frontends.torch_control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch_dims import SizeNames, dimension_names
 from hotdesk.frontends.torch_identity import identity
+from hotdesk.frontends.torch_lines import generated_code, name_users_lines
 from hotdesk.frontends.torch_refusals import (
     UNTRUSTED,
     assumed,
@@ -129,8 +132,9 @@ def export(
     """The first half of `capture`. Raises ExportError and DataDependentShapeError."""
     start = time.perf_counter()
     with _quietly():
-        with refusals():
+        with refusals(), generated_code() as traces:
             exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
+        name_users_lines(all_graphs(exported.graph), traces)
         refuse_data_dependence(exported.graph)
         with refusals():
             guards = guards_of(exported)
@@ -164,12 +168,9 @@ def lower(source: Exported, *, foreign: bool = True) -> Captured:
     state = state_of(exported)
     carried = Carried(*carried_dtypes(exported, changes.values()))
     keep_tensors_only(exported.graph, placeholders, changes.values())
-    calls: tuple[ForeignCall, ...] = ()
-    if foreign:
-        specs = [argument.spec if isinstance(argument, Weight) else argument for argument in arguments]
-        module, calls = _lowered_with_calls(exported.graph, specs)
-    else:
-        module = lowered_graph(exported.graph)
+    specs = [argument.spec if isinstance(argument, Weight) else argument for argument in arguments]
+    lowering = _Lowering(foreign=foreign)
+    module = lowering.run(exported.graph, [spec.shape for spec in specs])
     forget_trace()
     return Captured(
         module=module,
@@ -185,7 +186,7 @@ def lower(source: Exported, *, foreign: bool = True) -> Captured:
         names={name: called.of(symbol) for name, symbol in given.items()},
         assumptions=tuple(called.size(relation) for relation in assumed(exported, source.guards, inputs)),
         state=state,
-        foreign=tuple(replace(call, bytes=called.size(call.bytes)) for call in calls),
+        foreign=tuple(replace(call, bytes=called.size(call.bytes)) for call in lowering.calls),
     )
 
 
@@ -225,8 +226,8 @@ def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
 
     Raises UnsupportedOpError for an op without a lowering.
     """
-    _settle(graph)
-    return _lowered(graph)
+    arguments = [shape_expressions(node.meta["val"]) for node in graph.find_nodes(op="placeholder")]
+    return _Lowering(foreign=False).run(graph, arguments)
 
 
 def _settle(graph: torch.fx.Graph) -> None:
@@ -235,33 +236,65 @@ def _settle(graph: torch.fx.Graph) -> None:
     spell_out_views(graph)
 
 
-def _lowered(graph: torch.fx.Graph) -> ir.Module:
-    try:
-        return lowered(_imported(graph), _PIPELINES)
-    except LoweringFailed as error:
-        raise without_lowering(error.diagnostics, lambda: _culprit(graph)) from error
-    except LoweringDied as error:
-        raise untrusted(_culprit(graph), error.how) from error
+class _Lowering:
+    """The lowering of a graph, and of the subgraphs of its control flow, into one MLIR context.
+
+    Attributes:
+        calls: those of ops that have no lowering.
+    """
+
+    def __init__(self, *, foreign: bool) -> None:
+        """`foreign` says whether PyTorch's kernels may be called for ops that have no lowering."""
+        self._foreign = foreign
+        self._context = make_context()
+        self.calls: list[ForeignCall] = []
+
+    def run(self, graph: torch.fx.Graph, arguments: Sequence[Any]) -> ir.Module:
+        """The lowered module. What does not lower and can be called is cut out, until all does.
+
+        Args:
+            arguments: the sizes of each argument, a tuple, or the expression of one that is a number.
+        """
+        _settle(graph)
+        flow: dict[torch.fx.Node, Maker] = {}
+        for node in graph.nodes:
+            if is_control_flow(node):
+                made = control_flow_op(node, self.run)
+                flow[node] = lambda _node, _places, made=made: made
+        called: set[torch.fx.Node] = set()
+        if self._foreign:
+            called = ({node for node in graph.nodes if node.target in UNTRUSTED} | carried_nodes(graph)) - flow.keys()
+        while True:
+            calls: list[ForeignCall] = []
+            rest, cuts, origin = cut(graph, {**dict.fromkeys(called, self._calling(calls)), **flow})
+            try:
+                module = lowered(_imported(rest), _PIPELINES, context=self._context)
+            except (LoweringDied, LoweringFailed, UnsupportedOpError) as error:
+                more = set[torch.fx.Node]()
+                if self._foreign:
+                    more = _without_lowering(graph, rest, origin, error) - called
+                if not more:
+                    raise _refused(rest, error) from error
+                called |= more
+                continue
+            joined(module, cuts, arguments)
+            self.calls += calls
+            return module
+
+    def _calling(self, calls: list[ForeignCall]) -> Maker:
+        def call(node: torch.fx.Node, places: Sequence[int]) -> Foreign:
+            made = foreign_op(node, places, len(self.calls) + len(calls))
+            calls.append(made.call)
+            return made
+
+        return call
 
 
-def _lowered_with_calls(
-    graph: torch.fx.Graph, arguments: Sequence[TensorSpec]
-) -> tuple[ir.Module, tuple[ForeignCall, ...]]:
-    """The lowered module, and the calls in it for ops that have no lowering: what does not lower is cut out, until all does."""
-    _settle(graph)
-    foreign = {node for node in graph.nodes if node.target in UNTRUSTED} | carried_nodes(graph)
-    while True:
-        rest, cuts, origin = cut(graph, foreign)
-        try:
-            module = lowered(_imported(rest), _PIPELINES)
-        except (LoweringDied, LoweringFailed, UnsupportedOpError) as error:
-            more = _without_lowering(graph, rest, origin, error) - foreign
-            if not more:
-                return _lowered(rest), ()  # says what is wrong
-            foreign |= more
-            continue
-        joined(module, cuts, arguments)
-        return module, tuple(each.call for each in cuts)
+def _refused(graph: torch.fx.Graph, error: LoweringDied | LoweringFailed | UnsupportedOpError) -> HotdeskError:
+    """What says which op of a graph is not lowered."""
+    if isinstance(error, LoweringFailed):
+        return without_lowering(error.diagnostics, lambda: _culprit(graph))
+    return untrusted(_culprit(graph), error.how) if isinstance(error, LoweringDied) else error
 
 
 def _without_lowering(

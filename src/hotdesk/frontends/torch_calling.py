@@ -21,6 +21,10 @@ class ResultSlot(int):
     """The number of a tensor result, told apart from an integer that the model returns."""
 
 
+class ResultHeld(int):
+    """The number of a tensor result that holds a number which the model returns."""
+
+
 @dataclass(frozen=True, slots=True)
 class ResultNumber:
     """A number that follows from the sizes of the arguments."""
@@ -158,6 +162,8 @@ class TorchCalling(Calling):
         returned = [
             results[entry]
             if isinstance(entry, ResultSlot)
+            else results[entry].item()
+            if isinstance(entry, ResultHeld)
             else entry.at(symbols)
             if isinstance(entry, ResultNumber)
             else entry

@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypeAlias, cast
 
 import torch
 
@@ -40,3 +43,59 @@ def node_line(node: torch.fx.Node) -> str:
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     ours = [frame for frame in frames if is_users(frame[0])]
     return f"{ours[-1][0]}:{ours[-1][1]}" if ours else ""
+
+
+Traces: TypeAlias = "dict[str, Mapping[int, str]]"
+"""The stack of the user's behind each line of the code that PyTorch generates for graphs, by file and line."""
+
+_recording: list[Traces] = []
+_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def generated_code() -> Generator[Traces]:
+    """What the lines of code that PyTorch generates in the meantime come from.
+
+    Functions that are given to ops with subgraphs are traced twice, the second time as generated code that runs.
+    """
+    traces: Traces = {}
+    with _lock:
+        _recording.append(traces)
+        if len(_recording) == 1:
+            cast(Any, torch.fx.GraphModule).recompile = _recorded
+    try:
+        yield traces
+    finally:
+        with _lock:
+            _recording.remove(traces)
+            if not _recording:
+                cast(Any, torch.fx.GraphModule).recompile = _recompile
+
+
+_recompile: Callable[[torch.fx.GraphModule], Any] = torch.fx.GraphModule.recompile
+
+
+def _recorded(module: torch.fx.GraphModule) -> Any:
+    made = _recompile(module)
+    code: Any = cast(Any, type(module).forward).__code__
+    stacks = [node.meta.get("stack_trace") or "" for node in module.graph.nodes]
+    lines: Mapping[int, int | None] = getattr(made, "_lineno_map", None) or {}
+    found = {code.co_firstlineno + line: stacks[number] for line, number in lines.items() if number is not None}
+    for traces in _recording:
+        traces[code.co_filename] = found
+    return made
+
+
+def name_users_lines(graphs: Iterator[torch.fx.Graph], traces: Traces) -> None:
+    """Puts the user's lines into stacks of nodes in the place of lines of generated code."""
+
+    def users(frame: re.Match[str]) -> str:
+        found = traces.get(frame[1], {}).get(int(frame[2]))
+        return _FRAME.sub(users, found).rstrip() + "\n" if found else frame[0]
+
+    for node in (node for graph in graphs for node in graph.nodes):
+        if "<eval_with_key>" in (node.meta.get("stack_trace") or ""):
+            node.meta["stack_trace"] = _FRAME.sub(users, node.meta["stack_trace"])
+
+
+_FRAME = re.compile(r' *File "(<eval_with_key>[^"]*)", line (\d+),[^\n]*\n?(?: {3,}(?!File)[^\n]*(?:\n|$))?')

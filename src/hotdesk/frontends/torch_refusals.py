@@ -31,6 +31,7 @@ from hotdesk.errors import (
 )
 from hotdesk.frontends.carried import is_carried
 from hotdesk.frontends.decompositions_composed import LARGEST_DETERMINANT
+from hotdesk.frontends.torch_control_flow import all_graphs, carried_numbers, is_control_flow
 from hotdesk.frontends.torch_dims import SizeNames
 from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch_specs import DTYPES, unsupported_dtype
@@ -125,13 +126,18 @@ def _extent(tensor: torch.Tensor) -> tuple[int, int]:
 
 
 def refuse_data_dependence(graph: torch.fx.Graph) -> None:
-    """No size and no number may follow from the values of a tensor: torch-mlir has passes that do not end with them."""
-    for node in graph.nodes:
+    """No size and no number may follow from the values of a tensor: torch-mlir has passes that do not end with them.
+
+    Numbers that control flow carries are values, but no sizes.
+    """
+    known = carried_numbers(graph)
+    for node in (node for each in all_graphs(graph) for node in each.nodes):
         for value in pytree.tree_leaves(node.meta.get("val")):
             sized = isinstance(value, torch.Tensor)
             if not (sized or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)):
                 continue
-            if not free_unbacked_symbols(value):
+            unknown = free_unbacked_symbols(cast(Any, value.shape) if isinstance(value, torch.Tensor) else value)
+            if not unknown or (not sized and unknown <= known):
                 continue
             what = "has a size" if sized else "is a number"
             raise DataDependentShapeError(
@@ -183,9 +189,17 @@ def refuse_guards(exported: ExportedProgram, known: int, names: SizeNames) -> No
 
 
 def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
-    """Control flow with subgraphs, effects, and element types without a lowering have no place on one arena."""
+    """Effects, random numbers, subgraphs but those of control flow, and element types without a lowering are refused."""
     for node in graph.nodes:
-        if isinstance(node.target, HigherOrderOperator):
+        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat | torch.SymBool):
+            raise UnsupportedOpError(
+                f"argument `{node.name}` is a number that varies",
+                expected="a number fixed when the model is compiled",
+                got="a dynamic one",
+                hint="Pass it as a tensor, or compile once for each value.",
+            )
+    for node in (node for each in all_graphs(graph) for node in each.nodes):
+        if isinstance(node.target, HigherOrderOperator) and not is_control_flow(node):
             raise UnsupportedOpError(
                 f"op `{_higher_order_name(node)}` has no lowering to linalg",
                 expected="a graph of aten ops on tensors",
@@ -208,13 +222,6 @@ def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
                 got="a random op",
                 where=node_line(node) or None,
                 hint="Draw them outside the model and pass them as an argument.",
-            )
-        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat | torch.SymBool):
-            raise UnsupportedOpError(
-                f"argument `{node.name}` is a number that varies",
-                expected="a number fixed when the model is compiled",
-                got="a dynamic one",
-                hint="Pass it as a tensor, or compile once for each value.",
             )
         for value in pytree.tree_leaves(node.meta.get("val")):
             if (

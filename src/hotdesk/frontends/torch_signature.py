@@ -8,18 +8,23 @@ from typing import Any, cast
 
 import torch
 from torch._ops import OpOverload
+from torch._subclasses import FakeTensorMode
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from hotdesk.errors import DeviceError
 from hotdesk.frontends.capture import Weight
 from hotdesk.frontends.carried import carrier, is_carried
-from hotdesk.frontends.torch_calling import ResultNumber, ResultSlot
+from hotdesk.frontends.torch_calling import ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch_lines import node_line
 from hotdesk.frontends.torch_refusals import refuse_shared_state
 from hotdesk.frontends.torch_specs import plain, spec_of
 from hotdesk.runtime.interface import TensorSpec
 
+_CARRIED = (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)
+"""The symbols of numbers that control flow carries."""
 _CHANGES = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 
 
@@ -183,10 +188,27 @@ def results_of(graph: torch.fx.Graph, changes: Collection[int] = ()) -> tuple[tu
             template.append(ResultSlot(len(specs)))
             specs.append(spec_of(node.name, carrier(value), node_line(node)))
         elif isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
-            template.append(_number(value))
+            if isinstance(node, torch.fx.Node) and free_unbacked_symbols(value):
+                template.append(ResultHeld(len(specs)))
+                specs.append(spec_of(node.name, _held(graph, node), node_line(node)))
+            else:
+                template.append(_number(value))
         else:
             template.append(value)
     return tuple(specs), tuple(template)
+
+
+def _held(graph: torch.fx.Graph, number: torch.fx.Node) -> torch.Tensor:
+    """Has the graph return a number as a tensor of one element."""
+    output = _output(graph)
+    dtype = {int: torch.int64, float: torch.float64, bool: torch.bool}[number.meta["val"].node.pytype]
+    with graph.inserting_before(output):
+        held = graph.call_function(torch.ops.aten.scalar_tensor.default, (number,), {"dtype": dtype})
+    held.meta.update({key: value for key, value in number.meta.items() if key in ("stack_trace", "nn_module_stack")})
+    with FakeTensorMode():
+        held.meta["val"] = torch.empty((), dtype=dtype, device="cpu")
+    output.args = (tuple(held if each is number else each for each in cast(Any, output.args[0])),)
+    return held.meta["val"]
 
 
 def carried_dtypes(
@@ -237,7 +259,7 @@ def keep_tensors_only(graph: torch.fx.Graph, kept: Mapping[str, bool], changes: 
 def constraints_of(exported: ExportedProgram) -> dict[str, tuple[int, int | None]]:
     """The smallest and largest value of each symbolic size (None: unbounded)."""
     intervals: Mapping[Any, Any] = cast(Any, exported).range_constraints
-    return {str(symbol): limits_of(interval) for symbol, interval in intervals.items()}
+    return {str(symbol): limits_of(each) for symbol, each in intervals.items() if not symbol_is_type(symbol, _CARRIED)}
 
 
 def limits_of(interval: Any) -> tuple[int, int | None]:
