@@ -19,7 +19,7 @@ from torch._higher_order_ops.map import map as torch_map
 from torch.export import Dim
 
 import hotdesk
-from hotdesk.errors import DataDependentShapeError, ExportError, HotdeskError, UnsupportedOpError
+from hotdesk.errors import DataDependentShapeError, ExecutionError, ExportError, HotdeskError, UnsupportedOpError
 from hotdesk.explain import Outcome, evaluate
 from tests.e2e.checking import check_memory, close, integers, random
 from tests.e2e.refusing import line_of, well_formed
@@ -324,6 +324,58 @@ def test_maps_in_maps() -> None:
         return map_over(lambda rows: map_over(row, rows), x)
 
     follow(model, (random(5, 3, 4),), (random(2, 3, 4),), dynamic_shapes=({0: LENGTH},))
+
+
+# Ops that are called
+
+
+def test_calls_in_branches_and_loops() -> None:
+    def model(m, x, n):
+        def body(i, x):
+            return i + 1, torch.cond(x.sum() > 0, lambda x: torch.linalg.matrix_exp(x * 0.1), lambda x: x @ x, (x,))
+
+        _, x = while_loop(lambda i, x: i < n, body, (torch.tensor(0), x))
+        return torch.linalg.svdvals(x), torch.fft.rfft(x).abs()
+
+    square = random(4, 4) * 0.5
+    program = follow(model, *counted(square), *counted(-square.abs()))
+    assert program.foreign["aten.linalg_matrix_exp"] == 1
+    assert program.memory(square, torch.tensor(2)).copies == 0
+
+
+def test_calls_on_sizes_that_vary() -> None:
+    def model(m, x, n):
+        return while_loop(
+            lambda i, x: i < n, lambda i, x: (i + 1, torch.linalg.qr(x)[0].contiguous()), (torch.tensor(0), x)
+        )[1]
+
+    follow(model, *counted(random(5, 4)), *counted(random(9, 4)), dynamic_shapes=({0: Dim("rows", min=4)}, None))
+
+
+def test_complex_numbers_are_carried() -> None:
+    def model(m, x, n):
+        return while_loop(lambda i, x: i < n, lambda i, x: (i + 1, x * x.conj() + x), (torch.tensor(0), x))[1]
+
+    module = layers(model)
+    for z in (torch.complex(X, X + 1), torch.complex(X, -X)):
+        program = hotdesk.compile(module, (z, torch.tensor(1)))
+        for count in COUNTS[:4]:
+            close(program(z, torch.tensor(count)), module(z, torch.tensor(count)))
+
+
+def test_a_call_that_fails_ends_the_loop() -> None:
+    """Here nothing else would."""
+
+    def body(x):
+        return torch.linalg.eigh(x)[1].contiguous() * 0 + torch.ones(3, 3) / 3
+
+    def ended(m, x):
+        return while_loop(lambda x: ~((x.sum() - 3).abs() < 0.1), lambda x: (body(x),), (x,))
+
+    program = hotdesk.compile(layers(ended), (torch.eye(3) * 5,))
+    with pytest.raises(ExecutionError, match="eigh"):
+        program(torch.full((3, 3), torch.nan))
+    close(program(torch.eye(3) * 5), (torch.ones(3, 3) / 3,))
 
 
 # Memory

@@ -80,9 +80,11 @@ def refusal(error: Exception, what: str, hint: str) -> HotdeskError:
 
 
 def _essence(message: str) -> str:
-    """The first line of a long message, and the violated constraints or suggested fixes that it lists."""
-    lines = [line.strip() for line in message.strip().splitlines()]
-    listed = [line for line in lines[1:] if re.match(r"- Not all values|\w+ = Dim\(", line)]
+    """The first line of a long message, what it announces, and the violated constraints or suggested fixes that it lists."""
+    lines = [line.strip() for line in message.strip().splitlines() if line.strip()]
+    while len(lines) > 1 and lines[0].endswith(":"):
+        lines[:2] = [f"{lines[0]} {lines[1]}"]
+    listed = [line for line in lines[1:] if re.match(r"- Not all values|\w+ = Dim\(|Explanation: ", line)]
     return " ".join([*lines[:1], *listed[:4]])
 
 

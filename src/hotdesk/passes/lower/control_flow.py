@@ -16,7 +16,7 @@ MLIR's own conversions take the rest to LLVM.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import sympy
@@ -33,6 +33,7 @@ from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import captured_operands, constant_of, defining_op, entry_block
+from hotdesk.models.hotdesk import foreign_groups
 from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
@@ -43,6 +44,10 @@ NAMED = ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention"
 
 _CODE = ("scf", "cf", "arith", "math", "memref", "affine", "index", "ub", "vector", "complex")
 """The dialects that MLIR takes to LLVM as they are."""
+
+
+_TOLD = "hotdesk.told"
+"""Marks an assertion whose failure the status word tells already."""
 
 
 def lower_control_flow(
@@ -78,6 +83,7 @@ class _ControlFlow:
         self._numbers = numbers
         self._sizes = SymbolicSizes(function)
         self._declared: dict[str, str] = {}
+        self._outside: dict[str, str] = {}  # functions that are not the library's
 
     def run(self) -> None:
         ops = numbered(self._function)
@@ -154,6 +160,8 @@ class _ControlFlow:
             op.erase()
         elif op.name in NAMED or op.name.startswith(("linalg.", "tm_tensor.")):
             self._call(op)
+        elif op.name == "hotdesk.foreign":
+            self._foreign(op)
         elif op.name.partition(".")[0] not in _CODE:
             wanted = "a call of a function that does not call itself" if op.name == "func.call" else ", ".join(_CODE)
             where = python_line(op.location) or None
@@ -189,14 +197,36 @@ class _ControlFlow:
         create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name)}, before=op)
         op.erase()
 
+    def _foreign(self, op: ir.Operation) -> None:
+        """Addresses, numbers, and sizes and strides of each memref, as `runtime.foreign` reads them.
+
+        Where the call failed the function is left.
+        """
+        inputs, numbers, _ = foreign_groups(op)
+        values = list(op.operands)
+        memrefs = [*values[:inputs], *values[inputs + numbers :]]
+        operands = [*(_pointer(each, op) for each in memrefs), *values[inputs : inputs + numbers]]
+        for each in memrefs:
+            operands += list(_metadata(each, op).results)[2:]
+        operands.append(self._status)
+        name = str(cast(Any, op.attributes["callee"]).value)
+        self._outside[name] = ", ".join(str(value.type) for value in operands)
+        create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name)}, before=op)
+        i32, bit = ir.IntegerType.get_signless(32), ir.IntegerType.get_signless(1)
+        status = create("memref.load", [self._status], [i32], before=op).results[0]
+        zero = create("arith.constant", [], [i32], {"value": ir.IntegerAttr.get(i32, 0)}, before=op).results[0]
+        equal: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
+        holds = create("arith.cmpi", [status, zero], [bit], equal, before=op).results[0]
+        told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(""), _TOLD: ir.UnitAttr.get()}
+        create("cf.assert", [holds], [], told, before=op)
+        op.erase()
+
     # Leaving
 
     def _leave(self, module: ir.Module, block: ir.Block) -> None:
         """Hands the function to the library: without structured control flow and assertions."""
-        declared = "\n".join(f"func.func private @{name}({types})" for name, types in self._declared.items())
-        declarations = ir.Module.parse(declared)
-        for op in list(declarations.body.operations):
-            module.body.append(op)
+        _declare(module, self._declared | self._outside)
+        _declare(self._library.module, self._outside)
         run_mlir_passes(module, "func.func(scf-forall-to-for,convert-vector-to-scf),lower-affine,convert-scf-to-cf")
         function = next(op.operation for op in module.body.operations if len(op.operation.regions[0].blocks))
         status = self._status_of(function)
@@ -226,15 +256,25 @@ class _ControlFlow:
             rest = [branch]
 
     def _failing(self, function: ir.Operation, check: ir.Operation, status: ir.Value) -> ir.Block:
-        """A block that stores the code of an assertion and returns."""
+        """A block that stores the code of an assertion, unless the status word has one, and returns."""
         block = function.regions[0].blocks.append()
         with ir.InsertionPoint(block), check.location:
+            if _TOLD in check.attributes:
+                ir.Operation.create("func.return")
+                return block
             i32 = ir.IntegerType.get_signless(32)
             value: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(i32, self._library.assertion_code(check))}
             number = ir.Operation.create("arith.constant", results=[i32], attributes=value).results[0]
             ir.Operation.create("memref.store", operands=[number, status])
             ir.Operation.create("func.return")
         return block
+
+
+def _declare(module: ir.Module, functions: Mapping[str, str]) -> None:
+    """Declares functions in a module, given the types of their arguments."""
+    declared = ir.Module.parse("\n".join(f"func.func private @{name}({types})" for name, types in functions.items()))
+    for op in list(declared.body.operations):
+        module.body.append(op)
 
 
 class _Source(NamedTuple):
