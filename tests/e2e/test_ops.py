@@ -48,18 +48,8 @@ def test_family(name: str) -> None:
 
 UNSUPPORTED: dict[str, tuple[Op, Tensor, type[HotdeskError]]] = {
     **{name: (getattr(torch, name), POSITIVE, UnsupportedOpError) for name in ("signbit", "histc")},
-    **{
-        name: (lambda x, name=name: getattr(torch, name)(x, dim=1), X, UnsupportedOpError)
-        for name in ("mode", "nanmedian")
-    },
     "copysign": (lambda x: torch.copysign(x, -x), X, UnsupportedOpError),
-    "hypot": (lambda x: torch.hypot(x, x), X, UnsupportedOpError),
     "view of another type": (lambda x: x.view(torch.int32), X, UnsupportedOpError),
-    "antialiasing": (
-        lambda x: F.interpolate(x, size=(2, 2), mode="bilinear", antialias=True),
-        IMAGE,
-        UnsupportedOpError,
-    ),
     "svd": (lambda x: torch.linalg.svd(x).S, SQUARE, UnsupportedOpError),
     "qr": (lambda x: torch.linalg.qr(x)[0], SQUARE, UnsupportedOpError),
     "eigenvalues": (lambda x: torch.linalg.eigvalsh(x + x.t()), SQUARE, UnsupportedOpError),

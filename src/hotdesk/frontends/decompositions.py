@@ -5,6 +5,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `decompositions_scattered`: what writes where indices say;
 * `decompositions_exact`: booleans, integers, scalars, running maxima;
 * `decompositions_composed`: what torch-mlir has no lowering for;
+* `decompositions_placed`: what reads or writes places that are known;
 * `decompositions_special`, `decompositions_bessel`, `decompositions_polynomials`: special functions, in f64;
 * `decompositions_widened`: bytes and half-precision floats, computed in a wider type;
 * `decompositions_repairs`: what torch-mlir folds or lowers wrongly;
@@ -26,6 +27,7 @@ from hotdesk.frontends.decompositions_bessel import BESSEL
 from hotdesk.frontends.decompositions_composed import COMPOSED
 from hotdesk.frontends.decompositions_exact import EXACT
 from hotdesk.frontends.decompositions_memory import MEMORY
+from hotdesk.frontends.decompositions_placed import PLACED
 from hotdesk.frontends.decompositions_polynomials import POLYNOMIALS
 from hotdesk.frontends.decompositions_repairs import REPAIRS
 from hotdesk.frontends.decompositions_scattered import SCATTERED
@@ -41,8 +43,8 @@ _KEPT = (aten.full.default,)
 
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """For each op, the first decomposition that applies to a call."""
-    pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist])
-    ours = (SCATTERED, EXACT, COMPOSED, SPECIAL, BESSEL, POLYNOMIALS, NARROW, PROMOTED, REPAIRS, MEMORY)
+    pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
+    ours = (SCATTERED, EXACT, PLACED, COMPOSED, SPECIAL, BESSEL, POLYNOMIALS, NARROW, PROMOTED, REPAIRS, MEMORY)
     tables = (*ours, pytorch, torch_mlir_decompositions())
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
     return {op: either(*[table[op] for table in tables if op in table]) for op in ops}

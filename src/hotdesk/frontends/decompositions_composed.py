@@ -60,13 +60,6 @@ def _resize(x: Tensor, size: list[int], *, memory_format: Any = None) -> Tensor:
     return flat[:count].reshape(size)
 
 
-def _one_strided(x: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None) -> Tensor:
-    """A scalar of what lies in order."""
-    if len(size) or not x.is_contiguous() or x.storage_offset():
-        return NotImplemented
-    return x.reshape(-1).narrow(0, storage_offset or 0, 1).reshape([])
-
-
 def _windows(size: int, results: int) -> tuple[Tensor, int]:
     """For each of so many results along a dim of `size`: the places of its window; the last is repeated to equal lengths."""
     begins = torch.div(torch.arange(results) * size, results, rounding_mode="floor")
@@ -145,7 +138,7 @@ def _steps(size: int, kernel: int, step: int, pad: int, gap: int, ceil_mode: boo
     return (torch.arange(count) * step - pad).unsqueeze(1) + (torch.arange(kernel) * gap).unsqueeze(0)
 
 
-def _cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
+def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: int | None = None) -> Tensor:
     difference = torch.abs(x.unsqueeze(-2) - y.unsqueeze(-3))
     if p == 0:
         return (difference != 0).to(x.dtype).sum(-1)
@@ -305,13 +298,12 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     aten.unbind_copy.int: _copied(aten.unbind.int),
     aten.narrow_copy.default: _copied(aten.narrow.default),
     aten.as_strided_copy.default: _copied(aten.as_strided.default),
-    aten.as_strided.default: _one_strided,
     aten.resize.default: _resize,
     aten.pixel_unshuffle.default: _pixel_unshuffle,
     aten.adaptive_max_pool2d.default: _adaptive_max_pool,
     aten.max_pool2d_with_indices.default: _max_pool,
-    aten._cdist_forward.default: _cdist,
-    aten.cdist.default: _cdist,
+    aten._cdist_forward.default: cdist,
+    aten.cdist.default: cdist,
     aten.searchsorted.Tensor: _searchsorted,
     aten.searchsorted.Scalar: _searchsorted_number,
     aten.bucketize.Tensor: _bucketize,

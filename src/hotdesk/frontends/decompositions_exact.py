@@ -154,6 +154,10 @@ def _on_vector(op: Callable[..., Tensor], dim: Any) -> Callable[..., Tensor]:
     return widened
 
 
+def _cumprod(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
+    return NotImplemented if dtype is None else aten.cumprod(x.to(dtype), dim)
+
+
 def _running(x: Tensor, dim: int, combine: Callable[..., tuple[Tensor, ...]], *more: Tensor) -> tuple[Tensor, ...]:
     """What `combine` makes of all elements up to each one; it takes what comes before, then what comes behind."""
     state, size, step = (x, *more), x.size(dim), 1
@@ -233,7 +237,7 @@ EXACT: dict[Any, Callable[..., Any]] = {
     aten.any.dims: _on_vector(aten.any.dim, 0),
     aten.all.dims: _on_vector(aten.all.dim, 0),
     aten.cumsum.default: _on_vector(aten.cumsum.default, 0),
-    aten.cumprod.default: _on_vector(aten.cumprod.default, 0),
+    aten.cumprod.default: either(_on_vector(aten.cumprod.default, 0), _cumprod),
     aten.prod.dim_int: _on_vector(aten.prod.dim_int, 0),
     aten.logcumsumexp.default: _logcumsumexp,
     aten.cummax.default: _extremes(torch.ge),

@@ -73,24 +73,28 @@ def _argmin(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
 
 def _first(x: Tensor, extreme: Callable[..., Tensor], dim: int | None, keepdim: bool) -> Tensor:
     """Where the extreme value is for the first time; NaN is both the largest and the smallest of all."""
+    if x.dim() == 0:
+        return torch.zeros([], dtype=torch.int64)
     if not x.dtype.is_floating_point:
         return NotImplemented
     if dim is None:
         found = _first(x.reshape(-1), extreme, 0, False)
         return found.reshape([1] * x.dim()) if keepdim else found
-    if x.dim() == 0:
-        return torch.zeros([], dtype=torch.int64)
     hit = (x == extreme(x, [dim], keepdim=True)) | torch.isnan(x)
     return torch.argmax(hit.to(torch.int32), dim, keepdim)
 
 
 def _max_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    if x.dim() == 0:
+        return x.clone(), torch.zeros([], dtype=torch.int64)
     if not x.dtype.is_floating_point:
         return NotImplemented
     return torch.amax(x, [dim], keepdim=keepdim), _argmax(x, dim, keepdim)
 
 
 def _min_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    if x.dim() == 0:
+        return x.clone(), torch.zeros([], dtype=torch.int64)
     if not x.dtype.is_floating_point:
         return NotImplemented
     return torch.amin(x, [dim], keepdim=keepdim), _argmin(x, dim, keepdim)

@@ -183,6 +183,12 @@ def _zeta_of_both(s: Tensor, q: Tensor) -> Tensor:
 _zeta = in_f64(_zeta_of_both)
 
 
+@in_f64
+def _hypot(x: Tensor, y: Tensor) -> Tensor:
+    """Infinite if one of both is, whatever the other; in f64 no square overflows."""
+    return torch.where(torch.isinf(x) | torch.isinf(y), INF, torch.sqrt(x * x + y * y))
+
+
 # Error functions.
 
 _ERFINV_NEAR = Fit(lambda w: _erfinv_ratio(w), 0, 6, 24)
@@ -230,6 +236,7 @@ def _erfcx(x: Tensor) -> Tensor:
 
 
 SPECIAL: dict[Any, Callable[..., Any]] = {
+    aten.hypot.default: _hypot,
     aten.lgamma.default: _lgamma,
     aten.digamma.default: _digamma,
     aten.special_digamma.default: _digamma,
