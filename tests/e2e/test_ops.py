@@ -20,7 +20,7 @@ import hotdesk
 from hotdesk.errors import DataDependentShapeError, HotdeskError, UnsupportedOpError
 from tests.e2e.checking import agree
 from tests.e2e.families.elements import ELEMENTS
-from tests.e2e.families.given import IMAGE, INTS, POSITIVE, SQUARE, UNIT, Op, X
+from tests.e2e.families.given import INTS, POSITIVE, SQUARE, UNIT, Op, X
 from tests.e2e.families.layers import LAYERS
 from tests.e2e.families.moving import MOVING
 
