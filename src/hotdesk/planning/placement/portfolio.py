@@ -4,8 +4,9 @@ No heuristic wins everywhere: offset-first packing leads on hard instances, gree
 portfolio runs them cheapest first and stops at the first that meets the lower bound, which most real programs allow.
 What remains is given to a seeded local search, and a small beam then asks for the bound and closes what gap it can. Where it is
 asked for a capacity, or given a time limit, it goes on as the strategy "exact" does: all the searches of `exact.py` find what is
-hard to find or prove that it is not there. With a time limit all that is tried again and again, each time with twice the effort
-and other random numbers. Parts that cuts in time leave independent are planned by themselves.
+hard to find or prove that it is not there. With a time limit what reaches highest is placed lower before that (`ejection.py`),
+and all is tried again and again, each time with twice the effort and other random numbers. Parts that cuts in time leave
+independent are planned by themselves.
 
 `STRATEGIES` maps a name to a function of an instance and a `Request`; `plan` accepts any of its names.
 """
@@ -14,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, islice
 
 from hotdesk.planning.placement.deadline import Deadline
 from hotdesk.planning.placement.decompose import solve_parts
+from hotdesk.planning.placement.ejection import eject
 from hotdesk.planning.placement.exact import CLOSING, FIRST, QUICK, THOROUGH, Rung, improve, rungs_of
 from hotdesk.planning.placement.greedy import GREEDY_ORDERS, greedy_below, online
 from hotdesk.planning.placement.instance import Instance, Layout, Prover
@@ -46,6 +48,12 @@ _ARRAY_WORK = 12_000_000_000
 
 _ARRAY_LOOKS = 12
 """Looks at each buffer that one may take before greedy placement has its turn: enough where live ranges are short."""
+
+_SLOW = 20_000
+"""Buffers above which a long skyline takes so long that with a time limit there is but one."""
+
+_EJECTIONS = 2_000
+"""Placements by which what reaches too high is placed lower, in the first turn: some seconds on large problems."""
 
 _CLOSE = 1.01
 """How far above the floor a greedy layout of a dense instance is good enough."""
@@ -126,7 +134,9 @@ def _without_lists(instance: Instance, request: Request, found: Sequence[Layout]
         if layout.arena <= instance.floor * _CLOSE:
             return
     if not soon:
-        yield from _array_layouts(instance, request, found, _ARRAY_WORK)
+        long = _array_layouts(instance, request, found, _ARRAY_WORK)
+        is_slow = len(instance) > _SLOW and request.deadline.moment is not None
+        yield from islice(long, 1) if is_slow else long  # the time that is left is better spent than on others
 
 
 def _array_layouts(instance: Instance, request: Request, found: Sequence[Layout], work: int) -> Iterator[Layout]:
@@ -190,10 +200,12 @@ def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layou
     deadline = request.deadline
     enough = None if request.capacity is None else instance.floor
     known: dict[Instance, Layout] = {}
+    placed_whole: dict[Instance, Layout] = {}
 
     def started(part: Instance) -> Layout:
         if part not in known:
             known[part] = _portfolio(part, replace(request, effort=min(request.effort, DEFAULT_EFFORT)))
+            placed_whole[part] = known[part]
         return known[part]
 
     def climbed(part: Instance, rungs: Sequence[Rung], turn: int, *, bisect: bool) -> Layout:
@@ -209,8 +221,14 @@ def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layou
         )
         return known[part]
 
+    def lowered(part: Instance, turn: int) -> Layout:
+        known[part] = eject(part, started(part), _EJECTIONS << turn, request.seed + turn, deadline)
+        return known[part]
+
     def searched(part: Instance, turn: int) -> Layout:
-        known[part] = _better(started(part), _searched_again(part, started(part), request, turn))
+        if started(part).arena > part.floor and not deadline.passed():
+            placed_whole[part] = _searched_again(part, placed_whole[part], request, turn)
+            known[part] = _better(known[part], placed_whole[part])
         return known[part]
 
     def is_open() -> bool:
@@ -219,6 +237,8 @@ def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layou
 
     best = solve_parts(instance, started)
     for turn in count():
+        if deadline.moment is not None and is_open():
+            best = _better(best, solve_parts(instance, lambda part, turn=turn: lowered(part, turn)))
         if turn and is_open():
             best = _better(best, solve_parts(instance, lambda part, turn=turn: searched(part, turn)))
         if deadline.moment is not None and is_open():
@@ -234,13 +254,11 @@ def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layou
     return best
 
 
-def _searched_again(part: Instance, best: Layout, request: Request, turn: int) -> Layout:
-    """What other random numbers and twice the effort of the turn before find."""
+def _searched_again(part: Instance, last: Layout, request: Request, turn: int) -> Layout:
+    """What other random numbers and twice the effort of the turn before find, `last` being what was found then."""
     seed = request.seed + turn
-    if best.arena <= part.floor:
-        return best
     if part.is_dense:
-        return search_whole(part, best, 4 << turn, seed, request.deadline)
+        return search_whole(part, last, 2 * turn, seed, request.deadline)
     return search(part, find_neighbours(part), seed, DEFAULT_EFFORT << turn, deadline=request.deadline)
 
 
