@@ -5,6 +5,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `decompositions_scattered`: what writes where indices say;
 * `decompositions_exact`: booleans, integers, scalars, running maxima;
 * `decompositions_composed`: what torch-mlir has no lowering for;
+* `decompositions_bits`: signs, exponents and neighbours of floats;
 * `decompositions_placed`: what reads or writes places that are known;
 * `decompositions_special`, `decompositions_bessel`, `decompositions_polynomials`: special functions, in f64;
 * `decompositions_widened`: bytes and half-precision floats, computed in a wider type;
@@ -24,6 +25,7 @@ from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVar
 
 from hotdesk._bindings import torch_mlir_decompositions
 from hotdesk.frontends.decompositions_bessel import BESSEL
+from hotdesk.frontends.decompositions_bits import BITS
 from hotdesk.frontends.decompositions_composed import COMPOSED
 from hotdesk.frontends.decompositions_exact import EXACT
 from hotdesk.frontends.decompositions_memory import MEMORY
@@ -44,7 +46,7 @@ _KEPT = (aten.full.default,)
 def decomposition_table() -> dict[Any, Callable[..., Any]]:
     """For each op, the first decomposition that applies to a call."""
     pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
-    ours = (SCATTERED, EXACT, PLACED, COMPOSED, SPECIAL, BESSEL, POLYNOMIALS, NARROW, PROMOTED, REPAIRS, MEMORY)
+    ours = (SCATTERED, EXACT, PLACED, BITS, COMPOSED, SPECIAL, BESSEL, POLYNOMIALS, NARROW, PROMOTED, REPAIRS, MEMORY)
     tables = (*ours, pytorch, torch_mlir_decompositions())
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
     return {op: either(*[table[op] for table in tables if op in table]) for op in ops}

@@ -26,6 +26,7 @@ from hotdesk.frontends.decompositions import decomposition_table
 from hotdesk.frontends.empties import settle_empties
 from hotdesk.frontends.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
+from hotdesk.frontends.reinterpreted import Reinterpreted, is_reinterpretation
 from hotdesk.frontends.splats import fold_splats
 from hotdesk.frontends.torch_calling import Carried, TorchCalling
 from hotdesk.frontends.torch_control_flow import all_graphs, control_flow_op, is_control_flow
@@ -261,6 +262,8 @@ class _Lowering:
             if is_control_flow(node):
                 made = control_flow_op(node, self.run)
                 flow[node] = lambda _node, _places, made=made: made
+            elif is_reinterpretation(node):
+                flow[node] = lambda node, _places: Reinterpreted((node.all_input_nodes[0],))
         called: set[torch.fx.Node] = set()
         if self._foreign:
             called = ({node for node in graph.nodes if node.target in UNTRUSTED} | carried_nodes(graph)) - flow.keys()
