@@ -1,5 +1,8 @@
 """Programs with loops, branches and blocks: compiled, planned in the arena, and run as the reference says."""
 
+# NumPy is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -8,7 +11,7 @@ import numpy as np
 import pytest
 
 import hotdesk
-from hotdesk.errors import ExecutionError, HotdeskError, LoweringError, OptionError
+from hotdesk.errors import ExecutionError, HotdeskError, LoweringError
 from tests.harness import assert_same
 from tests.running import wanted
 from tests.running.examples import EXAMPLES, inputs_of
@@ -220,10 +223,47 @@ def test_recursion_is_refused_by_name() -> None:
         hotdesk.compile(text)
 
 
-def test_a_profile_is_refused() -> None:
-    body = f"%e = tensor.empty() : {T}\n%s = {add('%a', '%x', '%e')}\nscf.yield %s : {T}"
-    with pytest.raises(OptionError, match="profile: expected a program without control flow"):
-        hotdesk.compile(loop(body)).profile(X, 2)
+def test_a_profile_counts_iterations() -> None:
+    program = hotdesk.compile(loop(f"%e = tensor.empty() : {T}\n%s = {add('%a', '%x', '%e')}\nscf.yield %s : {T}"))
+    for count in (0, 1, 50):
+        added = [each for each in program.profile(X, count).kernels if each.operations]
+        assert [each.calls for each in added] == [count] * bool(count)
+        for each in added:
+            assert (each.operations, each.read, each.written) == (count * 32, count * 256, count * 128)
+            assert each.seconds > 0
+    np.testing.assert_allclose(run(program, X, 50)[0], 51 * X, rtol=1e-5)
+
+
+def test_a_profile_of_the_way_that_is_taken() -> None:
+    def way(function: str) -> str:
+        return f"""%e = tensor.empty() : {T}
+          %s = linalg.{function} ins(%x : {T}) outs(%e : {T}) -> {T}
+          scf.yield %s : {T}"""
+
+    program = hotdesk.compile(f"""func.func @main(%x: {T}, %c: i1) -> {T} {{
+      %r = scf.if %c -> {T} {{ {way("exp")} }} else {{ {way("tanh")} }}
+      return %r : {T}
+    }}""")
+    first, second = ([each.kernel for each in program.profile(X, way).kernels] for way in (True, False))
+    assert len(first) == len(second) == 1
+    assert first != second
+
+
+def test_a_profile_of_sizes_that_only_the_run_knows() -> None:
+    text = """func.func @main(%n: tensor<i64>) -> tensor<f32> {
+      %read = tensor.extract %n[] : tensor<i64>
+      %k = arith.index_cast %read : i64 to index
+      %e = tensor.empty(%k) : tensor<?xf32>
+      %one = arith.constant 1.5 : f32
+      %f = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      %z = arith.constant 0.0 : f32
+      %e2 = tensor.empty() : tensor<f32>
+      %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<f32>) -> tensor<f32>
+      %r = linalg.dot ins(%f, %f : tensor<?xf32>, tensor<?xf32>) outs(%f2 : tensor<f32>) -> tensor<f32>
+      return %r : tensor<f32>
+    }"""
+    profile = hotdesk.compile(text).profile(np.array(1000))
+    assert "f32[?]" in str(profile)
 
 
 def test_the_checker_sees_the_plan() -> None:

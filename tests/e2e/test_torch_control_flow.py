@@ -200,9 +200,10 @@ def test_numbers_are_carried() -> None:
         x = random(3, 4, seed=seed)
         close(program(x), module(x))
         assert program.check(x).clean
-    i, k, *_ = program(X)
-    assert (i, k) == (3, 13)
-    assert type(i) is int
+    for each in (program, hotdesk.compile(module, (X,))):  # the second one may be read from the disk
+        i, k, *_ = each(X)
+        assert (i, k) == (3, 13)
+        assert type(i) is int
 
 
 def test_an_operand_is_a_constant() -> None:
@@ -441,11 +442,21 @@ def test_branches_are_told_apart_when_programs_are_kept(tmp_path, monkeypatch) -
         follow(function, (X.abs(),), (-X.abs(),))
 
 
-def test_torch_compile() -> None:
-    module = layers(recurrent)
-    compiled = torch.compile(module, backend="hotdesk", fullgraph=True)
-    args = random(2, 4), random(5, 2, 4)
-    close(compiled(*args), module(*args))
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_torch_compile(dynamic: bool) -> None:
+    def counts(m, x, n):
+        body = lambda i, x: (i + 1, torch.cond(x.sum() > 0, lambda x: m.a(x), lambda x: m.b(x), (x,)))  # noqa: E731
+        return while_loop(lambda i, x: i < n, body, (torch.tensor(0), x))
+
+    for function, args in ((recurrent, (random(2, 4), random(5, 2, 4))), (counts, (X, torch.tensor(4)))):
+        torch.compiler.reset()
+        before = hotdesk.dynamo_report()
+        module = layers(function)
+        compiled = torch.compile(module, backend="hotdesk", fullgraph=True, dynamic=dynamic)
+        close(compiled(*args), module(*args))
+        after = hotdesk.dynamo_report()
+        assert len(after.graphs) - len(before.graphs) == 1
+        assert len(after.fallbacks) == len(before.fallbacks)
 
 
 # What is refused

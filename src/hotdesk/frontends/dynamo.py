@@ -27,7 +27,7 @@ from hotdesk.frontends import lowering_process
 from hotdesk.frontends.capture import Captured, Weight
 from hotdesk.frontends.decompositions import decomposition_table
 from hotdesk.frontends.torch import lowered_graph
-from hotdesk.frontends.torch_calling import ResultNumber, ResultSlot
+from hotdesk.frontends.torch_calling import ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch_dims import SizeNames
 from hotdesk.frontends.torch_refusals import refuse_data_dependence, refuse_nodes
 from hotdesk.frontends.torch_signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
@@ -102,6 +102,8 @@ class GraphCalling(Calling):
         return [
             found[entry]
             if isinstance(entry, ResultSlot)
+            else found[entry].item()
+            if isinstance(entry, ResultHeld)
             else entry.at(symbols)
             if isinstance(entry, ResultNumber)
             else entry

@@ -17,6 +17,7 @@ from hotdesk.errors import ExecutionError, OptionError
 from hotdesk.ir.context import make_context
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import KERNELS, NumberTable, entry_text, kernels_of
+from hotdesk.passes.lower.flow_profile import profiled_flow
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.runtime import foreign
 from hotdesk.runtime.evaluating import Evaluator
@@ -83,13 +84,14 @@ class Function:
         clock = getattr(time, "CLOCK_MONOTONIC", None)
         if clock is None:
             raise OptionError("profile", expected="a system with `clock_gettime`", got=sys.platform)
-        if not self.lowered.text:
-            raise OptionError("profile", expected="a program without control flow", got="one with loops or branches")
         kernels, calls = kernels_of(self.lowered.calls), self.lowered.calls
         addresses = (ctypes.c_int64 * max(1, len(kernels)))()
         self._machine.call(KERNELS, ctypes.addressof(addresses))
         with make_context(), ir.Location.unknown():
-            module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock))
+            if self.lowered.flow:
+                module = profiled_flow(self.lowered.flow, self.lowered.entry, _PROFILED, clock)
+            else:
+                module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock))
         self._profiling = Machine(module, [_PROFILED], dict(zip(kernels, addresses, strict=False)))
         return self._profiling.entry(_PROFILED)
 
@@ -143,13 +145,15 @@ class Frame:
         """
         self._run(self._entry, layout, results)
 
-    def profile(self, layout: Layout, results: Sequence[int]) -> list[float]:
-        """Runs like `run`, and returns the seconds that each kernel call took, in order."""
+    def profile(self, layout: Layout, results: Sequence[int]) -> list[tuple[float, int]]:
+        """Runs like `run`, and returns the seconds that each kernel call took, and how often it was made."""
         stamps = np.zeros((len(self._function.lowered.calls) + 1, 2), dtype=np.int64)
         self._stamp_address.value = stamps.ctypes.data
         self._run(self._function.profiled, layout, results)
+        if self._function.lowered.flow:
+            return [(int(taken) / 1e9, int(count)) for taken, count in stamps[1:]]
         nanoseconds: npt.NDArray[np.int64] = stamps[:, 0] * 1_000_000_000 + stamps[:, 1]
-        return cast("list[float]", (np.diff(nanoseconds) / 1e9).tolist())
+        return [(taken, 1) for taken in cast("list[float]", (np.diff(nanoseconds) / 1e9).tolist())]
 
     def _run(self, entry: Callable[[int], None], layout: Layout, results: Sequence[int]) -> None:
         self.set_pointers(self._result_places, results)

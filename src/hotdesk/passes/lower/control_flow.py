@@ -25,6 +25,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffers import BufferUse, numbered
 from hotdesk.analysis.memrefs.memref_views import VIEWS, view_source
 from hotdesk.errors import LoweringError
+from hotdesk.explain import Source
 from hotdesk.ir.building import create, elementwise, index_constant
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.locations import python_line
@@ -34,10 +35,13 @@ from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import captured_operands, constant_of, defining_op, entry_block
 from hotdesk.models.hotdesk import foreign_groups
+from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
+from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
-from hotdesk.passes.lower.views import Place
+from hotdesk.passes.lower.views import Place, Places
+from hotdesk.passes.lower.work import Work, work_of
 
 NAMED = ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention")
 """The ops that have kernels of their own."""
@@ -50,9 +54,16 @@ _TOLD = "hotdesk.told"
 """Marks an assertion whose failure the status word tells already."""
 
 
+class Flow(NamedTuple):
+    """The kernel calls of an entry function, by the number that each has in `text`, where the times of them can be taken."""
+
+    calls: tuple[KernelCall, ...]
+    text: str
+
+
 def lower_control_flow(
     function: ir.Operation, buffers: Sequence[BufferUse], library: KernelLibrary, entry: str, numbers: NumberTable
-) -> None:
+) -> Flow:
     """Makes the entry function of a function in the library's module; the function itself is used up.
 
     Args:
@@ -64,7 +75,7 @@ def lower_control_flow(
     Raises:
         LoweringError: an op has no kernel.
     """
-    _ControlFlow(function, buffers, library, entry, numbers).run()
+    return _ControlFlow(function, buffers, library, entry, numbers).run()
 
 
 class _ControlFlow:
@@ -84,9 +95,12 @@ class _ControlFlow:
         self._sizes = SymbolicSizes(function)
         self._declared: dict[str, str] = {}
         self._outside: dict[str, str] = {}  # functions that are not the library's
+        self._calls: list[KernelCall] = []
 
-    def run(self) -> None:
+    def run(self) -> Flow:
         ops = numbered(self._function)
+        extents = cast(Places, _Extents(self._sizes))
+        self._works = {op: work_of(op, extents) for op in ops if _has_kernel(op)}
         shapes = {i: self._sizes.shape(b.base) for i, b in enumerate(self._buffers) if b.kind == "argument"}
         module, block = self._moved()
         self._pointers, self._table_of_numbers = block.arguments
@@ -103,7 +117,7 @@ class _ControlFlow:
                 buffer.base.replace_all_uses_with(self._argument(place, buffer.base, shapes[place], first))
             elif buffer.kind in ("alloc", "global"):
                 self._place(place, cast(ir.Operation, defining_op(buffer.base)))
-        self._leave(module, block)
+        return Flow(tuple(self._calls), self._leave(module, block))
 
     def _moved(self) -> tuple[ir.Module, ir.Block]:
         """The function's blocks in a function of tables, in a module of its own."""
@@ -156,12 +170,12 @@ class _ControlFlow:
             self._return(op)
         elif op.name == "memref.copy":
             rank = len(shape_of(op.operands[0].type))
-            self._call(elementwise([op.operands[0]], op.operands[1], None, rank, op))
+            self._call(elementwise([op.operands[0]], op.operands[1], None, rank, op), op)
             op.erase()
-        elif op.name in NAMED or op.name.startswith(("linalg.", "tm_tensor.")):
-            self._call(op)
         elif op.name == "hotdesk.foreign":
             self._foreign(op)
+        elif _has_kernel(op):
+            self._call(op, op)
         elif op.name.partition(".")[0] not in _CODE:
             wanted = "a call of a function that does not call itself" if op.name == "func.call" else ", ".join(_CODE)
             where = python_line(op.location) or None
@@ -171,7 +185,8 @@ class _ControlFlow:
         if len(op.operands):
             raise LoweringError("results", expected="arguments in their place", got=f"{len(op.operands)} returned")
 
-    def _call(self, op: ir.Operation) -> None:
+    def _call(self, op: ir.Operation, written: ir.Operation) -> None:
+        """Calls the kernel of an op; `written` is the op that it stands for."""
         places = _Places(op)
         status = False
         try:
@@ -194,8 +209,15 @@ class _ControlFlow:
         operands += [*passed, *(_pointer(value, op) for value in last)]
         operands += [self._status] if status else []
         self._declared.setdefault(name, ", ".join(str(value.type) for value in operands))
-        create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name)}, before=op)
+        self._create_call(name, operands, self._works[written], Source(written.name, python_line(written.location)), op)
         op.erase()
+
+    def _create_call(
+        self, name: str, operands: Sequence[ir.Value], work: Work, source: Source, before: ir.Operation
+    ) -> None:
+        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(self._calls))
+        self._calls.append(KernelCall(name, (), (), (), source, work))
+        create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name), CALL: number}, before=before)
 
     def _foreign(self, op: ir.Operation) -> None:
         """Addresses, numbers, and sizes and strides of each memref, as `runtime.foreign` reads them.
@@ -209,9 +231,9 @@ class _ControlFlow:
         for each in memrefs:
             operands += list(_metadata(each, op).results)[2:]
         operands.append(self._status)
-        name = str(cast(Any, op.attributes["callee"]).value)
+        name, called = (str(cast(Any, op.attributes[each]).value) for each in ("callee", "op"))
         self._outside[name] = ", ".join(str(value.type) for value in operands)
-        create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name)}, before=op)
+        self._create_call(name, operands, self._works[op], Source(called, python_line(op.location)), op)
         i32, bit = ir.IntegerType.get_signless(32), ir.IntegerType.get_signless(1)
         status = create("memref.load", [self._status], [i32], before=op).results[0]
         zero = create("arith.constant", [], [i32], {"value": ir.IntegerAttr.get(i32, 0)}, before=op).results[0]
@@ -223,8 +245,8 @@ class _ControlFlow:
 
     # Leaving
 
-    def _leave(self, module: ir.Module, block: ir.Block) -> None:
-        """Hands the function to the library: without structured control flow and assertions."""
+    def _leave(self, module: ir.Module, block: ir.Block) -> str:
+        """Hands the function to the library: without structured control flow and assertions. Returns the text of it."""
         _declare(module, self._declared | self._outside)
         _declare(self._library.module, self._outside)
         run_mlir_passes(module, "func.func(scf-forall-to-for,convert-vector-to-scf),lower-affine,convert-scf-to-cf")
@@ -232,8 +254,10 @@ class _ControlFlow:
         status = self._status_of(function)
         for each in list(function.regions[0].blocks):
             self._settle_assertions(function, each, status)
+        text = str(module)
         function.detach_from_parent()
         self._library.module.body.append(function)
+        return text
 
     def _status_of(self, function: ir.Operation) -> ir.Value:
         table = entry_block(function).arguments[0]
@@ -275,6 +299,23 @@ def _declare(module: ir.Module, functions: Mapping[str, str]) -> None:
     declared = ir.Module.parse("\n".join(f"func.func private @{name}({types})" for name, types in functions.items()))
     for op in list(declared.body.operations):
         module.body.append(op)
+
+
+def _has_kernel(op: ir.Operation) -> bool:
+    return op.name in (*NAMED, "memref.copy", "hotdesk.foreign") or op.name.startswith(("linalg.", "tm_tensor."))
+
+
+class _Extents:
+    """The sizes of memrefs, as far as they follow from those of the arguments: what the work of an op is told by."""
+
+    def __init__(self, sizes: SymbolicSizes) -> None:
+        self._sizes = sizes
+
+    def of(self, value: ir.Value) -> Place:
+        strides, _ = layout_of(value.type)
+        shape = self._sizes.shape(value)
+        steps = tuple(1 if step is None else step for step in strides) or (1,) * len(shape)
+        return Place(value, 0, tuple(shape), steps, element_of(value.type))
 
 
 class _Source(NamedTuple):

@@ -63,10 +63,12 @@ class LoweredFunction:
         numbers: the number table, as expressions.
         checks: relations that the sizes of a call must fulfil.
         sources: the Python line of each op number.
-        calls: the kernel calls, in order.
+        calls: the kernel calls, in the order of the text.
         result_places: places in the pointer table of the memory that results lie in, by the number of the result.
         donated: places of the donated inputs; one that holds a result is in `result_places` too.
         state: places of the arguments that hold their own new contents in the end; those are no results any more.
+        flow: with control flow, the entry function in MLIR's own dialects, whose kernel calls have the numbers of `calls`; there
+            is no `text` then.
     """
 
     entry: str
@@ -80,6 +82,7 @@ class LoweredFunction:
     result_places: tuple[int, ...]
     donated: tuple[int, ...] = ()
     state: tuple[int, ...] = ()
+    flow: str = ""
 
     @property
     def own_results(self) -> tuple[int, ...]:
@@ -128,10 +131,11 @@ class _Lowering:
         buffers = tuple(Base(b.kind, b.lower, b.upper, b.bytes) for b in self._buffers)
         numbers = NumberTable()
         calls: list[KernelCall] = []
-        text = ""
+        text = flow_text = ""
         if not is_straight(self._function, self._sizes):
             clone = cast(Any, self._function).clone(ir.InsertionPoint(self._function)).operation
-            lower_control_flow(clone, find_buffers(clone), self._library, self._entry, numbers)
+            flow = lower_control_flow(clone, find_buffers(clone), self._library, self._entry, numbers)
+            calls, flow_text = list(flow.calls), flow.text
             clone.erase()
         else:
             calls = self._calls(sources)
@@ -149,6 +153,7 @@ class _Lowering:
             results,
             donated,
             state,
+            flow_text,
         )
 
     def _calls(self, sources: Sequence[Source]) -> list[KernelCall]:
