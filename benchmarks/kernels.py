@@ -36,6 +36,7 @@ from examples.models import MODELS  # noqa: E402
 from hotdesk._bindings import ir  # noqa: E402
 from hotdesk.ir.context import make_context  # noqa: E402
 from hotdesk.kernels.machine import host  # noqa: E402
+from hotdesk.kernels.parts import share_parts  # noqa: E402
 from hotdesk.kernels.text import View  # noqa: E402
 from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution  # noqa: E402
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm  # noqa: E402
@@ -181,6 +182,7 @@ def convolution_kernel(window: Window, operands: Sequence[torch.Tensor]) -> Call
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse("\n".join((*kernel.declarations, kernel.text)))
         kernels_to_llvm(module)
+        share_parts(module)
         machine = linked(module, ["KERNEL"])
     entry = machine.entry("KERNEL")
     arguments = [ctypes.c_void_p(each.data_ptr()) for each in operands]

@@ -69,7 +69,6 @@ UNSUPPORTED: dict[str, tuple[Op, Tensor, type[HotdeskError]]] = {
     "unique": (torch.unique, INTS, DataDependentShapeError),
     "bincount": (lambda x: torch.bincount(x.flatten(), minlength=9), INTS, DataDependentShapeError),
     "equal": (lambda x: torch.equal(x, x + 1), X, DataDependentShapeError),
-    "cond": (lambda x: torch.cond(x.sum() > 0, lambda y: y + 1, lambda y: y - 1, (x,)), X, UnsupportedOpError),
 }
 
 

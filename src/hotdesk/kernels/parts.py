@@ -12,7 +12,8 @@ the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -22,7 +23,7 @@ from hotdesk.ir.walking import symbol_name
 from hotdesk.kernels.jobs import telling_function
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.sharing import SHARING
-from hotdesk.kernels.text import KernelText
+from hotdesk.kernels.text import Index, KernelBuilder, KernelText, View
 
 PARTS = "hotdesk_parts"
 """The function that shares out ranges of tasks: function, its arguments, tasks, threads they are worth, ranges a thread."""
@@ -95,6 +96,37 @@ def with_parts(head: KernelText, part: KernelText) -> KernelText:
     """A kernel of two functions: `head`, which has called `@KERNEL_share`, and `part`, which does a range of its tasks."""
     declared = [*head.declarations, *(d for d in part.declarations if d not in head.declarations)]
     return KernelText(head.text + part.text.replace("@KERNEL(", "@KERNEL_part("), tuple(declared))
+
+
+def shared_loops(
+    views: Sequence[View],
+    noalias: Sequence[bool],
+    outer: Callable[[KernelBuilder], tuple[Sequence[Index], Index]],
+    inner: Callable[[KernelBuilder, Sequence[Index]], None],
+) -> KernelText:
+    """A kernel of a nest of loops whose iterations touch nothing that another writes.
+
+    `outer` gives the lengths of the loops and the threads that all is worth, `inner` writes an iteration, given its place in each
+    loop. Where there is no loop, or the lengths are known and worth one thread, there are no parts.
+    """
+    head = KernelBuilder(views, noalias)
+    lengths, worth = outer(head)
+    if not lengths or (isinstance(worth, int) and worth < 2):
+        with head.loops(lengths) as positions:
+            inner(head, positions)
+        return head.finish()
+    head.share(reduce(head.mul, lengths, 1), worth, 1)
+    part = KernelBuilder(views, noalias)
+    lengths, _ = outer(part)
+    with part.loop(part.number("first"), part.number("last")) as task:
+        places: list[Index] = []
+        rest: Index = task
+        for length in reversed(lengths[1:]):
+            following = part.floordiv(rest, length)
+            places.insert(0, part.sub(rest, part.mul(following, length)))
+            rest = following
+        inner(part, [rest, *places])
+    return with_parts(head.finish(), part.finish())
 
 
 def share_parts(module: ir.Module) -> None:

@@ -97,6 +97,11 @@ class KernelBuilder(Values):
         self._arguments.append(f"%pW: memref<{element}> {{llvm.noalias}}")
         return Operand("%pW", self._flat("%pW", element), element, (), ())
 
+    def number(self, name: str) -> str:
+        """One more argument, an `index`."""
+        self._arguments.append(f"%{name}: index")
+        return f"%{name}"
+
     def stack(self, element: str, size: int) -> Operand:
         """A row of `size` elements on the stack."""
         name = self._name()

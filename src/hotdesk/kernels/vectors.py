@@ -31,10 +31,6 @@ class VectorBuilder(KernelBuilder):
         self._arguments.append(f"%{name}: memref<{self.element}>")
         return Operand(f"%{name}", self._flat(f"%{name}", self.element), self.element, (), ())
 
-    def number(self, name: str) -> str:
-        self._arguments.append(f"%{name}: index")
-        return f"%{name}"
-
     def flag(self, name: str) -> str:
         self._arguments.append(f"%{name}: i1")
         return f"%{name}"

@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower import convolution_spread
 from hotdesk.passes.lower.contraction import contract
-from hotdesk.passes.lower.convolution_depthwise import Ring, choose_ring, convolve_depthwise
+from hotdesk.passes.lower.convolution_depthwise import Ring, choose_ring, depthwise
 from hotdesk.passes.lower.convolution_direct import convolve_directly
 from hotdesk.passes.lower.convolution_problem import ConvolutionSpec, Problem
 from hotdesk.passes.lower.convolution_spread import WORKSPACE_LIMIT, Spread, choose_spread, convolve_spread
@@ -59,12 +59,12 @@ def convolution(spec: ConvolutionSpec) -> KernelText:
     Raises ValueError if the element types do not go together.
     """
     choice = _choose(spec)
+    if choice.ring is not None:
+        return depthwise(spec, choice.ring)
     k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
     p = Problem.of(k, spec)
     if choice.path == "pointwise":
         _pointwise(k, p)
-    elif choice.ring is not None:
-        convolve_depthwise(k, p, choice.ring)
     elif choice.path == "unfolded":
         convolve_unfolded(k, p)
     elif choice.spread is not None:

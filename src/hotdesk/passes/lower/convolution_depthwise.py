@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hotdesk.kernels.text import Index, KernelBuilder, Operand
+from hotdesk.kernels.parts import shared_loops
+from hotdesk.kernels.text import Index, KernelBuilder, KernelText, Operand
 from hotdesk.passes.lower.convolution_direct import start_of_sum, sum_kind
-from hotdesk.passes.lower.convolution_problem import Problem
+from hotdesk.passes.lower.convolution_problem import ConvolutionSpec, Problem
 from hotdesk.passes.lower.scalar import combine, multiply, narrow, neutral, widen
 from hotdesk.passes.lower.window import Slide, reach
 
@@ -22,6 +23,7 @@ _LANES = 8  # outputs are computed in a multiple of so many
 _LARGEST_RING = 16 * 1024  # elements
 _MOST_TAPS = 64
 _REGISTERS = 16  # weights kept at a time
+_GRAIN = 1 << 17  # multiplications that are worth a thread: ten microseconds or more
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +58,39 @@ def choose_ring(
     return None if lines * ring.line > _LARGEST_RING or rows * taps[-1] > _MOST_TAPS else ring
 
 
-def convolve_depthwise(k: KernelBuilder, p: Problem, ring: Ring) -> None:
-    """Writes the loops over images, groups, filters, strips and rows; the input is not widened."""
+def depthwise(spec: ConvolutionSpec, ring: Ring) -> KernelText:
+    """The kernel of a convolution whose input is not widened: images, groups and filters are shared among threads."""
+
+    def outer(k: KernelBuilder) -> tuple[Sequence[Index], Index]:
+        p = Problem.of(k, spec)
+        lengths = [p.batch, p.groups, p.filters]
+        work: Index = len(_taps(*p.slides))
+        for each in (*lengths, *(slide.output for slide in p.slides)):
+            work = k.mul(work, each)
+        return lengths, k.floordiv(work, _GRAIN)
+
+    def inner(k: KernelBuilder, positions: Sequence[Index]) -> None:
+        _plane(k, Problem.of(k, spec), ring, positions)
+
+    return shared_loops((spec.x, spec.w, spec.y), spec.noalias, outer, inner)
+
+
+def _plane(k: KernelBuilder, p: Problem, ring: Ring, positions: Sequence[Index]) -> None:
+    """Writes the loops over strips and rows of the outputs of an image, a group and a filter."""
     lines = k.stack(sum_kind(p), ring.lines * ring.line)
     sums = k.stack(sum_kind(p), ring.sums)
     rows, columns = p.slides
-    with k.loops([p.batch, p.groups, p.filters]) as (image, group, filter_):
-        here = p.place(k, image, group, filter_)
-        offsets = [k.add(here.w, k.dot(tap, p.tap_strides)) for tap in _taps(rows, columns)]
-        weights = [widen(k, k.load(p.w, offset), p.w.element, sum_kind(p)) for offset in offsets]
-        with k.loop(0, columns.output, ring.strip) as first, k.loop(0, rows.output) as row:
-            newest = k.mul(row, rows.stride)
-            kept = k.select(k.equal(row, 0), 0, max(0, ring.lines - rows.stride))
-            with k.loop(k.add(newest, kept), k.add(newest, ring.lines)) as line:
-                _read_line(k, p, ring, lines, here.x, line, first)
-            y_strip = k.add(here.y, k.mul(row, rows.output_stride), k.mul(first, columns.output_stride))
-            count = k.minimum(ring.strip, k.sub(columns.output, first))
-            _outputs(k, p, ring, lines, sums, weights, newest, y_strip, count)
+    here = p.place(k, *positions)
+    offsets = [k.add(here.w, k.dot(tap, p.tap_strides)) for tap in _taps(rows, columns)]
+    weights = [widen(k, k.load(p.w, offset), p.w.element, sum_kind(p)) for offset in offsets]
+    with k.loop(0, columns.output, ring.strip) as first, k.loop(0, rows.output) as row:
+        newest = k.mul(row, rows.stride)
+        kept = k.select(k.equal(row, 0), 0, max(0, ring.lines - rows.stride))
+        with k.loop(k.add(newest, kept), k.add(newest, ring.lines)) as line:
+            _read_line(k, p, ring, lines, here.x, line, first)
+        y_strip = k.add(here.y, k.mul(row, rows.output_stride), k.mul(first, columns.output_stride))
+        count = k.minimum(ring.strip, k.sub(columns.output, first))
+        _outputs(k, p, ring, lines, sums, weights, newest, y_strip, count)
 
 
 def _taps(rows: Slide, columns: Slide) -> list[tuple[int, int]]:

@@ -62,12 +62,14 @@ class KernelLibrary:
     ) -> tuple[str, LoopKernel]:
         """The name of the loop kernel of a structured op, and what its call passes; see `build_loop_kernel`."""
         kernel = build_loop_kernel(op, self.module, places, sizes, self.assertion_code, computes=computes)
-        text = kernel.function.get_asm(use_local_scope=True)
+        text = kernel.head + kernel.function.get_asm(use_local_scope=True)
         if text in self._names:
             kernel.function.erase()
             return self._names[text], kernel
         name = self._new_name(text)
-        kernel.function.attributes["sym_name"] = ir.StringAttr.get(name)
+        kernel.function.attributes["sym_name"] = ir.StringAttr.get(part_name(name) if kernel.head else name)
+        if kernel.head:
+            define(self.module, kernel.head.replace("@KERNEL", f"@{name}"))
         return name, kernel
 
     def _new_name(self, text: str) -> str:

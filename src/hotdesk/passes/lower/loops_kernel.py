@@ -9,13 +9,15 @@
 3. `cf.assert` in a region becomes a store of its code to the status word; loads after it are guarded, so a failed assertion
    neither ends the process nor reads out of bounds.
 4. Sums over reduced dims may be reassociated, which lets them be vectorised.
+5. Where the work is worth several threads, the kernel does a range of one loop, `first` to `last`, and another function has all
+   ranges done (`loops_shared`, `kernels.parts`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
 from hotdesk.errors import LoweringError
@@ -28,6 +30,7 @@ from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
 from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.loops_checks import replace_checks
+from hotdesk.passes.lower.loops_shared import find_cut, head_text
 from hotdesk.passes.lower.views import Place, Places
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
@@ -36,13 +39,17 @@ _SCALAR_DIALECTS = ("affine", "arith", "math", "memref")
 
 @dataclass(slots=True)
 class LoopKernel:
-    """A kernel under construction and what its call passes: memrefs, sizes, scalars, and the status word if it has checks."""
+    """A kernel under construction and what its call passes: memrefs, sizes, scalars, and the status word if it has checks.
+
+    `head` is the text of the function to call where `function` does a range of the work only; empty where it does all.
+    """
 
     function: ir.Operation
     memrefs: list[ir.Value] = field(default_factory=list[ir.Value])
     scalars: list[Size] = field(default_factory=list[Size])
     passed: list[ir.Value] = field(default_factory=list[ir.Value])
     needs_status: bool = False
+    head: str = ""
 
 
 def build_loop_kernel(
@@ -64,21 +71,29 @@ def build_loop_kernel(
     index_captures = _index_captures(op, sizes, passed)
     has_checks = any(nested.name == "cf.assert" for nested in nested_ops(op))
     scalars = [size for place in resolved for size in place.unknowns()]
+    views = [place.view() for place in resolved]
+    bases = {value: place.base for value, place in zip(memrefs, resolved, strict=True)}
+    cut = find_cut(op, dict(zip(memrefs, views, strict=True)), bases)
     types = [*([ir.IndexType.get()] * (len(scalars) + len(index_captures))), *(value.type for value in passed)]
+    head = "" if cut is None else head_text(cut, memrefs, views, [str(kind) for kind in types[len(scalars) :]])
+    types += [ir.IntegerType.get_signless(64)] * (2 if cut is not None else 0)
     function, block = _function(module, op, memrefs, resolved, types, has_checks)
     numbers = [*scalars, *(sizes.value(value) for value in index_captures)]
-    kernel = LoopKernel(function, memrefs, numbers, list(passed), has_checks)
+    kernel = LoopKernel(function, memrefs, numbers, list(passed), has_checks, head)
     arguments = list(block.arguments)
     point = ir.InsertionPoint(block)
     mapping: dict[ir.Value, ir.Value] = {}
     rest = iter(arguments[len(memrefs) :])
     with op.location:
-        for value, place, pointer in zip(memrefs, resolved, arguments, strict=False):
-            mapping[value] = _seen(pointer, place.view(), rest, point)
+        piece = None if cut is None else _Range.of(arguments[-2], arguments[-1], point)
+        for value, view, pointer in zip(memrefs, views, arguments, strict=False):
+            mapping[value] = _seen(pointer, view, rest, point, piece, cut and cut.dims.get(value))
         for value in index_captures:
             mapping[value] = _as_type(next(rest), value.type, point)
         mapping.update((value, next(rest)) for value in passed)
         clone = _clone(op, mapping, point)
+        if cut is not None and piece is not None:
+            _count_from(clone, cut.loop, piece.first)
         if has_checks:
             replace_checks(clone, arguments[-1], assertion_code)
         if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
@@ -189,25 +204,72 @@ def _function(
     return new_function("KERNEL", FunctionSignature(tuple(takes), ()), ir.InsertionPoint(module.body), op.location)
 
 
-def _seen(pointer: ir.Value, view: View, rest: Any, point: ir.InsertionPoint) -> ir.Value:
-    """`memref.reinterpret_cast` of a bare pointer to its view; unknown sizes and strides are the next arguments."""
-    size_values = [next(rest) for size in view.sizes if size is None]
-    stride_values = [next(rest) for stride in view.strides if stride is None]
-    if view.strides == row_major(view.sizes) and None not in view.strides:
-        result = memref_with(view.sizes, pointer.type)
+class _Range(NamedTuple):
+    """Where a range of a loop begins, and how long it is."""
+
+    first: ir.Value
+    length: ir.Value
+
+    @classmethod
+    def of(cls, first: ir.Value, last: ir.Value, point: ir.InsertionPoint) -> _Range:
+        """From its ends, `i64`s."""
+        first, last = (_as_type(value, ir.IndexType.get(), point) for value in (first, last))
+        return cls(first, _number("arith.subi", last, first, point))
+
+
+def _seen(
+    pointer: ir.Value, view: View, rest: Any, point: ir.InsertionPoint, piece: _Range | None, dim: int | None
+) -> ir.Value:
+    """`memref.reinterpret_cast` of a bare pointer to its view; unknown sizes and strides are the next arguments.
+
+    Of a dim that a range of a loop runs through, only that range is seen.
+    """
+    sizes: list[ir.Value | int] = [next(rest) if size is None else size for size in view.sizes]
+    strides: list[ir.Value | int] = [next(rest) if stride is None else stride for stride in view.strides]
+    offsets: list[ir.Value | int] = [0]
+    if piece is not None and dim is not None:
+        stride = strides[dim]
+        step = _index(stride, point) if isinstance(stride, int) else stride
+        offsets, sizes[dim] = [_number("arith.muli", piece.first, step, point)], piece.length
+    static = [tuple(each if isinstance(each, int) else None for each in group) for group in (offsets, sizes, strides)]
+    if static[2] == row_major(static[1]) and None not in static[2] and static[0] == (0,):
+        result = memref_with(static[1], pointer.type)
     else:
-        layout = ir.StridedLayoutAttr.get(0, static_entries(view.strides))
+        offset = static_entries(static[0])[0]
+        layout = ir.StridedLayoutAttr.get(offset, static_entries(static[2]))
         element = cast(Any, pointer.type).element_type
-        result = ir.MemRefType.get(static_entries(view.sizes), element, layout)
+        result = ir.MemRefType.get(static_entries(static[1]), element, layout)
+    unknown = [[each for each in group if not isinstance(each, int)] for group in (offsets, sizes, strides)]
     attributes = {
-        "static_offsets": integers([0]),
-        "static_sizes": integers(static_entries(view.sizes)),
-        "static_strides": integers(static_entries(view.strides)),
-        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, len(size_values), len(stride_values)]),
+        "static_offsets": integers(static_entries(static[0])),
+        "static_sizes": integers(static_entries(static[1])),
+        "static_strides": integers(static_entries(static[2])),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *map(len, unknown)]),
     }
-    operands = [pointer, *size_values, *stride_values]
+    operands = [pointer, *unknown[0], *unknown[1], *unknown[2]]
     name = "memref.reinterpret_cast"
     return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes, ip=point).results[0]
+
+
+def _count_from(op: ir.Operation, loop: int, first: ir.Value) -> None:
+    """Lets the places of a loop that the region asks for begin at that of a range."""
+    for nested in nested_ops(op):
+        if nested.name == "linalg.index" and int(cast(Any, nested.attributes["dim"]).value) == loop:
+            users = list(nested.results[0].uses)
+            with nested.location:
+                place = _number("arith.addi", nested.results[0], first, ir.InsertionPoint.after(nested))
+            for use in users:
+                use.owner.operands[use.operand_number] = place
+
+
+def _number(name: str, a: ir.Value, b: ir.Value, point: ir.InsertionPoint) -> ir.Value:
+    return ir.Operation.create(name, results=[a.type], operands=[a, b], ip=point).results[0]
+
+
+def _index(value: int, point: ir.InsertionPoint) -> ir.Value:
+    index = ir.IndexType.get()
+    attributes: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(index, value)}
+    return ir.Operation.create("arith.constant", results=[index], attributes=attributes, ip=point).results[0]
 
 
 def _as_type(value: ir.Value, wanted: ir.Type, point: ir.InsertionPoint) -> ir.Value:

@@ -11,14 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from math import prod
 from typing import Literal
 
+from hotdesk.kernels.parts import shared_loops
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText, Operand, View
 from hotdesk.passes.lower.scalar import combine, narrow, neutral, sum_type, widen
 from hotdesk.passes.lower.window import Slide
 
 _ROW = 128  # outputs kept on the stack at a time
 _FEWEST_LANES = 8
+_GRAIN = 1 << 16  # elements of windows that are worth a thread: ten microseconds or more
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +61,23 @@ def pooling(spec: PoolingSpec) -> KernelText:
 
     Raises ValueError if the element types do not go together.
     """
-    k = KernelBuilder((spec.x, spec.y), spec.noalias)
-    x, y = k.operands
-    leading = len(x.sizes) - len(spec.window)
-    slides = tuple(
-        Slide(x.sizes[d], window, y.sizes[d], stride, dilation, pad, 1, x.strides[d], y.strides[d])
-        for d, window, stride, dilation, pad in zip(
-            range(leading, len(x.sizes)), spec.window, spec.strides, spec.dilations, spec.pad_low, strict=True
+    kind = sum_type(spec.y.element, spec.x.element)
+    leading = len(spec.x.sizes) - len(spec.window)
+
+    def outer(k: KernelBuilder) -> tuple[Sequence[Index], Index]:
+        sizes = k.operands[1].sizes
+        return sizes[:-1], k.floordiv(reduce(k.mul, sizes, prod(spec.window)), _GRAIN)
+
+    def inner(k: KernelBuilder, positions: Sequence[Index]) -> None:
+        x, y = k.operands
+        numbers = zip(spec.window, y.sizes[leading:], spec.strides, spec.dilations, spec.pad_low, strict=True)
+        slides = tuple(
+            Slide(x.sizes[d], window, output, stride, dilation, pad, 1, x.strides[d], y.strides[d])
+            for d, (window, output, stride, dilation, pad) in enumerate(numbers, start=leading)
         )
-    )
-    _Pool(k, spec, x, y, slides, sum_type(y.element, x.element)).write(leading)
-    return k.finish()
+        _Pool(k, spec, x, y, slides, kind).write(positions)
+
+    return shared_loops((spec.x, spec.y), spec.noalias, outer, inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +91,21 @@ class _Pool:
     slides: tuple[Slide, ...]
     element: str
 
-    def write(self, leading: int) -> None:
-        """The loops over the first `leading` dimensions and all spatial ones but the last."""
+    def write(self, positions: Sequence[Index]) -> None:
+        """The outputs of a row, whose places in all dimensions but the last are given."""
         k, last = self.k, self.slides[-1]
+        leading = len(positions) - len(self.slides) + 1
         by_rows = isinstance(last.output, str) or last.output >= min(_FEWEST_LANES, self.spec.window[-1])
         row = k.stack(self.element, _ROW if isinstance(last.output, str) else max(1, min(last.output, _ROW)))
-        with k.loops([*self.y.sizes[:leading], *(slide.output for slide in self.slides[:-1])]) as positions:
-            outputs = positions[leading:]
-            x_here = k.dot(positions[:leading], self.x.strides[:leading])
-            y_here = k.dot(positions, self.y.strides[:-1])
-            if by_rows:
-                self._row(row, x_here, y_here, outputs)
-                return
-            with k.loop(0, last.output) as output:
-                y_one = k.add(y_here, k.mul(output, last.output_stride))
-                self._store(self._window(x_here, (*outputs, output), self._start(y_one)), y_one)
+        outputs = positions[leading:]
+        x_here = k.dot(positions[:leading], self.x.strides[:leading])
+        y_here = k.dot(positions, self.y.strides[:-1])
+        if by_rows:
+            self._row(row, x_here, y_here, outputs)
+            return
+        with k.loop(0, last.output) as output:
+            y_one = k.add(y_here, k.mul(output, last.output_stride))
+            self._store(self._window(x_here, (*outputs, output), self._start(y_one)), y_one)
 
     def _start(self, offset: Index) -> str:
         if self.spec.accumulate:

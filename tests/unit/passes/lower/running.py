@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch_mlir import ir
 
+from hotdesk.kernels.parts import share_parts
 from hotdesk.kernels.text import KernelText, View
 from hotdesk.passes.lower.library import define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
@@ -36,6 +37,7 @@ class Kernel:
             module = ir.Module.parse("\n".join((*kernel.declarations, kernel.text)))
             module.operation.verify()
             kernels_to_llvm(module)
+            share_parts(module)
             define_support(module)
             self._machine = linked(module, ["KERNEL"])
         self._entry = self._machine.entry("KERNEL")
