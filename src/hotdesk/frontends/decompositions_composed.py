@@ -4,7 +4,7 @@
 * maximum pooling of integers, and adaptive maximum pooling, gather the window of every result;
 * `cdist`, `searchsorted` and `bucketize` compare everything with everything;
 * `median` is taken out of the sorted elements;
-* determinants are the pivots of Gaussian elimination with row exchanges;
+* determinants are the pivots of Gaussian elimination with row exchanges; small triangular systems are solved by substitution;
 * `erfc` is a Chebyshev fit (W. Press et al., Numerical Recipes, 6.2), good to 1.2e-7 of its value, so for f32 alone.
 """
 
@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 aten: Any = torch.ops.aten
+_torch: Any = torch
 
 LARGEST_DETERMINANT = 16
 """Rows of the largest matrix whose elimination is written out."""
@@ -218,7 +219,17 @@ def _pivots(matrix: Tensor) -> list[Tensor] | None:
     return found
 
 
+def _has_no_rows(matrix: Tensor) -> bool:
+    return isinstance(matrix.size(-1), int) and matrix.size(-1) == 0
+
+
 def _det(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    if _has_no_rows(matrix):
+        return (
+            torch.ones(matrix.shape[:-2], dtype=matrix.dtype),
+            matrix,
+            torch.zeros(matrix.shape[:-1], dtype=torch.int32),
+        )
     pivots = _pivots(matrix)
     if pivots is None:
         return NotImplemented
@@ -229,6 +240,9 @@ def _det(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _slogdet(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    if _has_no_rows(matrix):
+        one = torch.ones(matrix.shape[:-2], dtype=matrix.dtype)
+        return one, torch.zeros_like(one), matrix, torch.zeros(matrix.shape[:-1], dtype=torch.int32)
     pivots = _pivots(matrix)
     if pivots is None:
         return NotImplemented
@@ -241,6 +255,46 @@ def _slogdet(matrix: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def _logdet(matrix: Tensor) -> Tensor:
     found: Any = _slogdet(matrix)
     return found if found is NotImplemented else torch.where(found[0] < 0, float("nan"), found[1])
+
+
+def _solve_triangular(
+    matrix: Tensor, right: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """By substitution, column by column."""
+    if not left:
+        turned = _solve_triangular(
+            matrix.transpose(-2, -1), right.transpose(-2, -1), upper=not upper, unitriangular=unitriangular
+        )
+        return turned if turned is NotImplemented else turned.transpose(-2, -1)
+    count = matrix.size(-1)
+    if not isinstance(count, int) or not 0 < count <= LARGEST_DETERMINANT or matrix.dtype.itemsize < 4:
+        return NotImplemented
+    if matrix.dtype.is_complex or right.numel() == 0:
+        return NotImplemented
+    batch: list[Any] = list(_torch.broadcast_shapes(matrix.shape[:-2], right.shape[:-2]))
+    rest = right.expand([*batch, *right.shape[-2:]])
+    found: list[Tensor] = []
+    for step in range(count):
+        place = count - 1 - step if upper else step
+        row = rest.narrow(-2, count - 1 - step if upper else 0, 1)
+        if not unitriangular:
+            row = row / matrix.narrow(-2, place, 1).narrow(-1, place, 1)
+        found.append(row)
+        begin, kept = (0, count - 1 - step) if upper else (step + 1, count - 1 - step)
+        if kept:
+            column = matrix.narrow(-1, place, 1).narrow(-2, begin, kept)
+            rest = rest.narrow(-2, 0 if upper else 1, kept) - column * row
+    return torch.cat(found[::-1] if upper else found, -2)
+
+
+def _triangular_solve(
+    right: Tensor, matrix: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> tuple[Tensor, Tensor]:
+    turned = matrix.transpose(-2, -1) if transpose else matrix
+    found = _solve_triangular(turned, right, upper=upper != transpose, unitriangular=unitriangular)
+    if found is NotImplemented:
+        return NotImplemented
+    return found, matrix.expand([*found.shape[:-2], *matrix.shape[-2:]]).clone()
 
 
 def _leading(whole: Callable[..., Any], count: int) -> Callable[..., Any]:
@@ -314,6 +368,8 @@ COMPOSED: dict[Any, Callable[..., Any]] = {
     aten._linalg_slogdet.default: _slogdet,
     aten.linalg_slogdet.default: _leading(_slogdet, 2),
     aten.logdet.default: _logdet,
+    aten.linalg_solve_triangular.default: _solve_triangular,
+    aten.triangular_solve.default: _triangular_solve,
     aten.adaptive_avg_pool2d.default: _batched(aten.adaptive_avg_pool2d.default),
     aten._adaptive_avg_pool2d.default: _batched(aten._adaptive_avg_pool2d.default),
     aten.erfc.default: _erfc,
