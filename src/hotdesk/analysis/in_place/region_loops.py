@@ -141,15 +141,16 @@ class RegionLoop:
     def _lead_back(self, edge: FlowEdge) -> None:
         """An edge to the next iteration: in place, or copied."""
         places, target = self._places, edge.target
+        brought = self._brought(edge)
         if places.locations(edge.source) == places.locations(target):
-            self._hand_on(edge, Reason.DIES_HERE)
+            self._hand_on(edge, Reason.DIES_HERE) if brought is None else self._settle(edge, brought)
             return
         taken = self._taken(edge) or self._handed_on(edge)
         if self._changes_size(edge):
             places.move((target,))
             self._lead_on(edge, taken)
             return
-        conflict = taken or self._brought(edge) or places.may_join(edge.source, target)
+        conflict = taken or brought or places.may_join(edge.source, target)
         if conflict is not None and taken is None and self._anew:
             places.move((target,))
             self._lead_on(edge, None)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from torch_mlir import ir
 
+from hotdesk.ir.context import entered
+from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from tests.running import MLIR_AT_CALLERS, OURS, Subject, assert_no_more, check
+from tests.unit.parsing import ops, parse
 
 T = "tensor<4xf32>"
 FREED = Subject("freed", "builtin.module(hotdesk-one-shot-bufferize,hotdesk-buffer-deallocation)", frees=True)
@@ -139,3 +143,81 @@ def test_nothing_is_copied_in_an_iteration(name: str, times: int, first: int) ->
 def test_what_is_written_is_nobody_elses(name: str, times: int, first: int) -> None:
     for subject in (OURS, FREED, RETURNED, STAYING):
         check(WRITTEN[name], _inputs(times, first), subject)
+
+
+def _while(body: str) -> str:
+    """A loop with a condition in front, whose first argument is handed on twice."""
+    return f"""func.func @main(%a: {T} {{hotdesk.donated}}, %b: {T}, %n: index, %f: index) -> ({T}, {T}) {{
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %k = arith.constant 3.0 : f32
+      %e = tensor.empty() : {T}
+      %r:3 = scf.while (%x = %a, %y = %b, %i = %c0) : ({T}, {T}, index) -> ({T}, {T}, index) {{
+        %more = arith.cmpi slt, %i, %n : index
+        scf.condition(%more) %x, %x, %i : {T}, {T}, index
+      }} do {{
+      ^bb0(%x: {T}, %y: {T}, %i: index):
+        %j = arith.addi %i, %c1 : index
+        %m = arith.addi %i, %f : index
+        %d = arith.remui %m, %c2 : index
+        %c = arith.cmpi eq, %d, %c0 : index
+        {body}
+      }}
+      return %r#0, %r#1 : {T}, {T}
+    }}
+    func.func private @new(%x: {T}) -> {T} {{
+      %e = tensor.empty() : {T}
+      %k = arith.constant 3.0 : f32
+      {_turned("%x")}
+      return %v : {T}
+    }}
+    func.func private @fresh(%x: {T}) -> {T} {{
+      %e = tensor.empty() : {T}
+      %k = arith.constant 3.0 : f32
+      %v = linalg.fill ins(%k : f32) outs(%e : {T}) -> {T}
+      return %v : {T}
+    }}"""
+
+
+CALLED = f"%v = func.call @new(%x) : ({T}) -> {T}"
+WHILE = {
+    "what a branch keeps or a call returns": f"{_kept_or(CALLED, '%y')}\nscf.yield %w, %w, %j : {T}, {T}, index",
+    "what a branch keeps, or a call returns that reads nothing": (
+        f"{_kept_or(CALLED.replace('@new', '@fresh'), '%y')}\nscf.yield %w, %w, %j : {T}, {T}, index"
+    ),
+    "what a call returns": f"{CALLED}\nscf.yield %v, %y, %j : {T}, {T}, index",
+    "what a branch keeps or makes": f"{_kept_or(_turned('%x'), '%y')}\nscf.yield %w, %w, %j : {T}, {T}, index",
+}
+"""What the next iteration gets."""
+
+
+@pytest.mark.parametrize(("times", "first"), [(0, 0), (1, 0), (1, 1), (4, 0), (5, 1)])
+@pytest.mark.parametrize("name", WHILE)
+def test_what_a_while_loop_hands_on_is_nobody_elses(name: str, times: int, first: int) -> None:
+    for subject in (OURS, FREED, RETURNED, STAYING):
+        check(_while(WHILE[name]), _inputs(times, first), subject)
+
+
+@pytest.mark.parametrize("results", ["out-params", "returned"])
+@pytest.mark.parametrize("name", WHILE)
+def test_where_it_must_not_a_while_loop_yields_no_memory_of_an_iteration(name: str, results: str) -> None:
+    """What the next iteration gets is there before the loop: an argument, or memory that is made in front of it."""
+    module = parse(_while(WHILE[name]))
+    with entered(module.operation):
+        OneShotBufferize(results=results, allow_return_allocs_from_loops=False).run(module)
+        (loop,) = ops(module, "scf.while")
+        body = loop.regions[1].blocks[0]
+        there = [value for value in (*loop.operands, *body.arguments) if "memref" in str(value.type)]
+        yielded = [value for value in list(body.operations)[-1].operands if "memref" in str(value.type)]
+        assert len(yielded) == 2
+        assert all(source in there for value in yielded for source in _sources(value))
+
+
+def _sources(value: ir.Value) -> list[ir.Value]:
+    """The memrefs that a value is one of: those that the branches yield which it comes from."""
+    if isinstance(value.owner, ir.Block) or value.owner.name != "scf.if":
+        return [value]
+    number = [result == value for result in value.owner.results].index(True)
+    ends = [list(region.blocks[0].operations)[-1] for region in value.owner.regions]
+    return [source for end in ends for source in _sources(end.operands[number])]
