@@ -96,11 +96,14 @@ class _ControlFlow:
         self._declared: dict[str, str] = {}
         self._outside: dict[str, str] = {}  # functions that are not the library's
         self._calls: list[KernelCall] = []
+        self._told: tuple[Source, Work] | None = None  # of the op that is lowered
 
     def run(self) -> Flow:
         ops = numbered(self._function)
         extents = cast(Places, _Extents(self._sizes))
-        self._works = {op: work_of(op, extents) for op in ops if _has_kernel(op)}
+        told = [
+            (Source(op.name, python_line(op.location)), work_of(op, extents)) if _has_kernel(op) else None for op in ops
+        ]
         shapes = {i: self._sizes.shape(b.base) for i, b in enumerate(self._buffers) if b.kind == "argument"}
         module, block = self._moved()
         self._pointers, self._table_of_numbers = block.arguments
@@ -109,7 +112,8 @@ class _ControlFlow:
         )  # an op that stays: what comes in first goes in front of it
         first = cast(ir.Operation, defining_op(begin))
         self._status = self._at_entry(len(self._buffers), ir.IntegerType.get_signless(32), first)
-        for op in ops:
+        for op, source in zip(ops, told, strict=True):
+            self._told = source
             with op.location:
                 self._lower(op)
         for place, buffer in enumerate(self._buffers):
@@ -170,12 +174,12 @@ class _ControlFlow:
             self._return(op)
         elif op.name == "memref.copy":
             rank = len(shape_of(op.operands[0].type))
-            self._call(elementwise([op.operands[0]], op.operands[1], None, rank, op), op)
+            self._call(elementwise([op.operands[0]], op.operands[1], None, rank, op))
             op.erase()
         elif op.name == "hotdesk.foreign":
             self._foreign(op)
         elif _has_kernel(op):
-            self._call(op, op)
+            self._call(op)
         elif op.name.partition(".")[0] not in _CODE:
             wanted = "a call of a function that does not call itself" if op.name == "func.call" else ", ".join(_CODE)
             where = python_line(op.location) or None
@@ -185,8 +189,7 @@ class _ControlFlow:
         if len(op.operands):
             raise LoweringError("results", expected="arguments in their place", got=f"{len(op.operands)} returned")
 
-    def _call(self, op: ir.Operation, written: ir.Operation) -> None:
-        """Calls the kernel of an op; `written` is the op that it stands for."""
+    def _call(self, op: ir.Operation) -> None:
         places = _Places(op)
         status = False
         try:
@@ -209,14 +212,15 @@ class _ControlFlow:
         operands += [*passed, *(_pointer(value, op) for value in last)]
         operands += [self._status] if status else []
         self._declared.setdefault(name, ", ".join(str(value.type) for value in operands))
-        self._create_call(name, operands, self._works[written], Source(written.name, python_line(written.location)), op)
+        self._create_call(name, operands, op)
         op.erase()
 
-    def _create_call(
-        self, name: str, operands: Sequence[ir.Value], work: Work, source: Source, before: ir.Operation
-    ) -> None:
+    def _create_call(self, name: str, operands: Sequence[ir.Value], before: ir.Operation, op: str = "") -> None:
+        """A call in the place of the op that is lowered; `op` is what that is called, if not by its name."""
+        assert self._told is not None
+        source, work = self._told
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(self._calls))
-        self._calls.append(KernelCall(name, (), (), (), source, work))
+        self._calls.append(KernelCall(name, (), (), (), Source(op or source.op, source.location), work))
         create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name), CALL: number}, before=before)
 
     def _foreign(self, op: ir.Operation) -> None:
@@ -233,7 +237,7 @@ class _ControlFlow:
         operands.append(self._status)
         name, called = (str(cast(Any, op.attributes[each]).value) for each in ("callee", "op"))
         self._outside[name] = ", ".join(str(value.type) for value in operands)
-        self._create_call(name, operands, self._works[op], Source(called, python_line(op.location)), op)
+        self._create_call(name, operands, op, called)
         i32, bit = ir.IntegerType.get_signless(32), ir.IntegerType.get_signless(1)
         status = create("memref.load", [self._status], [i32], before=op).results[0]
         zero = create("arith.constant", [], [i32], {"value": ir.IntegerAttr.get(i32, 0)}, before=op).results[0]
