@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,18 +30,37 @@ aten: Any = torch.ops.aten
 
 _MOST_PAIRED = 64
 """Rows whose pairs `pdist` writes out."""
+_MOST_CHOSEN = 256
+"""Choices that `combinations` writes out."""
 _MOST_COUNTED = 16
 """Elements among which `mode` counts: PyTorch's sort keeps the order of equal ones for so many."""
 
 
 def _in_memory(x: Tensor) -> tuple[Tensor, list[int]] | None:
-    """All elements in the order of their memory, if it has no gaps, and the dims from the widest stride to the narrowest."""
+    """All elements in the order of their memory, and the dims from the widest stride to the narrowest.
+
+    None if sizes vary: PyTorch's kernel is called then. Raises UnsupportedOpError for memory with gaps, of which there is no more
+    than the elements when the program runs.
+    """
     sizes, strides = list(x.shape), list(x.stride())
-    if not all(isinstance(each, int) for each in (*sizes, *strides)):
-        return None
+    if not _is_fixed(*sizes, *strides):
+        if x.is_contiguous() and _is_fixed(x.storage_offset()) and x.storage_offset() == 0:
+            return None
+        raise _without_memory("elements that lie row by row", "a view whose sizes vary")
     order = sorted(range(x.dim()), key=lambda dim: (-strides[dim], sizes[dim] == 1))
     ordered = x.permute(order)
-    return (ordered.reshape(-1), order) if ordered.is_contiguous() else None
+    if not ordered.is_contiguous():
+        raise _without_memory("elements without gaps between them", f"strides {strides}")
+    return ordered.reshape(-1), order
+
+
+def _without_memory(expected: str, got: str) -> UnsupportedOpError:
+    return UnsupportedOpError(
+        "op `aten.as_strided` reads memory beside its tensor",
+        expected=expected,
+        got=got,
+        hint="Take the view of the tensor that the memory belongs to.",
+    )
 
 
 def _strided_places(x: Tensor, size: Sequence[int], stride: Sequence[int], offset: int | None) -> Tensor:
@@ -49,12 +69,7 @@ def _strided_places(x: Tensor, size: Sequence[int], stride: Sequence[int], offse
     begin = (first if offset is None else offset) - first
     last = begin + sum((count - 1) * step for count, step in zip(size, stride, strict=True))
     if begin < 0 or last >= x.numel():
-        raise UnsupportedOpError(
-            "op `aten.as_strided` reads memory beside its tensor",
-            expected=f"places among its {x.numel()} elements",
-            got=f"those from {begin} to {last}",
-            hint="Take the view of the tensor that the memory belongs to.",
-        )
+        raise _without_memory(f"places among its {x.numel()} elements", f"those from {begin} to {last}")
     places: Any = torch.full([], begin)
     for count, step in zip(size, stride, strict=True):
         places = places.unsqueeze(-1) + torch.arange(count) * step
@@ -66,12 +81,10 @@ def _is_fixed(*numbers: Any) -> bool:
 
 
 def _as_strided(x: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None) -> Tensor:
-    if not _is_fixed(*size, *stride, storage_offset or 0):
-        return NotImplemented
     if 0 in size:
         return torch.zeros(size, dtype=x.dtype)
     found = _in_memory(x)
-    if found is None:
+    if found is None or not _is_fixed(*size, *stride, storage_offset or 0):
         return NotImplemented
     places = _strided_places(x, size, stride, storage_offset)
     return aten.index_select(found[0], 0, places).reshape(size)
@@ -80,12 +93,10 @@ def _as_strided(x: Tensor, size: list[int], stride: list[int], storage_offset: i
 def _as_strided_scatter(
     x: Tensor, source: Tensor, size: list[int], stride: list[int], storage_offset: int | None = None
 ) -> Tensor:
-    if not _is_fixed(*size, *stride, storage_offset or 0):
-        return NotImplemented
     if 0 in size:
         return x.clone()
     found = _in_memory(x)
-    if found is None:
+    if found is None or not _is_fixed(*size, *stride, storage_offset or 0):
         return NotImplemented
     places = _strided_places(x, size, stride, storage_offset)
     flat, order = found
@@ -115,6 +126,32 @@ def _put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> 
     places = index.reshape(-1)
     places = torch.where(places < 0, places + x.numel(), places)
     return aten.index_put(x.reshape(-1), [places], source.reshape(-1), accumulate).reshape(x.shape)
+
+
+def _take(x: Tensor, index: Tensor) -> Tensor:
+    if not isinstance(x.numel(), int) or x.numel() == 0:
+        return NotImplemented
+    places = index.reshape(-1)
+    places = torch.where(places < 0, places + x.numel(), places)
+    return aten.index_select(x.reshape(-1), 0, places).reshape(index.shape)
+
+
+def are_written_out(x: Tensor, r: int = 2, with_replacement: bool = False) -> bool:
+    """Whether `combinations` of a tensor is one of few elements."""
+    return isinstance(x.numel(), int) and x.dim() == 1 and r > 0 and math.comb(x.numel() + r, r) <= _MOST_CHOSEN
+
+
+def _combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """Of few elements, each choice of them written out."""
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    if not are_written_out(x, r):
+        return NotImplemented
+    chosen = list(choose(range(x.numel()), r))
+    if not chosen:
+        return torch.zeros([0, r], dtype=x.dtype)
+    return torch.stack(
+        [torch.cat([x.narrow(0, each, 1) for each in column]) for column in zip(*chosen, strict=True)], 1
+    )
 
 
 def _index_reduce(
@@ -251,6 +288,8 @@ PLACED: dict[Any, Callable[..., Any]] = {
     aten.as_strided_scatter.default: _as_strided_scatter,
     aten.diagonal_scatter.default: _diagonal_scatter,
     aten.put.default: _put,
+    aten.take.default: _take,
+    aten.combinations.default: _combinations,
     aten.index_reduce.default: _index_reduce,
     aten._pdist_forward.default: _pdist,
     aten.nanmedian.default: _nanmedian,

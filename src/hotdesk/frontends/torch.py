@@ -155,6 +155,7 @@ def lower(source: Exported, *, foreign: bool = True) -> Captured:
     lowering_process.prepare()
     with _quietly(), refusals():
         exported = _decomposed(source.program)
+    refuse_data_dependence(exported.graph, decomposed=True)
     after_decompositions = time.perf_counter()
     if foreign:
         take_checks(exported)

@@ -31,6 +31,7 @@ from hotdesk.errors import (
 )
 from hotdesk.frontends.carried import is_carried
 from hotdesk.frontends.decompositions_composed import LARGEST_DETERMINANT
+from hotdesk.frontends.decompositions_placed import are_written_out
 from hotdesk.frontends.torch_control_flow import all_graphs, carried_numbers, is_control_flow
 from hotdesk.frontends.torch_dims import SizeNames
 from hotdesk.frontends.torch_lines import node_line, noted_line, user_line
@@ -127,18 +128,25 @@ def _extent(tensor: torch.Tensor) -> tuple[int, int]:
     return tensor.data_ptr(), tensor.data_ptr() + reach * tensor.element_size()
 
 
-def refuse_data_dependence(graph: torch.fx.Graph) -> None:
+def refuse_data_dependence(graph: torch.fx.Graph, *, decomposed: bool = False) -> None:
     """No size and no number may follow from the values of a tensor: torch-mlir has passes that do not end with them.
 
-    Numbers that control flow carries are values, but no sizes.
+    Numbers that control flow carries are values, but no sizes. Sizes that decompositions will find are let through before these.
     """
     known = carried_numbers(graph)
+    found: set[Any] = set()
+    if not decomposed:
+        for node in graph.find_nodes(op="call_function", target=torch.ops.aten.combinations.default):
+            given: Any = (node.args[0].meta["val"], *node.args[1:])
+            if are_written_out(*given, **node.kwargs):
+                found |= free_unbacked_symbols(node.meta["val"].shape)
     for node in (node for each in all_graphs(graph) for node in each.nodes):
         for value in pytree.tree_leaves(node.meta.get("val")):
             sized = isinstance(value, torch.Tensor)
             if not (sized or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)):
                 continue
             unknown = free_unbacked_symbols(cast(Any, value.shape) if isinstance(value, torch.Tensor) else value)
+            unknown = unknown - found
             if not unknown or (not sized and unknown <= known):
                 continue
             what = "has a size" if sized else "is a number"
