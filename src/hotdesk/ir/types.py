@@ -168,6 +168,15 @@ def layout_of(memref: ir.Type) -> tuple[tuple[int | None, ...], int | None]:
     return tuple(None if is_dynamic(s) else s for s in strides), None if is_dynamic(offset) else offset
 
 
+def is_strided(memref: ir.Type) -> bool:
+    """Whether the layout of a memref with a rank is told by strides and an offset: not that of every affine map is."""
+    try:
+        layout_of(memref)
+    except (RuntimeError, ValueError):
+        return False
+    return True
+
+
 def kept_dims(sizes: Sequence[object], result: Sequence[int | None]) -> list[int]:
     """Which dims of a slice its (possibly rank-reduced) result keeps: surplus dims of size 1 are dropped, as MLIR does it."""
     kept: list[int] = []

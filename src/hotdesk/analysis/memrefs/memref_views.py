@@ -17,7 +17,7 @@ from hotdesk.analysis.memrefs.element_steps import in_elements, row_major, step_
 from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_of, kept_dims, layout_of, shape_of
+from hotdesk.ir.types import element_of, is_strided, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 
 _SAME = ("memref.cast", "memref.memory_space_cast")
@@ -116,6 +116,9 @@ class Views:
 
     def _base(self, value: ir.Value) -> View:
         sizes = self._sizes.shape(value)
+        if not is_strided(value.type):
+            strides = tuple(expand(self._unknown()) for _ in sizes)
+            return replace(_whole(value, value, expand(self._unknown()), sizes, strides), known=False)
         strides, offset = layout_of(value.type)
         element, known_bytes = step_of(element_of(value.type))
         plain = cast(Any, value.type).affine_map == ir.AffineMap.get_identity(len(sizes), value.context)
