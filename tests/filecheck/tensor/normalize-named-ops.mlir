@@ -101,3 +101,27 @@ func.func @unsigned(%x: tensor<2x3xi8>, %w: tensor<3x4xi8>, %y: tensor<2x4xi32>)
       ins(%x, %w : tensor<2x3xi8>, tensor<3x4xi8>) outs(%y : tensor<2x4xi32>) -> tensor<2x4xi32>
   return %r : tensor<2x4xi32>
 }
+
+// -----
+
+// In a loop too: what is folded may stand in front of it.
+// CHECK-LABEL: func.func @in_a_loop(
+// CHECK-SAME:    [[X:%.*]]: tensor<2x3xf32>, [[W:%.*]]: tensor<3x3xf32>)
+// CHECK:         scf.for {{.*}} iter_args([[A:%.*]] = [[X]])
+// CHECK:           [[E:%.*]] = tensor.empty() : tensor<2x3xf32>
+// CHECK-NEXT:      "hotdesk.contract"([[A]], [[W]], [[E]]) {accumulate = false, equation = "mk,nk->mn"}
+func.func @in_a_loop(%x: tensor<2x3xf32>, %w: tensor<3x3xf32>) -> tensor<2x3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 5 : index
+  %e = tensor.empty() : tensor<3x3xf32>
+  %t = linalg.transpose ins(%w : tensor<3x3xf32>) outs(%e : tensor<3x3xf32>) permutation = [1, 0]
+  %d = tensor.empty() : tensor<2x3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%d : tensor<2x3xf32>) -> tensor<2x3xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<2x3xf32> {
+    %m = linalg.matmul ins(%a, %t : tensor<2x3xf32>, tensor<3x3xf32>) outs(%f : tensor<2x3xf32>) -> tensor<2x3xf32>
+    scf.yield %m : tensor<2x3xf32>
+  }
+  return %r : tensor<2x3xf32>
+}

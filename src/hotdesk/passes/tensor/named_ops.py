@@ -14,6 +14,8 @@ Rules:
 4. Grouped and depthwise convolutions are the same op with `groups`.
 5. An elementwise op that reads the tensor it overwrites gets it as an input (see `inits`).
 
+Contractions are rewritten wherever they are, other ops outside of loops and branches.
+
 Left alone: contractions with indexing maps of their own, unsigned, channels-last and quantized ops, padding with other values
 or of the channel dims.
 """
@@ -25,8 +27,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.buffers import numbered
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.walking import all_functions, top_level_ops
+from hotdesk.ir.walking import all_functions, entry_block
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
 from hotdesk.passes.tensor.convolutions import convolution, grouped_convolution, pool
@@ -43,9 +46,9 @@ class NormalizeNamedOps(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in all_functions(module):
-            for op in top_level_ops(function):
+            for op in numbered(function):
                 rewrite = _REWRITES.get(op.name)
-                if rewrite is not None:
+                if rewrite is not None and (op.name in EQUATIONS or op.block == entry_block(function)):
                     decisions.extend(rewrite(op))
         return tuple(decisions)
 
