@@ -17,6 +17,7 @@ from hotdesk.analysis.memrefs.buffers import numbered
 from hotdesk.frontends.mlir_demands import Demand, Dim, Equal, Inside, NotNegative, Number, demands
 from hotdesk.frontends.mlir_sizes import is_of_data, relations
 from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.symbolic import SymbolicSizes
 
 _EQ, _SLT, _SGE, _ULT, _ULE = 0, 2, 5, 6, 7
@@ -41,7 +42,8 @@ def _guard(op: ir.Operation, demand: Demand) -> None:
     with op.location:
         check = _Check(parent.operation if parent is not None and is_inserted else op)
         message = ir.StringAttr.get(f"`{op.name}`: {demand.message}")
-        create("cf.assert", [check.holds(demand)], [], {"msg": message}, before=check.before)
+        told: dict[str, ir.Attribute] = {"msg": message, CHECKED_OP: ir.StringAttr.get(op.name)}
+        create("cf.assert", [check.holds(demand)], [], told, before=check.before)
 
 
 class _Check:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from hotdesk._bindings import ir
 from hotdesk.errors import HotdeskError
 
+CHECKED_OP = "hotdesk.checked_op"  # on a `cf.assert`: the name of the op that it was made for
 _FRAME = re.compile(r'"([^"]+)":(\d+):(\d+)')
 _LIBRARY = re.compile(r"[\\/]torch[\\/]")
 

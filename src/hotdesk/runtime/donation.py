@@ -146,7 +146,7 @@ class Donation:
             self._told(number),
             expected="memory of its own",
             got=f"{shared:,} bytes shared with {name}",
-            hint="Pass a copy of it.",
+            hint="Give it memory of its own where it is made, or pass a copy of it.",
         )
 
 

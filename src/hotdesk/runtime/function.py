@@ -99,9 +99,10 @@ class Function:
         """What an assertion of the program says that has failed with this status."""
         failed = self._assertions[code]
         changed = "" if not self.lowered.state else ", and what it changes in place may be half written"
+        op = f"`{failed.source.op}`"
         return ExecutionError(
-            "a check of the program failed",
-            expected=failed.message,
+            f"a check of {op} failed",
+            expected=failed.message.removeprefix(f"{op}: "),
             got="values that do not fulfil it",
             where=failed.source.location or None,
             hint=f"The results of this call are not valid{changed}.",

@@ -9,7 +9,7 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.linking import define
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import CHECKED_OP, python_line
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import symbol_name
 from hotdesk.kernels.parts import part_name
@@ -77,14 +77,26 @@ class KernelLibrary:
         return self._names[text]
 
     def assertion_code(self, op: ir.Operation) -> int:
-        """A code for a `cf.assert`: one for each pair of message and Python line."""
+        """A code for a `cf.assert`: one for each message, op that is checked, and Python line."""
         message = cast(Any, op.attributes["msg"]).value
-        source = Source(op.name, python_line(op.location))
+        source = Source(_checked_op(op), python_line(op.location))
         for known in self.assertions:
             if (known.message, known.source) == (message, source):
                 return known.code
         self.assertions.append(Assertion(len(self.assertions) + 1, message, source))
         return len(self.assertions)
+
+
+def _checked_op(check: ir.Operation) -> str:
+    """The op that a `cf.assert` checks: the one it was made for, or else the structured op it is in, or else itself."""
+    if CHECKED_OP in check.attributes:
+        return str(cast(Any, check.attributes[CHECKED_OP]).value)
+    parent = check.parent
+    while parent is not None:
+        if parent.name.startswith(("linalg.", "tm_tensor.")):
+            return parent.name
+        parent = parent.operation.parent
+    return check.name
 
 
 def define_support(module: ir.Module) -> None:
