@@ -26,11 +26,11 @@ from hotdesk.runtime import foreign
 from hotdesk.runtime.executable import CompiledProgram
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.heap import give_back_free_memory
-from hotdesk.runtime.interface import Checker, TensorSpec, WeightRange
+from hotdesk.runtime.interface import RANDOM_STATE, Checker, TensorSpec, WeightRange
 from hotdesk.runtime.jit import Machine
 from hotdesk.runtime.outputs import Extents
 from hotdesk.runtime.prepared import prepared_types
-from hotdesk.runtime.program import Program
+from hotdesk.runtime.program import Program, check_seed
 from hotdesk.runtime.shared import Shared, aligned
 from hotdesk.runtime.sources import sources_forgotten
 
@@ -51,6 +51,7 @@ class Options:
             for any number. The cheapest way to fit is looked for; PlanError if none is found. See docs/budget.md.
         foreign: whether the program may call PyTorch's kernels for ops that have no lowering; without, such a model is refused.
             See docs/operators.md.
+        seed: where random numbers begin, an integer of 64 bits; `Program.seed` sets it again. See docs/state.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
@@ -58,6 +59,7 @@ class Options:
     budget: int | str | None = None
     keep_ir: bool = False
     foreign: bool = True
+    seed: int = 0
 
     @property
     def budget_bytes(self) -> int | None:
@@ -70,6 +72,7 @@ class Options:
             raise OptionError(
                 "option 'budget'", expected="bytes such as 25165824 or '24 MiB'", got=repr(self.budget)
             ) from error
+        check_seed("option 'seed'", self.seed)
         if self.order not in ("given", "peak"):
             raise OptionError("option 'order'", expected="'given' or 'peak'", got=repr(self.order))
 
@@ -84,6 +87,7 @@ def compile(
     donate: Donate = (),
     order: str | None = None,
     budget: int | str | None = None,
+    seed: int | None = None,
     options: Options | None = None,
 ) -> Program:
     """Compiles a PyTorch model, or a program in MLIR, so that it runs from one arena.
@@ -99,6 +103,7 @@ def compile(
             result may be a view of its memory; see docs/donated-inputs.md.
         order: `given` or `peak`; goes before that of `options`.
         budget: bytes that a call may take for the arena and its results, such as `"24 MiB"`; goes before that of `options`.
+        seed: where random numbers begin; goes before that of `options`.
         options: see `Options`.
 
     Returns:
@@ -111,6 +116,7 @@ def compile(
     options = options or Options()
     options = options if order is None else replace(options, order=order)
     options = options if budget is None else replace(options, budget=budget)
+    options = options if seed is None else replace(options, seed=seed)
     with sources_forgotten():
         log = Log(keep_ir=options.keep_ir)
         if is_given(model):
@@ -159,14 +165,14 @@ def compile_many(entries: Mapping[str, Entry], *, options: Options | None = None
     options = options or Options()
     with sources_forgotten():
         logs = {name: Log(keep_ir=options.keep_ir) for name in entries}
-        captured = {name: _entry(name, entry) for name, entry in entries.items()}
+        captured = {name: _entry(name, entry, options) for name, entry in entries.items()}
         shared = Shared(state=Extents(each for found in captured.values() for each in _changed(found)))
         programs = {name: build(found, logs[name], options, shared) for name, found in captured.items()}
     give_back_free_memory()
     return programs
 
 
-def _entry(name: str, entry: Entry) -> Captured:
+def _entry(name: str, entry: Entry, options: Options) -> Captured:
     if not isinstance(cast(object, entry), tuple) or not 1 <= len(entry) <= 4:
         expected = "a tuple of a model, arguments, keyword arguments and dynamic shapes"
         raise OptionError(f"entry '{name}' of compile_many", expected=expected, got=type(entry).__name__)
@@ -178,7 +184,7 @@ def _entry(name: str, entry: Entry) -> Captured:
         exported = _exported(model, args, kwargs, dynamic_shapes)
         from hotdesk.frontends.torch import lower as lower_exported
 
-        found = lower_exported(exported)
+        found = lower_exported(exported, seed=options.seed)
     return replace(found, name=name)
 
 
@@ -215,7 +221,7 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
         forget_trace()
         return _program(*found, log)
     with log.stage("capture"):
-        captured = donating(lower(exported, foreign=options.foreign), donate)
+        captured = donating(lower(exported, foreign=options.foreign, seed=options.seed), donate)
     log.timings = {**log.timings, **captured.timings}
     del log.timings["capture"]
     made, machine = finish(captured, log, options)
@@ -405,6 +411,7 @@ def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None =
         held=executable.held,
         turns=shared.turns,
         foreign=[call.op for call in captured.foreign],
+        random_state=next((w.tensor for w in tensors.values() if w.spec.name == RANDOM_STATE), None),
     )
 
 

@@ -10,7 +10,8 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `decompositions_special`, `decompositions_bessel`, `decompositions_polynomials`: special functions, in f64;
 * `decompositions_widened`: bytes and half-precision floats, computed in a wider type;
 * `decompositions_repairs`: what torch-mlir folds or lowers wrongly;
-* `decompositions_memory`: what takes less memory another way.
+* `decompositions_memory`: what takes less memory another way;
+* `decompositions_random`: what draws random numbers, in front of all others.
 
 A decomposition answers `NotImplemented` for calls that it leaves to the next in turn.
 """
@@ -31,6 +32,7 @@ from hotdesk.frontends.decompositions_exact import EXACT
 from hotdesk.frontends.decompositions_memory import MEMORY
 from hotdesk.frontends.decompositions_placed import PLACED
 from hotdesk.frontends.decompositions_polynomials import POLYNOMIALS
+from hotdesk.frontends.decompositions_random import RANDOM
 from hotdesk.frontends.decompositions_repairs import REPAIRS
 from hotdesk.frontends.decompositions_scattered import SCATTERED
 from hotdesk.frontends.decompositions_special import SPECIAL
@@ -43,10 +45,11 @@ _KEPT = (aten.full.default,)
 """Ops that stay whole: PyTorch would take `full` apart by way of memory without contents, which has no lowering."""
 
 
-def decomposition_table() -> dict[Any, Callable[..., Any]]:
-    """For each op, the first decomposition that applies to a call."""
+def decomposition_table(*, random: bool = False) -> dict[Any, Callable[..., Any]]:
+    """For each op, the first decomposition that applies to a call; those of random ops only if the program is to draw."""
     pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
     ours = (SCATTERED, EXACT, PLACED, BITS, COMPOSED, SPECIAL, BESSEL, POLYNOMIALS, NARROW, PROMOTED, REPAIRS, MEMORY)
-    tables = (*ours, pytorch, torch_mlir_decompositions())
+    drawing = (RANDOM,) if random else ()
+    tables = (*drawing, *ours, pytorch, torch_mlir_decompositions())
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
     return {op: either(*[table[op] for table in tables if op in table]) for op in ops}

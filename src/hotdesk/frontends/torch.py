@@ -33,6 +33,7 @@ from hotdesk.frontends.torch_control_flow import all_graphs, control_flow_op, is
 from hotdesk.frontends.torch_dims import SizeNames, dimension_names
 from hotdesk.frontends.torch_identity import identity
 from hotdesk.frontends.torch_lines import generated_code, name_users_lines
+from hotdesk.frontends.torch_random import Draw, is_draw, thread_random_state
 from hotdesk.frontends.torch_refusals import (
     UNTRUSTED,
     assumed,
@@ -146,10 +147,10 @@ def export(
     return Exported(exported, tuple(guards), named, time.perf_counter() - start)
 
 
-def lower(source: Exported, *, foreign: bool = True) -> Captured:
+def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     """The second half of `capture`: an exported program as linalg on tensors. Raises what `capture` does.
 
-    `foreign` says whether PyTorch's kernels may be called for ops that have no lowering.
+    `foreign` says whether PyTorch's kernels may be called for ops that have no lowering. Random numbers begin at `seed`.
     """
     start = time.perf_counter()
     lowering_process.prepare()
@@ -159,6 +160,7 @@ def lower(source: Exported, *, foreign: bool = True) -> Captured:
     after_decompositions = time.perf_counter()
     if foreign:
         take_checks(exported)
+    thread_random_state(exported, seed)
     refuse_nodes(exported.graph, foreign=foreign)
     arguments, placeholders = arguments_of(exported)
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
@@ -210,7 +212,7 @@ def _exported(
 
 def _decomposed(exported: ExportedProgram) -> ExportedProgram:
     try:
-        return cast(Any, exported).run_decompositions(decomposition_table())
+        return cast(Any, exported).run_decompositions(decomposition_table(random=True))
     except AssertionError:  # PyTorch asserts that tensors which change share no memory
         refuse_ties(exported)
         raise
@@ -265,6 +267,8 @@ class _Lowering:
                 flow[node] = lambda _node, _places, made=made: made
             elif is_reinterpretation(node):
                 flow[node] = lambda node, _places: Reinterpreted((node.all_input_nodes[0],))
+            elif is_draw(node):
+                flow[node] = lambda node, _places: Draw.of(node)
         called: set[torch.fx.Node] = set()
         if self._foreign:
             called = ({node for node in graph.nodes if node.target in UNTRUSTED} | carried_nodes(graph)) - flow.keys()

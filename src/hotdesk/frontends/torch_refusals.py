@@ -228,8 +228,8 @@ def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
         if node.users and _draws(node):
             raise UnsupportedOpError(
                 f"op `{node.target}` draws random numbers",
-                expected="a program whose results follow from its arguments",
-                got="a random op",
+                expected="one that docs/operators.md lists, not in a loop or branch, and not under torch.compile",
+                got="another random op, or another place",
                 where=node_line(node) or None,
                 hint="Draw them outside the model and pass them as an argument.",
             )

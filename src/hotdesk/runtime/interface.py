@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 Dim: TypeAlias = "int | sympy.Expr"
 
 
+RANDOM_STATE = "hotdesk.random"
+"""The name of the tensor of two 64-bit integers, seed and offset, that counts what a program draws."""
+
+
 @dataclass(frozen=True, slots=True)
 class TensorSpec:
     """An input or result: `dtype` such as `f32`, sizes as numbers, symbols or expressions over symbols.

@@ -39,6 +39,12 @@ PROFILED_RUNS = 7
 """How often a profile runs the program; the middle time of each kernel call counts."""
 
 
+def check_seed(name: str, given: object) -> None:
+    """Raises OptionError unless it is an integer of 64 bits."""
+    if isinstance(given, bool) or not isinstance(given, int) or not -(2**63) <= given < 2**63:
+        raise OptionError(name, expected="an integer from -2**63 to 2**63 - 1", got=repr(given))
+
+
 class Program:
     """What `hotdesk.compile` returns.
 
@@ -75,6 +81,7 @@ class Program:
         foreign: Sequence[str] = (),
         state: Sequence[tuple[WeightRange, object]] = (),
         turns: Turns | None = None,
+        random_state: Any = None,
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
@@ -82,6 +89,7 @@ class Program:
         `symbols` are other names by which `memory` knows symbols. `held` are the results that lie in donated inputs, by number,
         with the number of the input. `foreign` are the ops that kernels of PyTorch's are called for. `state` are the tensors of
         the model that calls change, or other programs that take their `turns` with this one, and where they lie.
+        `random_state` is the one of them that random numbers follow from: a seed and an offset.
         """
         self._foreign = MappingProxyType(Counter(foreign))
         self.name = name
@@ -92,6 +100,7 @@ class Program:
         self._static = all(isinstance(dim, int) for spec in executable.inputs for dim in spec.shape)
         self._weights = Extents((*weights, *(each for each, _ in state)))
         self._state = tuple(tensor for _, tensor in state)
+        self._random_state = random_state
         self._donation = Donation(executable.inputs, held or {}, self._weights, Extents(each for each, _ in state))
         self._is_donating = self._donation.exists
         self._kind: Kind = kind
@@ -115,6 +124,27 @@ class Program:
         """Run. Raises a CallError before anything is written, or an ExecutionError while it runs."""
         results, symbols, leaves = self._run(args, kwargs, out, self._executable.run)
         return self._calling.unflatten(results, symbols, leaves)
+
+    @property
+    def random_state(self) -> tuple[int, int] | None:
+        """The seed, and the offset that each call advances; None if the program draws no random numbers."""
+        if self._random_state is None:
+            return None
+        with self._one_by_one:
+            seed, offset = self._random_state.tolist()
+        return seed, offset
+
+    def seed(self, seed: int, offset: int = 0) -> None:
+        """Sets what random numbers follow from: the same seed and offset give the same numbers again.
+
+        Nothing happens in a program that draws none. Raises OptionError unless both are integers of 64 bits.
+        """
+        check_seed("seed", seed)
+        check_seed("offset", offset)
+        if self._random_state is None:
+            return
+        with self._one_by_one:
+            self._random_state[0], self._random_state[1] = seed, offset
 
     def profile(self, *args: Any, **kwargs: Any) -> Profile:
         """Where the time of a call with these arguments goes: each kernel's calls, seconds, work, share of the roof, lines.

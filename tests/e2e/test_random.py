@@ -1,0 +1,305 @@
+"""Random ops: Philox by a state of the program's own, the distributions they have, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+import hotdesk
+from hotdesk.errors import OptionError, UnsupportedOpError
+from hotdesk.frontends.torch_random import philox
+
+_MASK = 0xFFFFFFFF
+X = torch.zeros(4)
+
+
+class _Ints:
+    def product(self, word: int, factor: int) -> tuple[int, int]:
+        return word * factor >> 32, word * factor & _MASK
+
+    def xor(self, *words: int) -> int:
+        found = 0
+        for word in words:
+            found ^= word
+        return found
+
+    def sum(self, word: int, term: int) -> int:
+        return word + term & _MASK
+
+
+class Of(torch.nn.Module):
+    def __init__(self, op: Callable[..., Any]) -> None:
+        super().__init__()
+        self.op = op
+
+    def forward(self, x: Tensor) -> Any:
+        return self.op(x)
+
+
+def compiled(op: Callable[..., Any], x: Tensor = X, **options: Any) -> hotdesk.Program:
+    return hotdesk.compile(Of(op), (x,), **options)
+
+
+def words(seed: int, counter: int, element: int) -> tuple[int, ...]:
+    parts = (counter & _MASK, counter >> 32, element & _MASK, element >> 32)
+    return philox(parts, (seed & _MASK, seed >> 32 & _MASK), _Ints())
+
+
+def distance(drawn: Tensor, cumulative: Callable[[Tensor], Tensor]) -> float:
+    """Kolmogorov and Smirnov's, times the root of the number of samples: above 1.95 once in a thousand seeds."""
+    found, _ = drawn.flatten().double().sort()
+    n = len(found)
+    expected = cumulative(found)
+    steps = torch.arange(n, dtype=torch.float64) / n
+    return float(torch.maximum(expected - steps, steps + 1 / n - expected).max()) * math.sqrt(n)
+
+
+def normal_cdf(x: Tensor) -> Tensor:
+    return (1 + torch.erf(x / math.sqrt(2))) / 2
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),
+    [
+        ((0,) * 4, (0, 0), (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)),
+        ((_MASK,) * 4, (_MASK,) * 2, (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)),
+        (
+            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+            (0xA4093822, 0x299F31D0),
+            (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1),
+        ),
+    ],
+)
+def test_known_answers(counter: Any, key: Any, expected: tuple[int, ...]) -> None:
+    """Those of Random123."""
+    assert philox(counter, key, _Ints()) == expected
+
+
+@pytest.mark.parametrize(
+    ("seed", "offset"), [(0, 0), (0x299F31D0A4093822, 0x85A308D3243F6A88 - 2**64), (-1, 2**32 - 1)]
+)
+def test_programs_draw_these_words(seed: int, offset: int) -> None:
+    program = compiled(
+        lambda x: (
+            torch.rand(3, 5) + x.sum(),
+            torch.rand(7, dtype=torch.float64),
+            torch.randint(-(2**63), 2**63 - 1, (5,)),
+            torch.randint(-5, 1000, (2, 3), dtype=torch.int32),
+        )
+    )
+    program.seed(seed, offset)
+    single, double, wide, narrow = program(X)
+    drawn = [[words(seed, (offset + op) % 2**64, i) for i in range(15)] for op in range(4)]
+    assert single.flatten().tolist() == [(w[0] >> 8) * 2.0**-24 for w in drawn[0]]
+    assert double.tolist() == [((w[0] << 32 | w[1]) >> 11) * 2.0**-53 for w in drawn[1][:7]]
+    assert wide.tolist() == [(w[0] << 32 | w[1]) % (2**64 - 1) - 2**63 for w in drawn[2][:5]]
+    assert narrow.dtype == torch.int32
+    assert narrow.flatten().tolist() == [((w[0] << 32 | w[1]) * 1005 >> 64) - 5 for w in drawn[3][:6]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_normal_numbers_are_box_and_mullers(dtype: torch.dtype) -> None:
+    program = compiled(lambda _: torch.randn(64, dtype=dtype), seed=7)
+    found = program(X)
+    expected: list[float] = []
+    for w in (words(7, 0, i) for i in range(64)):
+        if dtype == torch.float64:
+            above, angle, unit = (w[0] << 32 | w[1]) >> 11, (w[2] << 32 | w[3]) >> 11, 2.0**-53
+        else:
+            above, angle, unit = w[0], w[1], 2.0**-32
+        expected.append(math.sqrt(-2 * math.log((above + 0.5) * unit)) * math.cos(2 * math.pi * angle * unit))
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=dtype), rtol=1e-5, atol=2e-6)
+
+
+DISTRIBUTIONS: dict[str, tuple[Callable[[Tensor], Tensor], float, float, Callable[[Tensor], Tensor]]] = {
+    "rand": (lambda _: torch.rand(200, 100), 0.5, 1 / 12, lambda x: x),
+    "rand in f64": (lambda _: torch.rand(20000, dtype=torch.float64), 0.5, 1 / 12, lambda x: x),
+    "rand_like": (lambda x: torch.rand_like(x.new_zeros(20000)), 0.5, 1 / 12, lambda x: x),
+    "uniform": (lambda _: torch.empty(20000).uniform_(-1, 3), 1.0, 16 / 12, lambda x: (x + 1) / 4),
+    "randn": (lambda _: torch.randn(200, 100), 0.0, 1.0, normal_cdf),
+    "randn in f64": (lambda _: torch.randn(20000, dtype=torch.float64), 0.0, 1.0, normal_cdf),
+    "normal": (lambda _: torch.empty(20000).normal_(2, 3), 2.0, 9.0, lambda x: normal_cdf((x - 2) / 3)),
+    "normal of tensors": (
+        lambda x: torch.normal(x.new_full((20000,), 2.0), x.new_full((20000,), 0.5)),
+        2.0,
+        0.25,
+        lambda x: normal_cdf((x - 2) * 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_distribution(name: str) -> None:
+    op, mean, variance, cumulative = DISTRIBUTIONS[name]
+    drawn = compiled(op, seed=3)(X)
+    assert drawn.dtype == op(X).dtype
+    count = drawn.numel()
+    assert abs(float(drawn.double().mean()) - mean) < 4 * math.sqrt(variance / count)
+    assert abs(float(drawn.double().var()) - variance) < 4 * variance * math.sqrt(2 / count)
+    assert distance(drawn, cumulative) < 1.95
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_halves(dtype: torch.dtype) -> None:
+    drawn, normal = compiled(lambda _: (torch.rand(9000, dtype=dtype), torch.randn(9000, dtype=dtype)))(X)
+    assert drawn.dtype == normal.dtype == dtype
+    assert drawn.min() >= 0
+    assert drawn.max() < 1
+    assert abs(float(drawn.double().mean()) - 0.5) < 0.015
+    assert abs(float(normal.double().var()) - 1) < 0.06
+
+
+def test_integers_are_uniform() -> None:
+    drawn = compiled(lambda _: torch.randint(-3, 7, (20000,)))(X)
+    counts = torch.bincount(drawn + 3, minlength=10)
+    assert len(counts) == 10
+    assert float(((counts - 2000) ** 2 / 2000).sum()) < 27.9  # chi-squared of 9 degrees: once in a thousand seeds
+
+
+def test_bernoulli() -> None:
+    p = torch.tensor([0.0, 0.25, 0.75, 1.0]).repeat(5000, 1)
+    by_tensor, by_number = compiled(lambda p: (torch.bernoulli(p), torch.bernoulli(p, 0.3)), p)(p)
+    assert set(by_tensor.unique().tolist()) == {0.0, 1.0}
+    means = by_tensor.mean(0)
+    assert (means[0], means[3]) == (0, 1)
+    torch.testing.assert_close(means[1:3], p[0, 1:3], rtol=0, atol=0.025)
+    assert abs(float(by_number.mean()) - 0.3) < 0.015
+
+
+@pytest.mark.parametrize("p", [0.0, 0.25, 1.0])
+def test_dropout(p: float) -> None:
+    x = torch.rand(100, 200) + 1
+    found = compiled(lambda x: F.dropout(x, p, training=True), x)(x)
+    kept = found != 0
+    if p < 1:
+        torch.testing.assert_close(found[kept], x[kept] / (1 - p))
+    assert abs(float(kept.double().mean()) - (1 - p)) <= 4 * math.sqrt(p * (1 - p) / x.numel())
+
+
+def test_a_module_in_training_draws_anew_in_each_call() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.Dropout(0.5), torch.nn.Linear(64, 64))
+    x = torch.randn(3, 8)
+    program = hotdesk.compile(model.train(), (x,), seed=5)
+    first, second = program(x), program(x)
+    assert not torch.equal(first, second)
+    assert program.random_state == (5, 2)
+    program.seed(5)
+    assert torch.equal(program(x), first)
+    assert torch.equal(program(x), second)
+    program.seed(5, offset=1)
+    assert torch.equal(program(x), second)
+    program.seed(6)
+    assert not torch.equal(program(x), first)
+
+
+def test_ops_draw_different_numbers_and_calls_too() -> None:
+    program = compiled(lambda x: (torch.rand(50), torch.rand(50)))
+    drawn = torch.cat([each for _ in range(3) for each in program(X)])
+    assert len(drawn.unique()) == 300
+    assert program.random_state == (0, 6)
+
+
+def test_eager_numbers_are_left_alone() -> None:
+    program = compiled(lambda x: torch.rand(5) + x.sum())
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    program(X)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_options_and_entries() -> None:
+    model = Of(lambda x: torch.rand(6) + x.sum())
+    by_option = hotdesk.compile(model, (X,), options=hotdesk.Options(seed=9))
+    programs = hotdesk.compile_many({"a": (model, (X,)), "b": (model, (X,))}, options=hotdesk.Options(seed=9))
+    expected = by_option(X)
+    assert torch.equal(programs["a"](X), expected)
+    assert torch.equal(programs["b"](X), expected)
+
+
+def test_threads_do_not_matter() -> None:
+    program = compiled(lambda _: torch.rand(300, 400))
+    before = hotdesk.get_num_threads()
+    try:
+        hotdesk.set_num_threads(1)
+        expected = program(X)
+        program.seed(0)
+        hotdesk.set_num_threads(2)
+        assert torch.equal(program(X), expected)
+    finally:
+        hotdesk.set_num_threads(before)
+    small = compiled(lambda _: torch.rand(20))
+    expected_calls = {tuple(small(X).tolist()) for _ in range(16)}
+    small.seed(0)
+    with ThreadPoolExecutor(4) as pool:
+        assert {tuple(each.tolist()) for each in pool.map(small, [X] * 16)} == expected_calls
+
+
+def test_sizes_that_vary() -> None:
+    x = torch.zeros(3, 5, 2)
+    dims = {"x": {0: torch.export.Dim("a", max=99), 1: torch.export.Dim("b", max=99)}}
+
+    class Model(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.rand_like(x)
+
+    program = hotdesk.compile(Model(), (x,), dynamic_shapes=dims)
+    for call, shape in enumerate(((3, 5, 2), (4, 7, 2), (0, 7, 2))):
+        found = program(torch.zeros(shape))
+        expected = [(words(0, call, i)[0] >> 8) * 2.0**-24 for i in range(math.prod(shape))]
+        assert found.shape == shape
+        assert found.flatten().tolist() == expected
+
+
+def test_no_elements_and_one() -> None:
+    program = compiled(lambda x: (torch.rand(0, 3), torch.randn(()), torch.randint(4, (2, 0))))
+    none, one, integers = program(X)
+    assert (none.shape, one.shape, integers.shape) == ((0, 3), (), (2, 0))
+    assert torch.isfinite(one)
+
+
+def test_check_finds_no_fault() -> None:
+    program = compiled(lambda x: F.dropout(torch.randn_like(x), 0.5, training=True))
+    state = program.random_state
+    report = program.check(X)
+    assert not report.faults
+    assert program.random_state == state
+
+
+def test_numbers_that_nobody_reads_are_not_drawn() -> None:
+    def op(x: Tensor) -> Tensor:
+        torch.rand(3)
+        return x + 1
+
+    program = compiled(op)
+    assert torch.equal(program(X), X + 1)
+    assert program.random_state is None
+    program.seed(1)
+
+
+@pytest.mark.parametrize("seed", [2**63, 1.5, True])
+def test_seeds_that_are_none(seed: Any) -> None:
+    with pytest.raises(OptionError):
+        hotdesk.Options(seed=seed)
+    with pytest.raises(OptionError):
+        compiled(lambda _: torch.rand(3)).seed(seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "op"),
+    [
+        ("multinomial", lambda x: torch.multinomial(x, 2)),
+        ("randperm", lambda x: torch.randperm(4)),
+        ("rand", lambda x: torch.cond(x.sum() > 0, lambda x: torch.rand(4) + x, lambda x: x - 1, (x,))),
+    ],
+)
+def test_what_is_refused(name: str, op: Callable[..., Any]) -> None:
+    with pytest.raises(UnsupportedOpError, match=name):
+        compiled(op)
