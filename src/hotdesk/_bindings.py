@@ -22,12 +22,14 @@ from torch_mlir.execution_engine import ExecutionEngine
 from torch_mlir.passmanager import PassManager
 
 if TYPE_CHECKING:
+    import onnx
     import torch.fx
 
 __all__ = [
     "ExecutionEngine",
     "PassManager",
     "import_fx_graph",
+    "import_onnx",
     "indexing_maps",
     "ir",
     "irdl",
@@ -174,3 +176,31 @@ def import_fx_graph(context: ir.Context, graph: torch.fx.Graph, name: str) -> ir
     importer = FxImporter(context=context, hooks=DenseLiterals())
     importer.import_stateless_graph(graph, func_name=name)
     return importer.module
+
+
+def import_onnx(context: ir.Context, model: onnx.ModelProto, name: str) -> ir.Module:
+    """Imports an ONNX model as one function whose arguments are the graph's inputs; what initializers hold is dense.
+
+    Raises whatever the importer does for what it does not know.
+    """
+    from onnx import numpy_helper
+    from torch_mlir.extras.onnx_importer import ContextCache, ModelInfo, NodeImporter
+
+    class DenseTensors(ContextCache):
+        """Tensors become dense: the bindings cannot read a resource back."""
+
+        def tensor_proto_to_attr(self, tp: Any) -> Any:
+            kind: Any = cast(Any, self).tensor_proto_to_builtin_type(tp)
+            values: Any = cast(Any, np).ascontiguousarray(cast(Any, numpy_helper).to_array(tp)).reshape(tuple(tp.dims))
+            element = str(kind.element_type)
+            if values.dtype == np.bool_:
+                return ir.Attribute.parse(f"dense<{str(values.tolist()).lower()}> : {kind}")
+            plain = values.view(np.uint16) if element == "bf16" else values
+            return cast(Any, ir.DenseElementsAttr).get(plain, type=kind)
+
+    model.graph.name = name
+    info = ModelInfo(model)
+    module = info.create_module(context=context)
+    cache = DenseTensors(context)
+    NodeImporter.define_function(info.main_graph, module.operation, cache).import_all()
+    return module

@@ -15,6 +15,7 @@ from hotdesk.donating import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.frontends.mlir_reading import is_given
+from hotdesk.frontends.onnx_reading import is_onnx
 from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function
@@ -90,13 +91,14 @@ def compile(
     seed: int | None = None,
     options: Options | None = None,
 ) -> Program:
-    """Compiles a PyTorch model, or a program in MLIR, so that it runs from one arena.
+    """Compiles a PyTorch model, an ONNX model, or a program in MLIR, so that it runs from one arena.
 
     Args:
-        model: a `torch.nn.Module` or a `torch.export.ExportedProgram`; or MLIR: the name of a file, text, bytecode or a
-            module, see docs/mlir.md.
+        model: a `torch.nn.Module` or a `torch.export.ExportedProgram`; the name of a file `.onnx` or an `onnx.ModelProto`, see
+            docs/onnx.md; or MLIR: the name of a file, text, bytecode or a module, see docs/mlir.md.
         args, kwargs: example arguments, of a PyTorch model only. Their sizes are fixed unless `dynamic_shapes` frees them.
-        dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`.
+        dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`; for ONNX sizes by the
+            names that the model has for them, each a number or a pair of the least and the greatest, `{"batch": (1, 64)}`.
         entry: the function of a program in MLIR that calls run; by default the only public one, else `main`.
         donate: the arguments that calls may overwrite: positions or names of parameters, with all tensors in them, or names of
             single tensors as in `Program.inputs`; True for all. What a donated tensor holds after a call is unspecified, and a
@@ -119,11 +121,9 @@ def compile(
     options = options if seed is None else replace(options, seed=seed)
     with sources_forgotten():
         log = Log(keep_ir=options.keep_ir)
-        if is_given(model):
+        if is_onnx(model) or is_given(model):
             with log.stage("capture"):
-                captured = donating(
-                    _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes)), donate
-                )
+                captured = donating(_captured(model, args, kwargs, dynamic_shapes, entry), donate)
             log.timings = {**dict(captured.timings), **{k: v for k, v in log.timings.items() if k != "capture"}}
             program = build(captured, log, options)
             del captured
@@ -178,8 +178,8 @@ def _entry(name: str, entry: Entry, options: Options) -> Captured:
         raise OptionError(f"entry '{name}' of compile_many", expected=expected, got=type(entry).__name__)
     given: tuple[Any, ...] = ((), None, None)
     model, args, kwargs, dynamic_shapes = cast("tuple[Any, Any, Any, Any]", (*entry, *given[len(entry) - 1 :]))
-    if is_given(model):
-        found = _capture_mlir(model, None, examples=bool(args or kwargs or dynamic_shapes))
+    if is_onnx(model) or is_given(model):
+        found = _captured(model, args, kwargs, dynamic_shapes, None)
     else:
         exported = _exported(model, args, kwargs, dynamic_shapes)
         from hotdesk.frontends.torch import lower as lower_exported
@@ -196,6 +196,31 @@ def _changed(captured: Captured) -> Iterator[WeightRange]:
         argument = captured.arguments[number]
         if isinstance(argument, Weight):
             yield WeightRange(argument.spec.name, argument.tensor.data_ptr(), argument.tensor.nbytes)
+
+
+def _captured(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None
+) -> Captured:
+    """A program of a file, or of what files hold."""
+    if is_onnx(model):
+        return _capture_onnx(model, dynamic_shapes, entry, examples=bool(args or kwargs))
+    return _capture_mlir(model, entry, examples=bool(args or kwargs or dynamic_shapes))
+
+
+def _capture_onnx(model: Any, dynamic_shapes: Any, entry: str | None, *, examples: bool) -> Captured:
+    if entry is not None:
+        raise OptionError("option 'entry'", expected="a program in MLIR", got="an ONNX model, which is one graph")
+    if examples:
+        hint = "Sizes that the model names are given by `dynamic_shapes`, such as {'batch': 8}."
+        raise OptionError(
+            "arguments of compile", expected="no examples for ONNX: its types say all", got="some", hint=hint
+        )
+    if dynamic_shapes is not None and not isinstance(dynamic_shapes, Mapping):
+        expected = "for ONNX, a dictionary of sizes by name, such as {'batch': 8}"
+        raise OptionError("argument 'dynamic_shapes'", expected=expected, got=type(dynamic_shapes).__name__)
+    from hotdesk.frontends.onnx import capture
+
+    return capture(model, cast("Mapping[str, Any] | None", dynamic_shapes))
 
 
 def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
@@ -241,7 +266,8 @@ def _exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_s
     if not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
         raise ArgumentTypeError(
             "argument 'model'",
-            expected="a torch.nn.Module, a torch.export.ExportedProgram, or MLIR: a file, text, bytecode or a module",
+            expected="a torch.nn.Module, a torch.export.ExportedProgram, an ONNX model (a file .onnx or a ModelProto), "
+            "or MLIR: a file, text, bytecode or a module",
             got=type(model).__name__,
         )
     if not isinstance(cast(object, args), tuple):

@@ -532,3 +532,34 @@ def test_examples_and_entries_belong_to_other_models() -> None:
         hotdesk.compile(torch.nn.Linear(2, 2), (torch.ones(1, 2),), entry="main")
     with pytest.raises(ArgumentTypeError, match=r"argument 'model': expected a torch\.nn\.Module.*or MLIR"):
         hotdesk.compile(3)
+
+
+def reduction(sizes: str, output: str) -> str:
+    return f"""func.func @sum(%x: tensor<2x3xf32>, %y: tensor<{sizes}xf32>) -> tensor<{sizes}xf32> {{
+  %0 = linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> {output}>],
+      iterator_types = ["{"parallel" if "d0" in output else "reduction"}", "{"parallel" if "d1" in output else "reduction"}"]}}
+      ins(%x : tensor<2x3xf32>) outs(%y : tensor<{sizes}xf32>) {{
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      linalg.yield %s : f32
+  }} -> tensor<{sizes}xf32>
+  return %0 : tensor<{sizes}xf32>
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("sizes", "output", "axes"), [("2x1", "(d0, 0)", 1), ("1x3", "(0, d1)", 0), ("1x1", "(0, 0)", (0, 1))]
+)
+def test_dimensions_of_one_element_are_kept(sizes: str, output: str, axes: Any) -> None:
+    program = hotdesk.compile(reduction(sizes, output))
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    y = np.ones([int(size) for size in sizes.split("x")], np.float32)
+    np.testing.assert_array_equal(program(x, y), y + x.sum(axes, keepdims=True))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "output"), [("2x2", "(d0, 0)"), ("2x2", "(d0, 1)"), ("2x2", "(d0, d0)"), ("?x?", "(d0, 0)")]
+)
+def test_elements_that_nothing_writes_are_refused(sizes: str, output: str) -> None:
+    with pytest.raises(UnsupportedOpError, match="output map of plain dimensions"):
+        hotdesk.compile(reduction(sizes, output))

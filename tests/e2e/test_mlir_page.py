@@ -1,4 +1,4 @@
-"""docs/mlir.md and docs/control-flow.md: their programs run, in order, and print what the pages show."""
+"""docs/mlir.md, docs/onnx.md and docs/control-flow.md: their programs run, in order, and print what the pages show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hotdesk.cli.main import main
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["mlir", "control-flow"])
+@pytest.mark.parametrize("page", ["mlir", "onnx", "control-flow"])
 def test_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.cli.models import FORMS, is_mlir, read_model
+from hotdesk.cli.models import FORMS, read_model, states_its_types
 from hotdesk.errors import OptionError
 from hotdesk.explain import evaluate, symbols_of
 from hotdesk.runtime.interface import TensorSpec
@@ -32,9 +32,9 @@ class Ready:
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Adds what names a model and its inputs to a command line."""
     add = parser.add_argument
-    add("model", metavar="MODEL", help=f"{FORMS}; or FILE.mlir")
+    add("model", metavar="MODEL", help=f"{FORMS}; or FILE.mlir or FILE.onnx")
     add("--entry", metavar="NAME", help="the function of a program in MLIR: the only public one, or main")
-    add("--random-inputs", action="store_true", help="random arguments for a program in MLIR; --sizes implies it")
+    add("--random-inputs", action="store_true", help="random arguments for MLIR or ONNX; --sizes implies it")
     add("--seed", type=int, default=0, metavar="N", help="for random arguments (0)")
     add(
         "--sizes",
@@ -43,15 +43,13 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=N,…",
         help="sizes of random arguments, such as n=5 or x[0]=5; an index: k=3",
     )
-    add(
-        "--inputs", nargs="+", metavar="VALUE", help="arguments for a program in MLIR, in order: files .npy, or numbers"
-    )
+    add("--inputs", nargs="+", metavar="VALUE", help="arguments for MLIR or ONNX, in order: files .npy, or numbers")
 
 
 def ready(options: argparse.Namespace) -> Ready:
     """The model of a command line, compiled, with its arguments.
 
-    A PyTorch model is called with its examples, a program in MLIR with what is given, or with random values.
+    A PyTorch model is called with its examples, a program in MLIR or an ONNX model with what is given, or with random values.
 
     Raises:
         HotdeskError: the model does not compile, or options do not go with it.
@@ -59,7 +57,7 @@ def ready(options: argparse.Namespace) -> Ready:
     """
     from hotdesk.api import compile
 
-    if not is_mlir(options.model):
+    if not states_its_types(options.model):
         _refuse(options)
         given = read_model(options.model)
         return Ready(compile(given.model, given.args, given.kwargs), given.args, given.kwargs)

@@ -28,9 +28,9 @@ class Given:
     kwargs: Mapping[str, Any]
 
 
-def is_mlir(text: str) -> bool:
-    """Whether a model is the name of a file of MLIR: text or bytecode."""
-    return text.endswith((".mlir", ".mlirbc"))
+def states_its_types(text: str) -> bool:
+    """Whether a model is the name of a file that says what its arguments are: MLIR, as text or bytecode, or ONNX."""
+    return text.endswith((".mlir", ".mlirbc", ".onnx"))
 
 
 def read_model(text: str) -> Given:

@@ -14,6 +14,7 @@ from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, low
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import is_declaration, nested_ops, symbol_name
 
 _LOWERINGS: Mapping[str, tuple[str, ...]] = {
@@ -111,7 +112,7 @@ def _refuse_gaps(op: ir.Operation) -> None:
     """Raises UnsupportedOpError where a result keeps elements of its init: MLIR's fusion forgets them."""
     maps = cast("Sequence[ir.AffineMap]", indexing_maps(op))
     for number in range(len(op.operands) - len(op.results), len(op.operands)):
-        if not maps[number].is_projected_permutation:
+        if not _is_all_written(maps[number], shape_of(op.operands[number].type)):
             raise UnsupportedOpError(
                 "a result of `linalg.generic`",
                 expected="an output map of plain dimensions, such as (d0, d1) -> (d1, d0)",
@@ -119,6 +120,17 @@ def _refuse_gaps(op: ir.Operation) -> None:
                 where=python_line(op.location) or None,
                 hint="Compute a tensor of the elements that are written, and insert it with `tensor.insert_slice`.",
             )
+
+
+def _is_all_written(output: ir.AffineMap, sizes: Sequence[int | None]) -> bool:
+    """Whether an output map reaches every element: by dimensions, each once, and by 0 where there is one element."""
+    reached = list[int]()
+    for expression, size in zip(cast("Sequence[Any]", output.results), sizes, strict=True):
+        if isinstance(expression, ir.AffineDimExpr):
+            reached.append(expression.position)
+        elif not (isinstance(expression, ir.AffineConstantExpr) and expression.value == 0 and size == 1):
+            return False
+    return len(set(reached)) == len(reached)
 
 
 def _refuse_state(op: ir.Operation, globals_: Mapping[str, ir.Operation]) -> None:
