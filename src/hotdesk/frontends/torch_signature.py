@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+import sympy
 import torch
 from torch._ops import OpOverload
 from torch._subclasses import FakeTensorMode
@@ -259,7 +260,12 @@ def keep_tensors_only(graph: torch.fx.Graph, kept: Mapping[str, bool], changes: 
 def constraints_of(exported: ExportedProgram) -> dict[str, tuple[int, int | None]]:
     """The smallest and largest value of each symbolic size (None: unbounded)."""
     intervals: Mapping[Any, Any] = cast(Any, exported).range_constraints
-    return {str(symbol): limits_of(each) for symbol, each in intervals.items() if not symbol_is_type(symbol, _CARRIED)}
+    return {str(size): limits_of(each) for size, each in intervals.items() if not _is_carried(size)}
+
+
+def _is_carried(size: sympy.Expr) -> bool:
+    """Whether a size, a symbol or what is made of some, is a number that a loop carries."""
+    return isinstance(size, sympy.Symbol) and symbol_is_type(size, _CARRIED)
 
 
 def limits_of(interval: Any) -> tuple[int, int | None]:
