@@ -83,7 +83,7 @@ class _Settings:
 def _settings(mode: str, given: Mapping[str, Any]) -> _Settings:
     if mode not in MODES:
         raise OptionError("mode", expected=f"one of {', '.join(MODES)}", got=repr(mode))
-    legal = [*(each.name for each in dataclasses.fields(Options)), "fallback"]
+    legal = [*(each.name for each in dataclasses.fields(Options) if each.name != "seed"), "fallback"]
     unknown = [name for name in given if name not in legal]
     if unknown:
         raise OptionError("options", expected=f"some of {', '.join(legal)}", got=", ".join(map(repr, unknown)))
