@@ -53,6 +53,8 @@ class Options:
         foreign: whether the program may call PyTorch's kernels for ops that have no lowering; without, such a model is refused.
             See docs/operators.md.
         seed: where random numbers begin, an integer of 64 bits; `Program.seed` sets it again. See docs/state.md.
+        winograd: whether convolutions of 3 by 3 taps may be computed by Winograd's filtering: a quarter of the multiplications,
+            some six times the rounding error, and scratch memory in the arena. See docs/convolutions.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
@@ -60,6 +62,7 @@ class Options:
     budget: int | str | None = None
     keep_ir: bool = False
     foreign: bool = True
+    winograd: bool = True
     seed: int = 0
 
     @property
@@ -240,7 +243,8 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
 
     donate = donate if isinstance(donate, bool | int | str) else tuple(donate)
     with log.stage("look-up"):
-        key = None if options.keep_ir else key_of_program(exported, donate, options.order, options.budget_bytes)
+        given = (exported, donate, options.order, options.budget_bytes)
+        key = None if options.keep_ir else key_of_program(*given, winograd=options.winograd)
         found = None if key is None else kept(key, exported)
     if found is not None:
         forget_trace()
@@ -317,12 +321,14 @@ def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
     """The passes on values, and values to memory."""
     budget = options.budget_bytes
     changes: list[Callable[[ir.Module, Log], None]] = []
+    winograd = options.winograd
     if options.order == "peak":
-        changes.append(LowerPeak(captured.constraints, captured.names))
-    if budget is not None:
-        changes.append(WithinBudget(budget, captured.constraints, captured.names))
+        changes.append(LowerPeak(captured.constraints, captured.names, winograd))
+    within = None if budget is None else WithinBudget(budget, captured.constraints, captured.names, winograd)
+    if within is not None:
+        changes.append(within)
     optimize_tensors(captured.module, log, changes)
-    bufferize(captured.module, log)
+    bufferize(captured.module, log, winograd=winograd if within is None else within.winograd)
 
 
 def _called(call: foreign.ForeignCall) -> Decision:

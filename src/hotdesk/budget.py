@@ -73,12 +73,15 @@ class WithinBudget:
         budget: bytes for the arena and the results.
         bounds: the least and greatest value of each symbol.
         names: symbols by the names of their dimensions, for messages.
+        winograd: whether convolutions may take scratch memory for Winograd's filtering; changed to False where that fits or
+            helps to, as the first thing that is tried.
         trials: how many copies were bufferized and planned.
     """
 
     budget: int
     bounds: Bounds
     names: Mapping[str, str] = field(default_factory=dict[str, str])
+    winograd: bool = True
     trials: int = 0
 
     def __call__(self, module: ir.Module, log: Log) -> None:
@@ -89,7 +92,7 @@ class WithinBudget:
             OptionError: a size has no greatest value.
         """
         with entered(module.operation):
-            first = now = self._try(module)
+            first = now = self._first(module)
             steps = (self._ordered, self._split, self._recomputed)
             while now.peak > self.budget:
                 before = now
@@ -103,6 +106,16 @@ class WithinBudget:
                 for one in _INSERTED:
                     log.decisions.extend(run_pass(one, module, log))
             log.snapshot("budget", module)
+
+    def _first(self, module: ir.Module) -> Trial:
+        """The module as it is; where it does not fit, without scratch memory for Winograd's filtering if that helps."""
+        found = self._try(module)
+        if found.peak <= self.budget or not self.winograd:
+            return found
+        self.winograd = False
+        without = self._try(module)
+        self.winograd = without.peak == found.peak
+        return found if self.winograd else without
 
     def _ordered(self, module: ir.Module, now: Trial, log: Log) -> Trial:
         found = self._attempt(module, ReorderForPeak())
@@ -191,7 +204,7 @@ class WithinBudget:
 
     def _try(self, module: ir.Module, changes: Sequence[Pass] = ()) -> Trial:
         self.trials += 1
-        made = bufferized(module, changes)
+        made = bufferized(module, changes, winograd=self.winograd)
         return made.trial({name: self._greatest(name) for name in made.symbols}, self.budget)
 
     def _greatest(self, symbol: str) -> int:

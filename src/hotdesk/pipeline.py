@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
@@ -97,14 +97,23 @@ def compiler(changes: Sequence[Pass] = ()) -> PassPipeline:
     return PassPipeline((*passes[:at], *changes, *passes[at:]))
 
 
-def remainder(changes: Sequence[Pass] = ()) -> PassPipeline:
+def remainder(changes: Sequence[Pass] = (), *, winograd: bool = True) -> PassPipeline:
     """What is left of it in front of that choice: `changes`, the choice, and all behind."""
-    passes = _passes()
+    passes = _passes(winograd=winograd)
     return PassPipeline((*changes, *passes[passes.index(CHOSEN) :]))
 
 
-def _passes() -> tuple[Pass, ...]:
-    return tuple(one for stage in (*TENSORS, *MEMORY) for one in stage.passes)
+def _memory(*, winograd: bool) -> tuple[Stage, ...]:
+    """`MEMORY`, with or without scratch memory for Winograd's filtering."""
+
+    def chosen(one: Pass) -> Pass:
+        return replace(one, winograd=winograd) if isinstance(one, AllocateWorkspaces) else one
+
+    return tuple(replace(stage, passes=tuple(map(chosen, stage.passes))) for stage in MEMORY)
+
+
+def _passes(*, winograd: bool = True) -> tuple[Pass, ...]:
+    return tuple(one for stage in (*TENSORS, *_memory(winograd=winograd)) for one in stage.passes)
 
 
 @dataclass(slots=True)
@@ -168,9 +177,9 @@ def optimize_tensors(module: ir.Module, log: Log, changes: Sequence[Callable[[ir
     _run(TENSORS, module, log, changes)
 
 
-def bufferize(module: ir.Module, log: Log) -> None:
+def bufferize(module: ir.Module, log: Log, *, winograd: bool = True) -> None:
     """Values to memory, and memory freed."""
-    _run(MEMORY, module, log)
+    _run(_memory(winograd=winograd), module, log)
 
 
 def _run(

@@ -92,7 +92,7 @@ class Bufferized:
         return next((self.numbers[user] for user in buffer.users if user <= step and self.numbers[user] >= 0), -1)
 
 
-def bufferized(module: ir.Module, changes: Sequence[Pass] = ()) -> Bufferized:
+def bufferized(module: ir.Module, changes: Sequence[Pass] = (), *, winograd: bool = True) -> Bufferized:
     """Bufferizes a copy of a module on tensors, before destinations are chosen, with `changes` to it first.
 
     Must be called inside its context.
@@ -101,7 +101,7 @@ def bufferized(module: ir.Module, changes: Sequence[Pass] = ()) -> Bufferized:
     for number, op in enumerate(top_level_ops(main_function(copy))):
         if not op.name.startswith(("arith.", "func.", "cf.")):
             op.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
-    remainder(changes).run(copy)
+    remainder(changes, winograd=winograd).run(copy)
     function = main_function(copy)
     buffers = find_buffers(function)
     numbers = tuple(

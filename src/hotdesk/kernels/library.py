@@ -11,9 +11,11 @@ from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.linking import define
 from hotdesk.kernels.convolution import convolution_functions
 from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.product import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.shared import batch_functions, sharing_function
-from hotdesk.kernels.shared_convolution import sharing_convolution
+from hotdesk.kernels.shared_convolution import sharing_convolution, sharing_winograd
 from hotdesk.kernels.sharing import SHARING
+from hotdesk.kernels.winograd import winograd_functions
 
 PASSES = (
     "canonicalize",
@@ -42,6 +44,12 @@ def product_module(machine: Machine, element: str) -> ir.Module:
 def convolution_module(machine: Machine, element: str) -> ir.Module:
     """The same for convolutions; it calls `sweep_name`, which the module of products defines."""
     return _module(convolution_functions(machine, element), sharing_convolution(machine, element))
+
+
+def winograd_module(machine: Machine, element: str) -> ir.Module:
+    """The same for convolutions by Winograd's filtering; it calls `sweep_name` too."""
+    sweep = f"func.func private @{sweep_name(element)}({', '.join(kinds(SWEEP_ARGUMENTS, element))})\n"
+    return _module(sweep + winograd_functions(machine, element), sharing_winograd(machine, element))
 
 
 def _module(vectors: str, sharing: str) -> ir.Module:

@@ -1,10 +1,12 @@
 """Convolutions shared out among threads: the functions that kernels call.
 
     hotdesk_convolution_f32(first, last, pixel, stop, filters, …)
+    hotdesk_winograd_f32(first, last, tile, stop, filters, …, scratch, room, …)
 
 computes a convolution and splits it into one part for each thread: of the images and groups where there are enough of them,
-else of the pixels or of the filters, whichever leaves the longest part shorter. The parts depend on the sizes and on the number
-of threads alone, and so does the order in which a pixel is summed.
+else of the pixels (the tiles) or of the filters, whichever leaves the longest part shorter. The parts depend on the sizes and on
+the number of threads alone, and so does the order in which a pixel is summed. Scratch memory is shared out as the work is, among
+no more threads than it has room for.
 """
 
 from __future__ import annotations
@@ -13,33 +15,89 @@ from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, convolution_name
 from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.winograd import (
+    CHANNELS,
+    LEAST_FILTERS,
+    PLACES,
+    WINOGRAD_ARGUMENTS,
+    tiles_in_panel,
+    winograd_name,
+)
 
-_CUT = ("first", "last", "pixel", "stop", "filters", "w", "y")
+_CUT = ("first", "last", "stop", "filters", "w", "y")
 
 
 def shared_convolution_name(element: str) -> str:
     return f"hotdesk_convolution_{element}"
 
 
+def shared_winograd_name(element: str) -> str:
+    return f"hotdesk_winograd_{element}"
+
+
 def sharing_convolution(machine: Machine, element: str) -> str:
     """The shared convolution in the LLVM dialect; it calls `hotdesk_share` and what `convolution_functions` become."""
-    tile, name = Tile.of(machine), shared_convolution_name(element)
-    job = Job(name, convolution_name(element), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=_CUT)
+    name = shared_convolution_name(element)
+    cut = (*_CUT, "pixel")
+    job = Job(name, convolution_name(element), CONVOLUTION_ARGUMENTS, pointers=("x", "w", "y"), cut=cut)
+    deep = f"""
+  %taps = llvm.mul %rows, %columns : i64
+  %deep = llvm.mul %channels, %taps : i64
+  %fitting = llvm.mlir.constant({MOST_THREADS} : i64) : i64"""
+    return _sharing(job, machine, element, "pixel", deep, "")
+
+
+def sharing_winograd(machine: Machine, element: str) -> str:
+    """The same for `winograd_functions`."""
+    panel = tiles_in_panel(machine, element)
+    cut = (*_CUT, "tile", "scratch", "room")
+    pointers = ("x", "w", "y", "scratch")
+    job = Job(shared_winograd_name(element), winograd_name(element), WINOGRAD_ARGUMENTS, pointers=pointers, cut=cut)
+    deep = f"""
+  %places = llvm.mlir.constant({PLACES} : i64) : i64
+  %deep = llvm.mul %channels, %places : i64
+  %panel = llvm.mlir.constant({panel} : i64) : i64
+  %channels_most = llvm.mlir.constant({CHANNELS} : i64) : i64
+  %filters_most = llvm.mlir.constant({LEAST_FILTERS} : i64) : i64
+  %lines = llvm.mlir.constant({3 * 2 * machine.lanes(element)} : i64) : i64
+  %channels_block = llvm.intr.smin(%channels, %channels_most) : (i64, i64) -> i64
+  %filters_block = llvm.intr.smin(%filters, %filters_most) : (i64, i64) -> i64
+  %each_filter = llvm.add %channels, %panel : i64
+  %room0 = llvm.mul %filters_block, %each_filter : i64
+  %room1 = llvm.mul %channels_block, %panel : i64
+  %room2 = llvm.add %room0, %room1 : i64
+  %room3 = llvm.add %room2, %lines : i64
+  %least = llvm.mul %room3, %places : i64
+  %fitting = llvm.sdiv %room, %least : i64"""
+    scratch = """
+  %room_part = llvm.sdiv %room, %wanted : i64
+  %scratch_first = llvm.mul %i, %room_part : i64
+  %scratch_step = llvm.mul %scratch_first, %width_of : i64
+  %scratch_part = llvm.add %scratch, %scratch_step : i64"""
+    return _sharing(job, machine, element, "tile", deep, scratch)
+
+
+def _sharing(job: Job, machine: Machine, element: str, place: str, deep: str, scratch: str) -> str:
+    """The function that shares out a job whose outputs are numbered as `place` says.
+
+    `deep` tells how many multiplications there are to an output of a filter, and for how many threads there is room; `scratch`
+    which scratch memory a part gets.
+    """
+    tile = Tile.of(machine)
     return f"""
 {job.functions}
 
-llvm.func @{name}({job.declared}) attributes {{no_inline}} {{
+llvm.func @{job.name}({job.declared}) attributes {{no_inline}} {{
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
-  %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
+  %limit = llvm.mlir.constant({MOST_THREADS} : i64) : i64
   %grain = llvm.mlir.constant({GRAIN} : i64) : i64
   %wide = llvm.mlir.constant({tile.columns(machine, element)} : i64) : i64
   %high = llvm.mlir.constant({tile.rows} : i64) : i64
   %width_of = llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64
   %items = llvm.sub %last, %first : i64
-  %pixels = llvm.sub %stop, %pixel : i64
-  %taps = llvm.mul %rows, %columns : i64
-  %deep = llvm.mul %channels, %taps : i64
+  %pixels = llvm.sub %stop, %{place} : i64{deep}
+  %most = llvm.intr.smin(%limit, %fitting) : (i64, i64) -> i64
   %plane = llvm.mul %pixels, %filters : i64
   %each = llvm.mul %plane, %deep : i64
   %work = llvm.mul %items, %each : i64
@@ -83,11 +141,11 @@ llvm.func @{name}({job.declared}) attributes {{no_inline}} {{
   %item_end = llvm.add %first, %end : i64
   %first_part = llvm.select %by_item, %item_start, %first : i1, i64
   %last_part = llvm.select %by_item, %item_end, %last : i1, i64
-  %pixel_start = llvm.add %pixel, %start : i64
-  %pixel_end = llvm.add %pixel, %end : i64
-  %pixel_cut = llvm.select %across, %pixel_start, %pixel : i1, i64
+  %pixel_start = llvm.add %{place}, %start : i64
+  %pixel_end = llvm.add %{place}, %end : i64
+  %pixel_cut = llvm.select %across, %pixel_start, %{place} : i1, i64
   %stop_cut = llvm.select %across, %pixel_end, %stop : i1, i64
-  %pixel_part = llvm.select %by_item, %pixel, %pixel_cut : i1, i64
+  %{place}_part = llvm.select %by_item, %{place}, %pixel_cut : i1, i64
   %stop_part = llvm.select %by_item, %stop, %stop_cut : i1, i64
   %filter_count = llvm.select %across, %filters, %part : i1, i64
   %filters_part = llvm.select %by_item, %filters, %filter_count : i1, i64
@@ -97,7 +155,7 @@ llvm.func @{name}({job.declared}) attributes {{no_inline}} {{
   %w_step = llvm.mul %filter_byte, %w_f : i64
   %y_step = llvm.mul %filter_byte, %y_c : i64
   %w_part = llvm.add %w, %w_step : i64
-  %y_part = llvm.add %y, %y_step : i64
+  %y_part = llvm.add %y, %y_step : i64{scratch}
   %offset = llvm.mul %i, %stride : i64
   %slot = llvm.getelementptr %jobs[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 {job.stored}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from math import log2
 
 from hotdesk.kernels.machine import Machine
@@ -136,9 +137,42 @@ class VectorBuilder(KernelBuilder):
         kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector}"
         self.line(f"vector.maskedstore {operand.flat}[{self.index(offset)}], {mask}, {value} : {kinds}")
 
-    def every_other(self, first: str, second: str) -> str:
-        """The elements of even number of two vectors in a row."""
-        return self._shuffle(first, second, range(0, 2 * self.lanes, 2))
+    def lanes_between(self, first: Index, stop: Index) -> str:
+        """The mask of the lanes from the first up to `stop`, as far as there are such."""
+        kind = f"vector<{self.lanes}xi1>"
+        before = self.first_lanes(first)
+        behind = self.value(f"arith.xori {before}, {self.constant('dense<true>', kind)} : {kind}")
+        return self.value(f"arith.andi {self.first_lanes(stop)}, {behind} : {kind}")
+
+    def all_or_none(self, mask: str, condition: Condition) -> str:
+        """The mask where the condition holds; else no lane."""
+        kind = f"vector<{self.lanes}xi1>"
+        every = self.value(f"vector.broadcast {condition} : i1 to {kind}")
+        return self.value(f"arith.andi {mask}, {every} : {kind}")
+
+    def within(self, index: Index, size: Index) -> Condition:
+        """Whether an index is one of those from 0 up to a size."""
+        return self.value(f"arith.cmpi ult, {self.index(index)}, {self.index(size)} : index")
+
+    def every_other(self, first: str, second: str, *, start: int = 0) -> str:
+        """The elements of even number of two vectors in a row; with `start` 1 those of odd number."""
+        return self._shuffle(first, second, range(start, 2 * self.lanes, 2))
+
+    def every_third(self, first: str, second: str, third: str) -> list[str]:
+        """The elements of three vectors in a row whose numbers are 0, 1 and 2 modulo 3."""
+        found: list[str] = []
+        for start in range(3):
+            places = list(range(start, 3 * self.lanes, 3))
+            two = self._shuffle(first, second, [place if place < 2 * self.lanes else 0 for place in places])
+            rest = [place - self.lanes if place >= 2 * self.lanes else lane for lane, place in enumerate(places)]
+            found.append(self._shuffle(two, third, rest))
+        return found
+
+    def interleaved(self, first: str, second: str) -> tuple[str, str]:
+        """The elements of two vectors by turns: two vectors in a row."""
+        places = [place for lane in range(self.lanes) for place in (lane, self.lanes + lane)]
+        low, high = places[: self.lanes], places[self.lanes :]
+        return self._shuffle(first, second, low), self._shuffle(first, second, high)
 
     def prefetch(self, operand: Operand, offset: Index, *, write: bool) -> None:
         """Asks for a line of memory that will be wanted. It need not belong to anybody: a prefetch never fails."""
@@ -172,6 +206,26 @@ class VectorBuilder(KernelBuilder):
 
     def add_vectors(self, a: str, b: str) -> str:
         return self.value(f"arith.addf {a}, {b} : {self.vector}")
+
+    def subtract_vectors(self, a: str, b: str) -> str:
+        return self.value(f"arith.subf {a}, {b} : {self.vector}")
+
+    def weighted(self, values: Sequence[str], weights: Sequence[Fraction]) -> str:
+        """The sum of vectors times numbers, of which some are not 0; those times 1 or -1 are not multiplied."""
+        terms = [(value, weight) for value, weight in zip(values, weights, strict=True) if weight]
+        terms.sort(key=lambda term: (term[1] != 1, abs(term[1]) != 1))
+        (total, first), *rest = terms
+        if first != 1:
+            total = self.value(f"arith.mulf {total}, {self._number(first)} : {self.vector}")
+        for value, weight in rest:
+            if abs(weight) == 1:
+                total = self.add_vectors(total, value) if weight > 0 else self.subtract_vectors(total, value)
+            else:
+                total = self.multiply_add(value, self._number(weight), total)
+        return total
+
+    def _number(self, value: Fraction) -> str:
+        return self.constant(f"dense<{float(value)!r}>", self.vector)
 
     def total(self, value: str) -> str:
         """The sum of a vector's elements, halves first."""

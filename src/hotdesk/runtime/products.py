@@ -9,13 +9,13 @@ from functools import cache
 from hotdesk._bindings import ir
 from hotdesk.ir.linking import declared_names
 from hotdesk.kernels.jobs import telling_name
-from hotdesk.kernels.library import convolution_module, product_module
+from hotdesk.kernels.library import convolution_module, product_module, winograd_module
 from hotdesk.kernels.machine import Machine as Processor
 from hotdesk.kernels.machine import host
 from hotdesk.kernels.parts import PARTS, parts_module
 from hotdesk.kernels.product import sweep_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
-from hotdesk.kernels.shared_convolution import shared_convolution_name
+from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
 from hotdesk.runtime.cache import generators
 from hotdesk.runtime.foreign import ForeignCall, address_of, entered
 from hotdesk.runtime.jit import Machine
@@ -56,8 +56,17 @@ def compile_products(processor: Processor, element: str) -> CommonCode:
 
 def compile_convolutions(processor: Processor, element: str, products: CommonCode) -> CommonCode:
     """The convolutions of an element type, which call its products: keep these as long."""
-    sweep = {sweep_name(element): products.address_of(sweep_name(element))}
-    return CommonCode(convolution_module, processor, element, shared_convolution_name(element), sweep)
+    name = shared_convolution_name(element)
+    return CommonCode(convolution_module, processor, element, name, _sweep(element, products))
+
+
+def compile_winograd(processor: Processor, element: str, products: CommonCode) -> CommonCode:
+    """The same for convolutions by Winograd's filtering."""
+    return CommonCode(winograd_module, processor, element, shared_winograd_name(element), _sweep(element, products))
+
+
+def _sweep(element: str, products: CommonCode) -> dict[str, int]:
+    return {sweep_name(element): products.address_of(sweep_name(element))}
 
 
 def linked(module: ir.Module, entries: Sequence[str], calls: Sequence[ForeignCall] = ()) -> Machine:
@@ -98,6 +107,11 @@ def _convolutions(element: str) -> CommonCode:
     return _kept(compile_convolutions(host(), element, _products(element)))
 
 
+@cache
+def _winograd(element: str) -> CommonCode:
+    return _kept(compile_winograd(host(), element, _products(element)))
+
+
 def _kept(code: CommonCode) -> CommonCode:
     """The code, with the threads of this process."""
     serve(code.machine)
@@ -110,6 +124,7 @@ def _by_name() -> dict[str, Callable[[], CommonCode]]:
     for element in ELEMENTS:
         found[shared_name(element)] = lambda element=element: _products(element)
         found[shared_convolution_name(element)] = lambda element=element: _convolutions(element)
+        found[shared_winograd_name(element)] = lambda element=element: _winograd(element)
     return found
 
 

@@ -2,7 +2,9 @@
 
     hotdesk.conv %x, %w, %y        ->        %s = memref.alloc() : memref<262144xi8>; hotdesk.conv %x, %w, %y, %s
 
-Always legal. So scratch memory is planned, shared and reported; no kernel allocates.
+Always legal. So scratch memory is planned, shared and reported; no kernel allocates. Two kinds of convolution ask for it:
+transposed ones whose windows do not overlap, and those of 3 by 3 taps and stride 1, which Winograd's filtering computes with a
+quarter of the multiplications, at some six times the rounding error; `winograd=false` has them computed from all their products.
 """
 
 from __future__ import annotations
@@ -24,10 +26,16 @@ from hotdesk.passes.properties import NO_TENSORS, Property
 
 @dataclass(frozen=True, slots=True)
 class AllocateWorkspaces(Pass):
-    """Allocates the workspace of every `hotdesk.conv` that needs one."""
+    """Allocates the workspace of every `hotdesk.conv` that asks for one.
+
+    Options:
+        winograd: whether convolutions may be computed by Winograd's filtering, which asks for scratch memory.
+    """
 
     name: ClassVar[str] = "hotdesk-allocate-workspaces"
-    reasons: ClassVar[tuple[Reason, ...]] = (Reason.WORKSPACE,)
+    reasons: ClassVar[tuple[Reason, ...]] = (Reason.WORKSPACE, Reason.WITHOUT_SCRATCH)
+
+    winograd: bool = True
 
     def requires(self) -> tuple[Property, ...]:
         return (NO_TENSORS,)
@@ -39,19 +47,23 @@ class AllocateWorkspaces(Pass):
             reported = runs_every_call(function)
             for op in top_level_ops(function):
                 if op.name == "hotdesk.conv" and len(op.operands) == 3:
-                    allocated = _allocate(op, places)
+                    allocated = self._allocate(op, places)
                     decisions.extend(allocated if reported else ())
         return tuple(decisions)
 
+    def _allocate(self, op: ir.Operation, places: Places) -> list[Decision]:
+        request = convolution_workspace(op, [places.of(v) for v in op.operands])
+        if request is None:
+            return []
+        source = Source(op.name, python_line(op.location))
+        if request.optional and not self.winograd:
+            return [Decision(_SUBJECT, Outcome.DECLINED, Reason.WITHOUT_SCRATCH, (source,), request.bytes)]
+        memref = ir.MemRefType.get([request.bytes], ir.IntegerType.get_signless(8))
+        attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
+        scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
+        create(op.name, [*op.operands, scratch], [], {name: op.attributes[name] for name in op.attributes}, before=op)
+        op.erase()
+        return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), request.bytes)]
 
-def _allocate(op: ir.Operation, places: Places) -> list[Decision]:
-    size = convolution_workspace(op, [places.of(v) for v in op.operands])
-    if not size:
-        return []
-    memref = ir.MemRefType.get([size], ir.IntegerType.get_signless(8))
-    attributes: dict[str, ir.Attribute] = {"operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 0])}
-    scratch = create("memref.alloc", [], [memref], attributes, before=op).results[0]
-    create(op.name, [*op.operands, scratch], [], {name: op.attributes[name] for name in op.attributes}, before=op)
-    source = Source(op.name, python_line(op.location))
-    op.erase()
-    return [Decision("convolution workspace", Outcome.ALLOCATED, Reason.WORKSPACE, (source,), size)]
+
+_SUBJECT = "convolution workspace"

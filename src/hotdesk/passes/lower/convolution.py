@@ -5,11 +5,12 @@ The first of these that fits is taken::
     pointwise   a window of one tap, stride 1, no padding: a contraction
     depthwise   one channel per group, few taps known: loops with the taps unrolled
     spread      a transposed convolution whose windows do not overlap: one matrix product a tap
+    winograd    f32 or f64, 3 by 3, stride 1, many channels and outputs: 36 products for 16 outputs
     unfolded    f32 or f64, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
     direct      anything else: loops
 
-Where a layout is known only at run time the kernel asks for it there. `spread` takes one operand more, the workspace `%pW`, last
-of all arguments.
+Where a layout or size is known only at run time the kernel asks for it there. `spread` and `winograd` take one operand more, the
+workspace `%pW`, last of all arguments.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from hotdesk.passes.lower.convolution_direct import convolve_directly
 from hotdesk.passes.lower.convolution_problem import ConvolutionSpec, Problem
 from hotdesk.passes.lower.convolution_spread import WORKSPACE_LIMIT, Spread, choose_spread, convolve_spread
 from hotdesk.passes.lower.convolution_unfolded import convolve_unfolded
+from hotdesk.passes.lower.convolution_winograd import convolve_winograd, is_worth_winograd, winograd_room
 from hotdesk.passes.lower.loops import Axis
 from hotdesk.passes.lower.products import has_products
 from hotdesk.passes.lower.scalar import element_bytes
 
-__all__ = ["ConvolutionSpec", "convolution", "workspace_bytes"]
+__all__ = ["ConvolutionSpec", "Workspace", "convolution", "workspace"]
 
-Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "unfolded", "direct"]
+Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "winograd", "unfolded", "direct"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +42,32 @@ class _Choice:
     path: Path
     spread: Spread | None = None
     ring: Ring | None = None
+    room: int = 0
 
     def workspace_elements(self, spec: ConvolutionSpec) -> int:
         if self.spread is not None:
             (channels,) = _known(spec.w.sizes[1:2])
             return self.spread.filters * (channels + self.spread.width)
-        return 0
+        return self.room
 
 
-def workspace_bytes(spec: ConvolutionSpec) -> int:
-    """The bytes of scratch memory the kernel of `spec` needs, aligned as its elements are; 0: it takes no such operand."""
-    return _choose(spec).workspace_elements(spec) * element_bytes(spec.y.element)
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Scratch memory that a kernel asks for: bytes, and whether there is a plainer kernel that is nearly as good in memory."""
+
+    bytes: int
+    optional: bool
+
+
+def workspace(spec: ConvolutionSpec) -> Workspace | None:
+    """The scratch memory that the kernel of `spec` asks for; without it, it takes no such operand."""
+    choice = _choose(spec)
+    elements = choice.workspace_elements(spec)
+    return Workspace(elements * element_bytes(spec.y.element), choice.path == "winograd") if elements else None
 
 
 def convolution(spec: ConvolutionSpec) -> KernelText:
-    """The kernel of `spec`; operands x, w, y, then the workspace if `workspace_bytes` says it needs one.
+    """The kernel of `spec`; operands x, w, y, then the workspace if `spec` says it has one.
 
     Raises ValueError if the element types do not go together.
     """
@@ -65,6 +78,10 @@ def convolution(spec: ConvolutionSpec) -> KernelText:
     p = Problem.of(k, spec)
     if choice.path == "pointwise":
         _pointwise(k, p)
+    elif choice.path == "winograd":
+        workspace = k.workspace(spec.y.element)
+        worth = is_worth_winograd(k, p)
+        k.branch(worth, lambda: convolve_winograd(k, p, choice.room, workspace), lambda: convolve_unfolded(k, p))
     elif choice.path == "unfolded":
         convolve_unfolded(k, p)
     elif choice.spread is not None:
@@ -99,12 +116,13 @@ def _choose(spec: ConvolutionSpec) -> _Choice:
         return _Choice("direct")
     filters = features // spec.groups
     width = element_bytes(spec.y.element)
-    if spec.strides == spec.dilations == ones and spec.input_dilations == tuple(taps):
+    if spec.scratch and spec.strides == spec.dilations == ones and spec.input_dilations == tuple(taps):
         plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
         spread = choose_spread(filters, channels, plane, WORKSPACE_LIMIT // width)
         if spread is not None:
             return _Choice("spread", spread=spread)
-    return _Choice("unfolded")
+    room = winograd_room(spec) if spec.scratch else 0
+    return _Choice("winograd", room=room) if room else _Choice("unfolded")
 
 
 def _filters_are_rows(spec: ConvolutionSpec) -> bool:

@@ -14,7 +14,7 @@ class ConvolutionSpec:
 
     The input is widened by `input_dilations - 1` zeros between its elements, then padded with zeros (a negative pad
     crops). What y's sizes say decides how many outputs there are; `pad_high` is what padding they imply. `noalias` says of
-    x, w, y whether it overlaps no other operand.
+    x, w, y whether it overlaps no other operand, `scratch` whether the kernel is given the scratch memory it asks for.
     """
 
     x: View
@@ -28,6 +28,7 @@ class ConvolutionSpec:
     input_dilations: tuple[int, ...]
     accumulate: bool
     noalias: tuple[bool, bool, bool]
+    scratch: bool = True
 
     def __post_init__(self) -> None:
         rank = len(self.strides)

@@ -11,7 +11,7 @@ from hotdesk.kernels.text import KernelText
 from hotdesk.passes.lower.attention import scoring
 from hotdesk.passes.lower.attention_kernel import AttentionSpec, attention
 from hotdesk.passes.lower.contraction import ContractionSpec, contraction
-from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace_bytes
+from hotdesk.passes.lower.convolution import ConvolutionSpec, Workspace, convolution, workspace
 from hotdesk.passes.lower.loops_kernel import disjoint
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.views import Place
@@ -44,8 +44,8 @@ def _contraction(op: ir.Operation, operands: list[Place]) -> ContractionSpec:
     return ContractionSpec(a, b, c, tuple(left), tuple(right), tuple(output), _flag(op, "accumulate"), noalias)
 
 
-def convolution_spec(op: ir.Operation, operands: list[Place]) -> ConvolutionSpec:
-    """The specification of a `hotdesk.conv`."""
+def convolution_spec(op: ir.Operation, operands: list[Place], *, scratch: bool | None = None) -> ConvolutionSpec:
+    """The specification of a `hotdesk.conv`; scratch memory is what it has, unless `scratch` says otherwise."""
     x, w, y = (place.view() for place in operands[:3])
     return ConvolutionSpec(
         x,
@@ -59,12 +59,13 @@ def convolution_spec(op: ir.Operation, operands: list[Place]) -> ConvolutionSpec
         input_dilations=int_array(op.attributes["input_dilations"]),
         accumulate=_flag(op, "accumulate"),
         noalias=cast("tuple[bool, bool, bool]", _noalias(operands[:3])),
+        scratch=len(op.operands) > 3 if scratch is None else scratch,
     )
 
 
-def convolution_workspace(op: ir.Operation, operands: list[Place]) -> int:
-    """Bytes of scratch memory that the kernel of a `hotdesk.conv` needs; 0 for none."""
-    return workspace_bytes(convolution_spec(op, operands)) or 0
+def convolution_workspace(op: ir.Operation, operands: list[Place]) -> Workspace | None:
+    """The scratch memory that the kernel of a `hotdesk.conv` asks for."""
+    return workspace(convolution_spec(op, operands, scratch=True))
 
 
 def attention_spec(op: ir.Operation, operands: list[Place]) -> AttentionSpec:
