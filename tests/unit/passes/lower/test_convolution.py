@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution, workspace
+from hotdesk.passes.lower.convolution_spread import WORKSPACE_LIMIT
 from tests.unit.passes.lower.running import (
     DTYPES,
     Kernel,
@@ -111,6 +112,7 @@ def run(case: Case, w_strides: Sequence[int] | None = None) -> str:
         noalias=(True, True, True),
     )
     size = bytes_asked(spec)
+    assert size <= WORKSPACE_LIMIT or case.window == (3, 3)  # Winograd's filtering asks for more
     dtype = DTYPES[case.element]
     scratch = place(unread((size // dtype.itemsize,), case.element)) if size else None
     text = convolution(spec)
@@ -161,6 +163,76 @@ def test_unfolded(case: Case, accumulate: bool, dynamic: bool) -> None:
     text = run(replace(case, accumulate=accumulate, dynamic=dynamic))
     assert f"hotdesk_convolution_{case.element}" in text
     assert "%pW" not in text
+
+
+WINOGRAD = "hotdesk_winograd_f32"
+WIDE = Case(batch=1, channels=18, filters=17, image=(23, 27), pad_low=(1, 1), pad_high=(1, 1))
+
+
+@BOTH
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize(
+    "case",
+    [
+        WIDE,
+        replace(WIDE, pad_low=(0, 2), pad_high=(3, 0)),
+        replace(WIDE, pad_low=(-1, -2), pad_high=(0, 1)),
+        replace(WIDE, image=(14, 14), batch=2),
+        replace(WIDE, image=(9, 130), channels=70),
+        replace(WIDE, gap=3),
+        replace(WIDE, element="f64"),
+    ],
+)
+def test_winograd(case: Case, accumulate: bool, dynamic: bool) -> None:
+    text = run(replace(case, accumulate=accumulate, dynamic=dynamic))
+    assert f"hotdesk_winograd_{case.element}" in text
+    assert (f"hotdesk_convolution_{case.element}" in text) is dynamic  # where sizes turn out to be small
+
+
+@BOTH
+@pytest.mark.parametrize("image", [(7, 7), (8, 8), (12, 12), (1, 300), (14, 14)])
+def test_few_outputs_are_computed_from_all_their_products(image: tuple[int, int], dynamic: bool) -> None:
+    text = run(replace(WIDE, image=image, dynamic=dynamic))
+    assert (WINOGRAD in text) is dynamic
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        replace(WIDE, channels=15),
+        replace(WIDE, filters=15),
+        replace(WIDE, groups=2),
+        replace(WIDE, strides=(1, 2)),
+        replace(WIDE, dilations=(2, 1)),
+        replace(WIDE, window=(3, 2)),
+        replace(WIDE, widening=(2, 2)),
+    ],
+)
+def test_other_convolutions_need_no_scratch_memory(case: Case) -> None:
+    assert "%pW" not in run(case)
+
+
+def test_without_scratch_memory_all_products_are_computed() -> None:
+    x, w = torch.randn(1, 18, 23, 27), torch.randn(17, 18, 3, 3)
+    y = torch.full((1, 17, 23, 27), float("nan"))
+    views = [view_of(each) for each in (x, w, y)]
+    ones = {"strides": (1, 1), "dilations": (1, 1), "pad_low": (1, 1), "pad_high": (1, 1), "input_dilations": (1, 1)}
+    spec = ConvolutionSpec(*views, groups=1, **ones, accumulate=False, noalias=(True, True, True), scratch=False)
+    assert workspace(spec) is None
+    text = convolution(spec)
+    assert WINOGRAD not in text.text
+    Kernel(text, views)(x, w, y)
+    assert_close(y, F.conv2d(x.double(), w.double(), padding=1))
+
+
+def test_scratch_memory_depends_on_the_convolution_alone() -> None:
+    views = [View("f32", sizes, contiguous(sizes)) for sizes in ((1, 64, 56, 56), (64, 64, 3, 3), (1, 64, 56, 56))]
+    one = (1, 1)
+    spec = ConvolutionSpec(*views, 1, one, one, one, one, one, accumulate=False, noalias=(True, True, True))
+    asked = workspace(spec)
+    assert asked is not None
+    assert asked.optional
+    assert asked.bytes == 2 * 36 * 4 * (32 * (64 + 32) + 64 * 32 + 96)
 
 
 @BOTH

@@ -1,0 +1,250 @@
+"""Convolutions by Winograd's filtering against PyTorch: matrices, machines, edges, blocks, threads, and what lies around."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
+from hotdesk.kernels.micro import Tile
+from hotdesk.kernels.winograd import CHANNELS, GOOD_FILTERS, WINOGRAD_ARGUMENTS, good_room, room_needed, tiles_in_panel
+from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS, after_matrix, before_matrix, filter_matrix
+from hotdesk.runtime.products import CommonCode, compile_products, compile_winograd
+from hotdesk.runtime.threads import ThreadPool
+from tests.unit.kernels.protected import Protected
+
+Array = Any
+MACHINES = {"host": host(), "AVX2": AVX2, "AVX-512": AVX512, "NEON": NEON, "generic": GENERIC}
+ERROR = {"f32": 3e-6, "f64": 6e-15}
+"""Of the largest result that there could be: some ten times what sums of products have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Sizes of a convolution; pairs are of rows and columns. `filters_at_once` is what there is scratch memory for."""
+
+    batch: int = 1
+    filters: int = 5
+    channels: int = 4
+    image: tuple[int, int] = (9, 20)
+    low: tuple[int, int] = (1, 1)
+    high: tuple[int, int] = (1, 1)
+    filters_at_once: int = GOOD_FILTERS
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Of x, w and y."""
+        rows, columns = (
+            max(0, n + low + high - TAPS + 1) for n, low, high in zip(self.image, self.low, self.high, strict=True)
+        )
+        x = (self.batch, self.channels, *self.image)
+        return x, (self.filters, self.channels, TAPS, TAPS), (self.batch, self.filters, rows, columns)
+
+
+@cache
+def compiled(machine: Machine, element: str) -> tuple[CommonCode, CommonCode]:
+    products = compile_products(machine, element)
+    return compile_winograd(machine, element, products), products
+
+
+@cache
+def pool() -> ThreadPool:
+    return ThreadPool()
+
+
+def call(code: CommonCode, case: Case, x: Array, w: Array, y: Array, scratch: Array, *, add: bool) -> None:
+    (x_n, x_c, x_h, _), (y_n, y_c, y_h, _) = ([s // x.itemsize for s in each.strides] for each in (x, y))
+    rows, columns = y.shape[2:]
+    numbers: dict[str, int] = {
+        "first": 0,
+        "last": case.batch,
+        "tile": 0,
+        "stop": -(-rows // OUTPUTS) * (-(-columns // OUTPUTS) + 1),
+        "filters": case.filters,
+        "channels": case.channels,
+        "x": x.ctypes.data,
+        "x_n": x_n,
+        "x_c": x_c,
+        "x_h": x_h,
+        "height": case.image[0],
+        "length": case.image[1],
+        "top": -case.low[0],
+        "left": -case.low[1],
+        "w": w.ctypes.data,
+        "w_f": case.channels * TAPS * TAPS,
+        "y": y.ctypes.data,
+        "y_n": y_n,
+        "y_c": y_c,
+        "y_h": y_h,
+        "rows": rows,
+        "columns": columns,
+        "scratch": scratch.ctypes.data,
+        "room": scratch.size,
+        "add": int(add),
+    }
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * len(WINOGRAD_ARGUMENTS))(code.address)
+    function(*(numbers[name] for name in WINOGRAD_ARGUMENTS))
+
+
+def expected(case: Case, x: Array, w: Array) -> Array:
+    if 0 in case.shapes[2]:
+        return np.zeros(case.shapes[2])
+    (top, left), (bottom, right) = case.low, case.high
+    image = F.pad(torch.from_numpy(x.astype(np.float64)), (left, right, top, bottom))
+    return F.conv2d(image, torch.from_numpy(w.astype(np.float64))).numpy()
+
+
+def check(machine: Machine, case: Case, element: str = "f32", *, add: bool = False, behind: bool = True) -> None:
+    """Real numbers; each operand and the scratch memory end, or begin, where a page begins that nobody may touch."""
+    values = np.random.default_rng(1)
+    dtype = {"f32": np.float32, "f64": np.float64}[element]
+
+    def placed(shape: Sequence[int]) -> Array:
+        memory = Protected(math.prod(shape), dtype, behind=behind)
+        memory.array[:] = values.standard_normal(math.prod(shape))
+        return memory.array.reshape(shape)
+
+    x, w, y = (placed(shape) for shape in case.shapes)
+    room = room_needed(
+        min(case.filters, case.filters_at_once), case.channels, tiles_in_panel(machine, element), machine.lanes(element)
+    )
+    scratch = placed((room,))
+    scratch[:] = np.nan
+    before, want = [x.copy(), w.copy()], expected(case, x, w)
+    largest = float(expected(case, np.abs(x), np.abs(w)).max(initial=1.0))
+    want = want + y if add else want
+    if not add:
+        y[...] = np.nan
+    call(compiled(machine, element)[0], case, x, w, y, scratch, add=add)
+    np.testing.assert_allclose(y, want, rtol=0, atol=ERROR[element] * largest, err_msg=str(case))
+    np.testing.assert_array_equal(x, before[0])
+    np.testing.assert_array_equal(w, before[1])
+
+
+def test_the_matrices_compute_a_window() -> None:
+    """In fractions, so exactly."""
+    before, filters, after = before_matrix(), filter_matrix(), after_matrix()
+    assert (len(before), len(filters), len(after)) == (SIZE, SIZE, OUTPUTS)
+    data = [Fraction(n * n % 7 - 3, 2) for n in range(SIZE)]
+    taps = [Fraction(5), Fraction(-2, 3), Fraction(7)]
+
+    def times(matrix: Sequence[Sequence[Fraction]], values: Sequence[Fraction]) -> list[Fraction]:
+        return [sum((a * b for a, b in zip(row, values, strict=True)), Fraction(0)) for row in matrix]
+
+    products = [a * b for a, b in zip(times(filters, taps), times(before, data), strict=True)]
+    window = [sum((data[i + j] * taps[j] for j in range(TAPS)), Fraction(0)) for i in range(OUTPUTS)]
+    assert times(after, products) == window
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_what_is_asked_for_is_enough_on_every_machine(machine: str, element: str) -> None:
+    kind, width = MACHINES[machine], {"f32": 4, "f64": 8}[element]
+    for filters, channels in ((1, 1), (16, 16), (64, 3), (200, 500)):
+        panel, lanes = Tile.of(kind).columns(kind, element), kind.lanes(element)
+        needed = room_needed(min(filters, GOOD_FILTERS), channels, panel, lanes)
+        assert needed <= good_room(filters, channels, width)
+
+
+CASES = {
+    "padded": Case(),
+    "as it is": Case(low=(0, 0), high=(0, 0)),
+    "uneven padding": Case(low=(0, 3), high=(2, 0)),
+    "padding larger than the window": Case(low=(7, 20), high=(5, 19)),
+    "cropped": Case(low=(-1, -2), high=(0, -1)),
+    "images": Case(batch=3),
+    "whole tiles": Case(image=(12, 32)),
+    "one row of a tile": Case(image=(13, 33)),
+    "a line as long as a vector of tiles": Case(image=(6, 64), filters=3),
+    "a line longer than a panel": Case(image=(7, 150)),
+    "a line much longer than a panel": Case(image=(5, 417), channels=2),
+    "a panel of many lines": Case(image=(70, 3)),
+    "one column": Case(image=(30, 1)),
+    "one row": Case(image=(1, 100)),
+    "one pixel": Case(image=(1, 1)),
+    "one output": Case(image=(3, 3), low=(0, 0), high=(0, 0)),
+    "one channel and filter": Case(channels=1, filters=1),
+    "channels of several vectors": Case(channels=37),
+    "several blocks of channels": Case(channels=2 * CHANNELS + 3),
+    "several blocks of filters": Case(filters=41, filters_at_once=7),
+    "one filter at a time": Case(filters=5, filters_at_once=1),
+    "many filters": Case(filters=90, channels=20, image=(20, 21)),
+    "no images": Case(batch=0),
+    "no filters": Case(filters=0),
+    "no output": Case(image=(2, 5), low=(0, 0), high=(0, 0)),
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", CASES)
+def test_every_case(name: str, machine: str) -> None:
+    for add in (False, True):
+        check(MACHINES[machine], CASES[name], add=add, behind=not add)
+
+
+@pytest.mark.parametrize("machine", ["host", "AVX2"])
+def test_doubles(machine: str) -> None:
+    for number, case in enumerate(CASES.values()):
+        check(MACHINES[machine], case, "f64", add=bool(number % 2))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads(threads: int) -> None:
+    """Shared out by images, by tiles and by filters; with scratch memory for all threads, for two, and for one."""
+    pool().serve(compiled(host(), "f32")[0].machine, threads)
+    large = Case(channels=40, filters=60, image=(40, 41), filters_at_once=200)
+    few_tiles = Case(channels=200, filters=500, image=(9, 9), filters_at_once=500)
+    for case in (large, replace(large, batch=6), few_tiles):
+        for at_once in (200, 40, 16):
+            check(host(), replace(case, filters_at_once=at_once), add=True)
+    pool().serve(compiled(host(), "f32")[0].machine, 1)
+
+
+def test_the_same_numbers_each_time() -> None:
+    code, _ = compiled(host(), "f32")
+    pool().serve(code.machine, 2)
+    case = Case(channels=64, filters=64, image=(60, 60))
+    values = np.random.default_rng(1)
+    x, w = (values.standard_normal(shape).astype(np.float32) for shape in case.shapes[:2])
+    scratch = np.empty(2 * good_room(case.filters, case.channels, 4), np.float32)
+    results = [np.empty(case.shapes[2], np.float32) for _ in range(10)]
+    for y in results:
+        call(code, case, x, w, y, scratch, add=False)
+    pool().serve(code.machine, 1)
+    for y in results[1:]:
+        np.testing.assert_array_equal(y, results[0])
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    def pair(low: int, high: int) -> tuple[int, int]:
+        return draw(st.integers(low, high)), draw(st.integers(low, high))
+
+    case = Case(
+        batch=draw(st.integers(0, 2)),
+        filters=draw(st.sampled_from([1, 2, 12, 13, 25])),
+        channels=draw(st.sampled_from([1, 2, 3, 20, CHANNELS + 1])),
+        image=(draw(st.integers(1, 30)), draw(st.integers(1, 90))),
+        low=pair(-1, 5),
+        high=pair(0, 5),
+        filters_at_once=draw(st.integers(1, 30)),
+    )
+    return case if min(case.image) > 1 else replace(case, low=(1, 1), high=(1, 1))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(cases(), st.booleans(), st.booleans(), st.sampled_from(list(MACHINES)))
+def test_any_convolution(case: Case, add: bool, behind: bool, machine: str) -> None:
+    check(MACHINES[machine], case, add=add, behind=behind)
