@@ -31,6 +31,7 @@ def test_every_outcome_has_a_kind_and_a_category(outcome: Outcome) -> None:
         Outcome.ALLOCATED: Kind.MISSED,
         Outcome.NOT_FUSED: Kind.MISSED,
         Outcome.CALLED: Kind.MISSED,
+        Outcome.DECLINED: Kind.MISSED,
         Outcome.ORDER_KEPT: Kind.ANALYSIS,
     }
     assert made.kind is kinds.get(outcome, Kind.PASSED)
