@@ -99,10 +99,62 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
             one_by_one()
 
     def one_by_one() -> None:
-        _store_one_by_one(f, sums, vectors, place, c_column, (rows, columns), add)
+        scratch = f.scratch(-(-rows // f.lanes) * f.lanes * width)  # whole squares, as they are transposed
+        for i, value in enumerate(sums):
+            f.store_vector(value, scratch, i * f.lanes)
+        given: dict[str, Index] = {"rows": rows, "width": width, "columns": columns, "tile": scratch.pointer}
+        given |= {"c": c.pointer, "c_at": c_at, "c_row": c_row, "c_column": c_column, "add": add}
+        types = {"tile": f"memref<{element}>", "c": f"memref<{element}>", "add": "i1"}
+        f.call_local(scatter_name(element), [(given[name], types.get(name, "index")) for name in SCATTER_ARGUMENTS])
 
     f.branch(f.both(together, f.equal(columns, width)), lambda: _store_rows(f, sums, vectors, place, add), part)
     return f.function(tile_name(element, rows, vectors))
+
+
+SCATTER_ARGUMENTS = ("rows", "width", "columns", "tile", "c", "c_at", "c_row", "c_column", "add")
+"""Arguments of what stores a tile with any strides: its rows, how long they are in memory, how many columns of them count."""
+
+
+def scatter_name(element: str) -> str:
+    return f"hotdesk_scatter_{element}"
+
+
+def scatter_function(machine: Machine, element: str) -> str:
+    """The function that stores a tile, or adds it, where the columns of a row do not lie together.
+
+    Where those of a column do, squares are transposed in registers; else it goes element by element.
+    """
+    f = VectorBuilder(machine, element)
+    rows, width, columns, tile = f.number("rows"), f.number("width"), f.number("columns"), f.pointer("tile")
+    c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
+    add = f.flag("add")
+
+    def squares(*, adds: bool) -> None:
+        with f.loop(0, rows, f.lanes) as row, f.loop(0, columns, f.lanes) as column:
+            first = f.add(f.mul(row, width), column)
+            square = f.transpose([f.load_vector(tile, f.add(first, f.mul(i, width))) for i in range(f.lanes)])
+            those = f.first_lanes(f.sub(rows, row))
+            left = f.sub(columns, column)
+            for j, value in enumerate(square):
+                place = f.add(c_at, row, f.mul(f.add(column, j), c_column))
+                mask = f.all_or_none(those, f.more(left, j))
+                if adds:
+                    value = f.add_vectors(f.load_masked(c, place, mask), value)
+                f.store_masked(value, c, place, mask)
+
+    def elements() -> None:
+        with f.loop(0, columns) as column, f.loop(0, rows) as row:
+            value = f.load(tile, f.add(f.mul(row, width), column))
+            f.store_or_add(value, c, f.add(c_at, f.dot((row, column), (c_row, c_column))), add)
+
+    def transposed() -> None:
+        f.branch(add, lambda: squares(adds=True), lambda: squares(adds=False))
+
+    if machine.masks:
+        f.branch(f.equal(c_row, 1), transposed, elements)
+    else:
+        elements()
+    return f.function(scatter_name(element))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,15 +200,3 @@ def _store_under_masks(f: VectorBuilder, sums: list[str], vectors: int, c: Place
             f.store_masked(value, c.memory, place, masks[i % vectors])
 
     f.branch(add, added, written)
-
-
-def _store_one_by_one(
-    f: VectorBuilder, sums: list[str], vectors: int, c: Place, column_stride: str, sizes: tuple[int, str], add: str
-) -> None:
-    """The sums element by element, to any strides and as many columns as there are."""
-    scratch = f.scratch(len(sums) * f.lanes)
-    for i, value in enumerate(sums):
-        f.store_vector(value, scratch, i * f.lanes)
-    with f.loop(0, sizes[1]) as column, f.loop(0, sizes[0]) as row:
-        value = f.load(scratch, f.add(f.mul(row, vectors * f.lanes), column))
-        f.store_or_add(value, c.memory, f.add(c.at, f.dot((row, column), (c.row, column_stride))), add)

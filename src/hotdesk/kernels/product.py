@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, tile_function, tile_name
+from hotdesk.kernels.micro import TILE_ARGUMENTS, Tile, scatter_function, tile_function, tile_name
 from hotdesk.kernels.packing import PACK_ARGUMENTS, copy_rows, pack_function, pack_name
 from hotdesk.kernels.skinny import (
     DOTS_ARGUMENTS,
@@ -37,8 +37,8 @@ _FEW_TILES = 3  # rows of tiles that are too few to pack a panel for
 _COPIED_ROWS = 96  # rows of a that are copied at a time where their elements do not lie together
 
 # What things cost, in 1/16 of a cycle: for an element of a panel packed by rows, by squares, or one by one; for one of a copied;
-# for one of c stored as a vector, or alone.
-_BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _COPIED, _AS_VECTOR, _ALONE = 2, 6, 24, 16, 2, 24
+# for one of c stored as a vector, in a square that is transposed, or alone.
+_BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _COPIED, _AS_VECTOR, _IN_SQUARES, _ALONE = 2, 6, 24, 16, 2, 6, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,7 @@ def product_functions(machine: Machine, element: str) -> str:
     tile = Tile.of(machine)
     return "\n".join(
         [
+            scatter_function(machine, element),
             *(tile_function(machine, element, rows, vectors) for rows, vectors in tile.parts),
             pack_function(machine, element, tile.vectors),
             rows_function(machine, element),
@@ -263,7 +264,8 @@ def _product(machine: Machine, element: str, tile: Tile) -> str:
         gathered = f.select(f.equal(right.row, 1), _BY_SQUARES, _ONE_BY_ONE)
         packed = f.mul(f.mul(columns, k), f.select(f.equal(right.column, 1), _BY_ROWS, gathered))
         copied = f.mul(f.mul(rows, k), f.select(f.equal(left.column, 1), 0, _COPIED))
-        stored = f.mul(f.mul(rows, columns), f.select(f.equal(result.column, 1), _AS_VECTOR, _ALONE))
+        apart = f.select(f.equal(result.row, 1), _IN_SQUARES, _ALONE) if machine.masks else _ALONE
+        stored = f.mul(f.mul(rows, columns), f.select(f.equal(result.column, 1), _AS_VECTOR, apart))
         return f.add(sums, packed, copied, stored)
 
     def blocks() -> None:

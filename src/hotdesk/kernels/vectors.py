@@ -150,6 +150,10 @@ class VectorBuilder(KernelBuilder):
         every = self.value(f"vector.broadcast {condition} : i1 to {kind}")
         return self.value(f"arith.andi {mask}, {every} : {kind}")
 
+    def more(self, index: Index, other: Index) -> Condition:
+        """Whether an index is more than another."""
+        return self.value(f"arith.cmpi sgt, {self.index(index)}, {self.index(other)} : index")
+
     def within(self, index: Index, size: Index) -> Condition:
         """Whether an index is one of those from 0 up to a size."""
         return self.value(f"arith.cmpi ult, {self.index(index)}, {self.index(size)} : index")
