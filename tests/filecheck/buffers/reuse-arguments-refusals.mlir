@@ -1,0 +1,141 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-reuse-arguments --print-decisions 2>&1 | FileCheck %s
+
+// The call gets nothing but its result.
+// CHECK:       decision: result of func.call: allocated: no-dead-operand-of-same-size
+// CHECK-LABEL: func.func @alone(
+func.func private @f(%r: memref<4xf32>) {
+  %c = arith.constant 1.0 : f32
+  linalg.fill ins(%c : f32) outs(%r : memref<4xf32>)
+  return
+}
+func.func @alone(%out: memref<4xf32>) {
+  %r = memref.alloc() : memref<4xf32>
+  call @f(%r) : (memref<4xf32>) -> ()
+  linalg.sqrt ins(%r : memref<4xf32>) outs(%out : memref<4xf32>)
+  return
+}
+
+// -----
+
+// The argument is a constant.
+// CHECK:       decision: result of func.call: allocated: not-writable-constant
+// CHECK-LABEL: func.func @constant(
+func.func private @f(%a: memref<4xf32>, %r: memref<4xf32>) {
+  linalg.exp ins(%a : memref<4xf32>) outs(%r : memref<4xf32>)
+  return
+}
+memref.global "private" constant @k : memref<4xf32> = dense<2.0>
+func.func @constant(%out: memref<4xf32>) {
+  %k = memref.get_global @k : memref<4xf32>
+  %r = memref.alloc() : memref<4xf32>
+  call @f(%k, %r) : (memref<4xf32>, memref<4xf32>) -> ()
+  linalg.sqrt ins(%r : memref<4xf32>) outs(%out : memref<4xf32>)
+  return
+}
+
+// -----
+
+// The argument is laid out by columns.
+// CHECK:       decision: result of func.call: allocated: different-layout
+// CHECK-LABEL: func.func @by_columns2(
+func.func private @f(%a: memref<4x4xf32, strided<[1, 4]>>, %r: memref<4x4xf32>) {
+  %i = arith.constant 3 : index
+  %s = memref.load %a[%i, %i] : memref<4x4xf32, strided<[1, 4]>>
+  linalg.fill ins(%s : f32) outs(%r : memref<4x4xf32>)
+  return
+}
+func.func @by_columns2(%x: f32, %out: memref<4x4xf32>) {
+  %a = memref.alloc() : memref<4x4xf32, strided<[1, 4]>>
+  linalg.fill ins(%x : f32) outs(%a : memref<4x4xf32, strided<[1, 4]>>)
+  %r = memref.alloc() : memref<4x4xf32>
+  call @f(%a, %r) : (memref<4x4xf32, strided<[1, 4]>>, memref<4x4xf32>) -> ()
+  memref.copy %r, %out : memref<4x4xf32> to memref<4x4xf32>
+  return
+}
+
+// -----
+
+// The function returns the argument.
+// CHECK:       decision: result of func.call: allocated: leaves-scope
+// CHECK-LABEL: func.func @returned(
+func.func private @f(%a: memref<4xf32>, %r: memref<4xf32>) {
+  %i = arith.constant 3 : index
+  %s = memref.load %a[%i] : memref<4xf32>
+  linalg.fill ins(%s : f32) outs(%r : memref<4xf32>)
+  return
+}
+func.func @returned(%x: memref<4xf32>, %out: memref<4xf32>) -> memref<4xf32> {
+  %a = memref.alloc() : memref<4xf32>
+  linalg.exp ins(%x : memref<4xf32>) outs(%a : memref<4xf32>)
+  %r = memref.alloc() : memref<4xf32>
+  call @f(%a, %r) : (memref<4xf32>, memref<4xf32>) -> ()
+  memref.copy %r, %out : memref<4xf32> to memref<4xf32>
+  return %a : memref<4xf32>
+}
+
+// -----
+
+// The next iteration gets the argument.
+// CHECK:       decision: result of func.call: allocated: kept-between-iterations
+// CHECK-LABEL: func.func @carried(
+func.func private @f(%a: memref<4xf32>, %r: memref<4xf32>) {
+  %i = arith.constant 3 : index
+  %s = memref.load %a[%i] : memref<4xf32>
+  linalg.fill ins(%s : f32) outs(%r : memref<4xf32>)
+  return
+}
+func.func @carried(%x: memref<4xf32>, %l: index, %u: index, %t: index, %out: memref<4xf32>) {
+  %z = scf.for %i = %l to %u step %t iter_args(%p = %x) -> (memref<4xf32>) {
+    %a = memref.alloc() : memref<4xf32>
+    linalg.exp ins(%p : memref<4xf32>) outs(%a : memref<4xf32>)
+    %r = memref.alloc() : memref<4xf32>
+    func.call @f(%a, %r) : (memref<4xf32>, memref<4xf32>) -> ()
+    memref.copy %r, %out : memref<4xf32> to memref<4xf32>
+    scf.yield %a : memref<4xf32>
+  }
+  return
+}
+
+// -----
+
+// The memory of the argument is filled where it is made.
+// CHECK:       decision: result of func.call: allocated: does-more-than-allocate
+// CHECK-LABEL: func.func @clone(
+func.func private @f(%a: memref<4xf32>, %r: memref<4xf32>) {
+  %i = arith.constant 3 : index
+  %s = memref.load %a[%i] : memref<4xf32>
+  linalg.fill ins(%s : f32) outs(%r : memref<4xf32>)
+  return
+}
+func.func @clone(%x: memref<4xf32>, %out: memref<4xf32>) {
+  %a = bufferization.clone %x : memref<4xf32> to memref<4xf32>
+  %r = memref.alloc() : memref<4xf32>
+  call @f(%a, %r) : (memref<4xf32>, memref<4xf32>) -> ()
+  memref.copy %r, %out : memref<4xf32> to memref<4xf32>
+  return
+}
+
+// -----
+
+// The size of the argument is computed below the result.
+// CHECK:       decision: result of func.call: allocated: size-defined-below
+// CHECK-LABEL: func.func @below2(
+func.func private @f(%a: memref<?xf32>, %r: memref<4xf32>) {
+  %i = arith.constant 3 : index
+  %s = memref.load %a[%i] : memref<?xf32>
+  linalg.fill ins(%s : f32) outs(%r : memref<4xf32>)
+  return
+}
+func.func @below2(%x: f32, %out: memref<?xf32>) {
+  %0 = arith.constant 0 : index
+  %r = memref.alloc() : memref<4xf32>
+  %m = memref.dim %out, %0 : memref<?xf32>
+  %c = arith.constant 4 : index
+  %n = arith.addi %m, %c : index
+  %a = memref.alloc(%n) : memref<?xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<?xf32>)
+  call @f(%a, %r) : (memref<?xf32>, memref<4xf32>) -> ()
+  %v = memref.cast %r : memref<4xf32> to memref<?xf32>
+  memref.copy %v, %out : memref<?xf32> to memref<?xf32>
+  return
+}
