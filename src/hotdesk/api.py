@@ -244,7 +244,7 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
     donate = donate if isinstance(donate, bool | int | str) else tuple(donate)
     with log.stage("look-up"):
         given = (exported, donate, options.order, options.budget_bytes)
-        key = None if options.keep_ir else key_of_program(*given, winograd=options.winograd)
+        key = None if options.keep_ir else key_of_program(*given, foreign=options.foreign, winograd=options.winograd)
         found = None if key is None else kept(key, exported)
     if found is not None:
         forget_trace()

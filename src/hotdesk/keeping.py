@@ -82,7 +82,9 @@ def finished(
     return replace(made, code=machine.kept_as), machine
 
 
-def key_of_program(exported: Exported, donate: Donate, order: str, budget: int | None, *, winograd: bool) -> str | None:
+def key_of_program(
+    exported: Exported, donate: Donate, order: str, budget: int | None, *, foreign: bool, winograd: bool
+) -> str | None:
     """The key under which a program is kept; None if it is not to be."""
     if not keeps_programs() or the_cache() is None or not all_built_in():
         return None
@@ -90,7 +92,7 @@ def key_of_program(exported: Exported, donate: Donate, order: str, budget: int |
     if text is None:
         return None
     versions = f"sympy {version('sympy')} numpy {version('numpy')}"
-    return key_of("program", sources(), versions, text, repr(donate), order, repr(budget), repr(winograd))
+    return key_of("program", sources(), versions, text, repr(donate), order, repr(budget), repr((foreign, winograd)))
 
 
 def keep(key: str, made: Finished, exported: Exported) -> None:

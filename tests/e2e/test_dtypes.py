@@ -170,3 +170,14 @@ def test_integer_models(model: Callable[[torch.Tensor], torch.Tensor]) -> None:
 )
 def test_narrow_integer_models(model: Callable[[torch.Tensor], torch.Tensor]) -> None:
     agree(model, (integers(50, 6, 5, dtype=torch.int32),), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("to", HALVES, ids=["bf16", "f16"])
+@pytest.mark.parametrize("source", [torch.float64, torch.float32, torch.int64, torch.bool], ids=str)
+def test_numbers_become_halves_as_in_pytorch(source: torch.dtype, to: torch.dtype) -> None:
+    """Of f64 by way of f32: 1 + 2^-11 + 2^-30 is 1 in f16 then, and not the number above."""
+    numbers = torch.randn(1000, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) * 1000
+    edges = torch.tensor([1 + 2**-11 + 2**-30, 65520.0, 1e300, 1e-300, float("inf"), -0.0], dtype=torch.float64)
+    x = torch.cat([numbers, edges if source.is_floating_point else numbers]).to(source)
+    model = Call(lambda x: x.to(to) * 1)
+    assert torch.equal(hotdesk.compile(model, (x,))(x), model(x))

@@ -1,20 +1,21 @@
 """From a module of kernels to the LLVM dialect: MLIR's own passes, and our elementary functions in the place of `math` ops.
 
-Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits
-compute in f32 and round after every operation, as PyTorch does. Elementary functions on f32 are those of
-`kernels.elementary`; others that LLVM has no intrinsic for become calls of the C math library. A function whose arguments
-are memrefs takes one plain pointer for each.
+Kernels use func, linalg and tm_tensor on memrefs, affine, scf, cf, memref, arith, math, index and ub. Floats of 16 bits compute
+in f32 and round after every operation, as PyTorch does; f64 becomes one by way of f32, as there. Elementary functions on f32
+are those of `kernels.elementary`; others that LLVM has no intrinsic for become calls of the C math library. A function whose
+arguments are memrefs takes one plain pointer for each.
 
-What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), `math.fma` on
-f16 and bf16 (multiply and add in f32), and `arith.truncf` from f64 straight to f16 or bf16 (go through f32). The last two
-ask for runtime symbols that the JIT does not find, which ends the process. A bf16 that LLVM keeps in a register asks for
-`__truncsfbf2`: `SUPPORT` has it.
+What has no lowering here, and must not reach a kernel: `math.isinf` (compare the absolute value instead), and `math.fma` on
+f16 and bf16 (multiply and add in f32), which asks for a runtime symbol that the JIT does not find. A bf16 that LLVM keeps in a
+register asks for `__truncsfbf2`: `SUPPORT` has it.
 """
 
 from __future__ import annotations
 
 from hotdesk._bindings import ir
-from hotdesk.ir.context import run_mlir_passes
+from hotdesk.ir.building import create
+from hotdesk.ir.context import entered, run_mlir_passes
+from hotdesk.ir.walking import nested_ops
 from hotdesk.kernels.elementary import use_elementary_functions
 
 _TO_LOOPS = (
@@ -51,8 +52,20 @@ _TO_LLVM = (
 def kernels_to_llvm(module: ir.Module) -> None:
     """Takes kernel functions and their declarations to the LLVM dialect, in place. Raises PassError."""
     run_mlir_passes(module, ",".join(_TO_LOOPS))
+    _narrow_in_two_steps(module)
     use_elementary_functions(module)
     run_mlir_passes(module, ",".join(_TO_LLVM))
+
+
+def _narrow_in_two_steps(module: ir.Module) -> None:
+    """Rounds f64 to f32 on its way to 16 bits: LLVM calls functions for that in one step, which no library here has."""
+    with entered(module.operation):
+        f64, f32 = ir.F64Type.get(), ir.F32Type.get()
+        halves = (ir.F16Type.get(), ir.BF16Type.get())
+        for op in nested_ops(module.operation):
+            if op.name == "arith.truncf" and op.operands[0].type == f64 and op.results[0].type in halves:
+                middle = create(op.name, [op.operands[0]], [f32], before=op)
+                op.operands[0] = middle.results[0]
 
 
 SUPPORT: str = """
