@@ -235,6 +235,24 @@ def test_an_op_whose_lowering_is_wrong_is_named() -> None:
         hotdesk.compile(model_of(nodes, {"x": [1, 1, 4, 4], "g": [1, 2, 2, 2]}, {"y": [1, 1, 2, 2]}, {}))
 
 
+@pytest.mark.parametrize("extra", ["", "lengths", "peepholes", "clip", "coupled"])
+def test_an_lstm_is_compiled_or_refused_for_what_its_lowering_passes_over(extra: str) -> None:
+    names = ["x", "w", "r", "b", "lengths" if extra == "lengths" else "", "", "", "p" if extra == "peepholes" else ""]
+    attributes: dict[str, Any] = {"clip": {"clip": 0.01}, "coupled": {"input_forget": 1}}.get(extra, {})
+    node = helper.make_node("LSTM", names, ["y"], name="cell", hidden_size=3, **attributes)
+    constants = {"w": floats(1, 12, 2), "r": floats(1, 12, 3), "b": floats(1, 24)}
+    constants |= {"lengths": np.array([1, 2], np.int32)} if extra == "lengths" else {}
+    constants |= {"p": floats(1, 9)} if extra == "peepholes" else {}
+    model = model_of([node], {"x": [4, 2, 2]}, {"y": [4, 1, 2, 3]}, constants)
+    if extra:
+        with pytest.raises(UnsupportedOpError, match=r"node 'cell': op LSTM of opset 17"):
+            hotdesk.compile(model)
+        return
+    x = floats(4, 2, 2)
+    want: Any = ReferenceEvaluator(model).run(None, {"x": x})
+    assert np.abs(cast(Any, hotdesk.compile(model)(x)) - want[0]).max() < 1e-6
+
+
 def test_a_value_of_unknown_rank_is_no_scalar() -> None:
     nodes = [
         helper.make_node("Reshape", ["x", "s"], ["r"], name="shaped"),

@@ -54,6 +54,18 @@ def _with_weights(node: Any, _values: Values) -> bool:
     return len(node.input) > 2 and bool(node.input[2])
 
 
+_LENGTHS, _PEEPHOLES = 4, 7
+
+
+def _beyond_gates(node: Any, _values: Values) -> bool:
+    """Lengths of sequences, peepholes, clipping and coupled gates are passed over."""
+    given = [bool(each) for each in node.input] + [False] * 8
+    attributes = {
+        each.name for each in node.attribute if each.name == "clip" or (each.name == "input_forget" and each.i)
+    }
+    return given[_LENGTHS] or given[_PEEPHOLES] or bool(attributes)
+
+
 def _set(name: str, value: bytes) -> Callable[[Any, Values], bool]:
     """Whether an attribute has a value, which the lowering passes over."""
 
@@ -67,10 +79,13 @@ _SIGNED = (3, 5, 6, 7)
 UNTRUSTED: Mapping[str, Callable[[Any, Values], bool]] = {
     "BitShift": _on_signed,
     "DequantizeLinear": _by_axis,
+    "GRU": _beyond_gates,
     "Gelu": _set("approximate", b"tanh"),
     "GridSample": _set("mode", b"nearest"),
+    "LSTM": _beyond_gates,
     "LpNormalization": _always,
     "QLinearMatMul": _always,
+    "RNN": _beyond_gates,
     "SoftmaxCrossEntropyLoss": _with_weights,
     "SpaceToDepth": _set("mode", b"CRD"),
 }
