@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering bench-kernels coverage pages lint types clean
+.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering bench-kernels coverage coverage-onnx pages lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -40,6 +40,9 @@ bench-kernels: $(STAMP)
 
 coverage: $(STAMP)
 	$(BIN)/python benchmarks/operators.py
+
+coverage-onnx: $(STAMP)
+	$(BIN)/python -m benchmarks.onnx_nodes
 
 pages: $(STAMP)
 	$(BIN)/python docs/passes/generate.py
