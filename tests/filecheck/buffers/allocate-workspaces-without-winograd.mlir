@@ -1,7 +1,7 @@
 // RUN: %hotdesk-opt %s --hotdesk-allocate-workspaces=winograd=false --print-decisions 2>&1 | FileCheck %s
 
 // What Winograd's filtering would take is told; a transposed convolution is given what it needs.
-// CHECK:       decision: convolution workspace: declined: without-scratch, 1456128 bytes
+// CHECK:       decision: convolution workspace: declined: without-scratch, 1502208 bytes
 // CHECK:       decision: convolution workspace: allocated: workspace,
 // CHECK-LABEL: func.func @both(
 // CHECK:         "hotdesk.conv"(%arg0, %arg1, %arg2) {
