@@ -21,6 +21,7 @@ test-checked: $(STAMP)
 	$(BIN)/python -m pytest tests/e2e tests/property -m "not slow" --check-memory=all $(PYTEST_ARGS)
 
 bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
 bench-buffers: $(STAMP)

@@ -17,8 +17,11 @@ from typing import Any
 from .material import Facts
 from .measure import Latency
 
-BASELINE = "eager"
-PACKAGES = ("hotdesk", "torch-mlir", "torch", "transformers", "numpy", "scipy-openblas32", "onnx", "onnxruntime")
+BASELINE, OURS = "eager", "hotdesk"
+PACKAGES = (
+    *("hotdesk", "torch-mlir", "torch", "transformers", "numpy"),
+    *("onnx", "onnxruntime", "openvino", "executorch"),
+)
 NONE = "–"
 SMALL = 1e6
 
@@ -61,6 +64,10 @@ class Row:
     @property
     def median(self) -> float | None:
         return self.latency.median if self.latency else None
+
+    @property
+    def best(self) -> float | None:
+        return self.latency.best if self.latency else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +123,7 @@ def render(run: Run) -> str:
         f"Written by `make bench` on {run.date}. {run.machine}; {run.threads} threads; load at the start {run.load:.1f}.\n"
         f"{versions}.\n"
     )
-    parts = [head, DEFINITIONS, _summary(run), _models(run), _hotdesk(run), _slowest(run)]
+    parts = [head, DEFINITIONS, _summary(run), _beside_the_best(run), _models(run), _hotdesk(run), _slowest(run)]
     return "\n".join(part for part in parts if part)
 
 
@@ -130,6 +137,33 @@ def _summary(run: Run) -> str:
         f"PyTorch needs less than {SMALL / 1e6:.0f} MB: there a runtime's fixed cost would outweigh what the models need.\n"
     )
     return _table(title, ("contender", "T ×", "T+R ×", "latency ×"), lines)
+
+
+def _beside_the_best(run: Run) -> str:
+    """Hotdesk over whichever of the others is best at a figure, model by model."""
+    ours = [row for row in run.rows if row.contender == OURS]
+    others = {row.model: [other for other in run.rows if other.model == row.model and other is not row] for row in ours}
+    figures = ("median", "best", "total")
+    lines = [
+        _line(row.model, *(cell for figure in figures for cell in _over_the_best(row, others[row.model], figure)))
+        for row in ours
+        if others[row.model]
+    ]
+    title = (
+        "## Beside the best of the others\n\n"
+        "Hotdesk's figure over that of the contender that is best at it, whose name follows; below 1 is better. *Best* is the\n"
+        "quickest call of each.\n"
+    )
+    columns = ("model", "median ×", "of", "best ×", "of", "T+R ×", "of")
+    return _table(title, columns, lines) if lines else ""
+
+
+def _over_the_best(row: Row, others: Iterable[Row], figure: str) -> tuple[str, str]:
+    known = [other for other in others if getattr(other, figure) is not None]
+    if not known:
+        return NONE, NONE
+    best = min(known, key=lambda other: getattr(other, figure))
+    return _ratio(getattr(row, figure), getattr(best, figure)), best.contender
 
 
 def _models(run: Run) -> str:

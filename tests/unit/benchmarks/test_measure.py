@@ -46,7 +46,7 @@ def test_asking_a_dead_child_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_model_is_measured(tmp_path: Path) -> None:
-    contenders = "eager,onnxruntime,onnxruntime-noarena"
+    contenders = "eager,inductor,onnxruntime,onnxruntime-noarena"
     assert main(["--models", "mlp", "--contenders", contenders, "--quick", "--output", str(tmp_path)]) == 0
     rows = {row["contender"]: row for row in json.loads((tmp_path / "results.json").read_text())["rows"]}
     assert list(rows) == contenders.split(",")

@@ -48,6 +48,17 @@ def test_a_row_is_held_against_eager() -> None:
     assert row[7:] == ["4", "5 (2.5)", "0.25", "1.0e-06, 2.0e-07"]
 
 
+def test_the_best_of_the_others_is_named_for_each_figure() -> None:
+    quick, lean = (
+        Row("net", "quick", memory(9_000_000, 1), latency(0.004)),
+        Row("net", "lean", memory(1, 2_000_000), latency(0.1)),
+    )
+    page = render(run(Row("net", "hotdesk", HOTDESK, latency(0.005)), EAGER, quick, lean))
+    row = cells(page.partition("## Beside the best")[2], "net")
+    assert row[1:] == ["1.25", "quick", "1.25", "quick", "2.00", "lean"]
+    assert "## Beside the best" not in render(run(EAGER))
+
+
 def test_means_leave_small_models_out_of_the_bytes_only() -> None:
     small = (Row("small", "eager", memory(100, 100), latency(0.01)), Row("small", "x", memory(900, 900), latency(0.04)))
     page = render(run(EAGER, Row("net", "x", memory(3_000_000, 1_000_000), latency(0.020)), *small))

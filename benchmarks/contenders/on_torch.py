@@ -1,67 +1,24 @@
-"""Those who run: Hotdesk, eager PyTorch, onnxruntime with and without its arena.
-
-A contender lives in a process of its own. It imports its libraries in its methods, so none pays for another's.
-"""
+"""Contenders that run a PyTorch module on PyTorch's tensors: Hotdesk, eager PyTorch, and `torch.compile` with inductor."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .material import ONNX, REHEARSAL, read_facts, read_inputs, read_module
+from benchmarks.material import read_module
+
+from .contender import Contender
 
 if TYPE_CHECKING:
-    from .interposer import Counters
+    from benchmarks.interposer import Counters
 
 REHEARSALS = 10
 """Calls before anything is measured: two threads that happen to meet in a BLAS make it take another buffer."""
 
 SLOWEST = 5
 """Kernels of each model that the page names."""
-
-
-class Contender(ABC):
-    """One way to run one model. The worker calls `rehearse`, `load`, `prepare` once, in this order, then `run` often."""
-
-    name: ClassVar[str]
-
-    def __init__(self, model: str, material: Path, threads: int) -> None:
-        self.model = model
-        self.material = material
-        self.threads = threads
-
-    @abstractmethod
-    def rehearse(self) -> None:
-        """Imports the libraries and takes a one-layer model through a few calls: what follows is the model's own."""
-
-    @abstractmethod
-    def load(self) -> int:
-        """Brings in inputs and weights. Returns the bytes of weights that come only with `prepare`."""
-
-    @abstractmethod
-    def prepare(self) -> None:
-        """Compiles; afterwards the contender holds no copy of the weights that its runs do not need."""
-
-    @abstractmethod
-    def run(self) -> Any:
-        """One call on the inputs."""
-
-    @abstractmethod
-    def arrays(self, results: Any) -> list[np.ndarray]:
-        """The results of a call, in order."""
-
-    def details(self) -> dict[str, Any]:
-        """What the contender knows about its own memory and time."""
-        return {}
-
-    def steady_details(self, counters: Counters) -> dict[str, Any]:
-        """What only this contender can be asked to do in a steady call, measured."""
-        del counters
-        return {}
 
 
 class _TorchContender(Contender):
@@ -158,54 +115,20 @@ class Hotdesk(_TorchContender):
         return {"out_peak": reading.peak, "out_allocations": reading.large_allocations}
 
 
-class _OnnxRuntime(Contender):
-    arena: ClassVar[bool]
+class Inductor(Eager):
+    """`torch.compile` as it comes, whose generated C++ is kept beside the model: each child would compile it again."""
 
-    def _session(self, path: Path) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self.threads
-        options.inter_op_num_threads = 1
-        options.enable_cpu_mem_arena = self.arena
-        options.enable_mem_pattern = self.arena
-        # Idle workers would spin into the turn of the next contender.
-        options.add_session_config_entry("session.force_spinning_stop", "1")
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-
-    def rehearse(self) -> None:
-        self._session(self.material / REHEARSAL)
-
-    def load(self) -> int:
-        import onnxruntime
-
-        facts = read_facts(self.material)
-        if facts.onnx_error:
-            raise RuntimeError(facts.onnx_error)
-        self.values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in read_inputs(self.material)]
-        return facts.weights
+    name = "inductor"
 
     def prepare(self) -> None:
-        self.session = self._session(self.material / ONNX)
-        names = [argument.name for argument in self.session.get_inputs()]
-        self.feed = dict(zip(names, self.values, strict=True))
-        self.outputs = [argument.name for argument in self.session.get_outputs()]
+        import os
 
-    def run(self) -> Any:
-        return self.session.run_with_ort_values(self.outputs, self.feed)
+        import torch
 
-    def arrays(self, results: Any) -> list[np.ndarray]:
-        return [value.numpy() for value in results]
-
-
-class OnnxRuntimeArena(_OnnxRuntime):
-    name = "onnxruntime"
-    arena = True
-
-
-class OnnxRuntimeNoArena(_OnnxRuntime):
-    name = "onnxruntime-noarena"
-    arena = False
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(self.material / "inductor")
+        with torch.inference_mode():
+            self.module = torch.compile(self.module, dynamic=False)
+            self.module(*self.inputs)
 
 
 def _brief(kernel: Any) -> dict[str, Any]:
@@ -235,8 +158,3 @@ def _tensors(results: Any) -> list[Any]:
     from torch.utils import _pytree as pytree
 
     return [leaf for leaf in pytree.tree_leaves(results) if isinstance(leaf, torch.Tensor)]
-
-
-CONTENDERS: dict[str, type[Contender]] = {
-    contender.name: contender for contender in (Hotdesk, Eager, OnnxRuntimeArena, OnnxRuntimeNoArena)
-}
