@@ -38,11 +38,11 @@ from hotdesk.ir.context import make_context  # noqa: E402
 from hotdesk.kernels.machine import host  # noqa: E402
 from hotdesk.kernels.parts import share_parts  # noqa: E402
 from hotdesk.kernels.text import View  # noqa: E402
-from hotdesk.passes.lower.convolution import ConvolutionSpec, convolution  # noqa: E402
+from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution  # noqa: E402
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm  # noqa: E402
-from hotdesk.runtime.products import CommonCode, compile_products, linked  # noqa: E402
-from hotdesk.runtime.roof import measured_roof  # noqa: E402
-from hotdesk.runtime.threads import serve, set_num_threads  # noqa: E402
+from hotdesk.runtime.code.products import CommonCode, compile_products, linked  # noqa: E402
+from hotdesk.runtime.code.roof import measured_roof  # noqa: E402
+from hotdesk.runtime.code.threads import serve, set_num_threads  # noqa: E402
 
 SQUARES = (64, 128, 256, 512, 1024)
 ROUNDS, SECONDS = 40, 0.25  # of one contender on one shape: whichever ends first, but no fewer than five rounds

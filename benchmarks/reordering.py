@@ -28,14 +28,14 @@ from benchmarks.reorderings.networks import NETWORKS, Network
 from benchmarks.results import surroundings
 from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
 from hotdesk.analysis.tensors.reading import read_function
-from hotdesk.frontends.torch import capture
+from hotdesk.frontends.torch.export import capture
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import main_function
-from hotdesk.ordering import LowerPeak
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.pipeline import Log, optimize_tensors
 from hotdesk.planning.scheduling.problem import Schedule
 from hotdesk.planning.scheduling.scheduler import schedule
+from hotdesk.search.ordering import LowerPeak
 
 COLUMNS = (
     *("network", "tasks", "peak given", "peak found", "bound", "×", "found by", "states", "search s"),

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import hotdesk
-from hotdesk.frontends.mlir_reading import is_given
-from hotdesk.frontends.onnx_reading import is_onnx
+from hotdesk.frontends.mlir.reading import is_given
+from hotdesk.frontends.onnx.reading import is_onnx
 
 SMALL_BYTES = 4 << 20
 """What weights, arena, arguments and results of a program may take together to be checked with every run of the tests."""

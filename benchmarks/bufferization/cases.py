@@ -13,7 +13,7 @@ from hotdesk.ir.context import entered, run_mlir_passes
 from hotdesk.ir.walking import main_function
 
 if TYPE_CHECKING:
-    from hotdesk.frontends.capture import Captured
+    from hotdesk.frontends.captured import Captured
 
 _FUSE = "func.func(linalg-fuse-elementwise-ops),canonicalize,cse"
 _SAME_MODULE = ("mlir", "one-shot")
@@ -134,7 +134,7 @@ def _captured(
     fused: bool = False,
 ) -> Callable[[], Iterator[Program]]:
     def programs() -> Iterator[Program]:
-        from hotdesk.frontends.torch import capture
+        from hotdesk.frontends.torch.export import capture
 
         captured = capture(build(), inputs(), dynamic_shapes=dynamic_shapes)
         known = _symbols(captured, symbols or {})
@@ -154,7 +154,7 @@ def _symbols(captured: Captured, named: Mapping[str, int]) -> Mapping[str, int]:
 
 def annotate(captured: Captured) -> None:
     """Says of each argument what it is, and its sizes; of all of them, that they are only read; and the results' sizes."""
-    from hotdesk.frontends.capture import Weight
+    from hotdesk.frontends.captured import Weight
 
     main = main_function(captured.module)
     with entered(captured.module.operation):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from hotdesk.errors import HotdeskError
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
     from hotdesk.report.records import Memory
+    from hotdesk.runtime.code.threads import get_num_threads, set_num_threads
     from hotdesk.runtime.program import Program
-    from hotdesk.runtime.threads import get_num_threads, set_num_threads
 
 __all__ = [
     "Buffer",
@@ -47,7 +47,7 @@ _MODULES = {
     **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
     "Memory": "hotdesk.report.records",
     "Program": "hotdesk.runtime.program",
-    **dict.fromkeys(("get_num_threads", "set_num_threads"), "hotdesk.runtime.threads"),
+    **dict.fromkeys(("get_num_threads", "set_num_threads"), "hotdesk.runtime.code.threads"),
 }
 
 

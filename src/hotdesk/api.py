@@ -10,35 +10,35 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from hotdesk._bindings import ir
-from hotdesk.budget import WithinBudget
-from hotdesk.donating import Donate, donating
+from hotdesk.donation import Donate, donating
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.frontends.mlir_reading import is_given
-from hotdesk.frontends.onnx_reading import is_onnx
+from hotdesk.frontends.mlir.reading import is_given
+from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function
-from hotdesk.keeping import Finished, finished, keep, kept, key_of_program
-from hotdesk.ordering import LowerPeak
 from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors
 from hotdesk.planning.problem.numbers import parse_bytes
-from hotdesk.runtime import foreign
+from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
+from hotdesk.runtime.arguments.outputs import Extents
+from hotdesk.runtime.code import foreign
+from hotdesk.runtime.code.jit import Machine
 from hotdesk.runtime.executable import CompiledProgram
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import RANDOM_STATE, Checker, TensorSpec, WeightRange
-from hotdesk.runtime.jit import Machine
-from hotdesk.runtime.outputs import Extents
 from hotdesk.runtime.prepared import prepared_types
 from hotdesk.runtime.program import Program, check_seed
 from hotdesk.runtime.shared import Shared, aligned
 from hotdesk.runtime.sources import sources_forgotten
+from hotdesk.search.budget import WithinBudget
+from hotdesk.search.ordering import LowerPeak
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
-    from hotdesk.frontends.capture import Captured, Weight
-    from hotdesk.frontends.torch import Exported
+    from hotdesk.frontends.captured import Captured, Weight
+    from hotdesk.frontends.torch.export import Exported
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _entry(name: str, entry: Entry, options: Options) -> Captured:
         found = _captured(model, args, kwargs, dynamic_shapes, None)
     else:
         exported = _exported(model, args, kwargs, dynamic_shapes)
-        from hotdesk.frontends.torch import lower as lower_exported
+        from hotdesk.frontends.torch.export import lower as lower_exported
 
         found = lower_exported(exported, seed=options.seed)
     return replace(found, name=name)
@@ -193,7 +193,7 @@ def _entry(name: str, entry: Entry, options: Options) -> Captured:
 
 def _changed(captured: Captured) -> Iterator[WeightRange]:
     """Where the tensors of the model lie that a program changes."""
-    from hotdesk.frontends.capture import Weight
+    from hotdesk.frontends.captured import Weight
 
     for number in captured.state:
         argument = captured.arguments[number]
@@ -221,13 +221,13 @@ def _capture_onnx(model: Any, dynamic_shapes: Any, entry: str | None, *, example
     if dynamic_shapes is not None and not isinstance(dynamic_shapes, Mapping):
         expected = "for ONNX, a dictionary of sizes by name, such as {'batch': 8}"
         raise OptionError("argument 'dynamic_shapes'", expected=expected, got=type(dynamic_shapes).__name__)
-    from hotdesk.frontends.onnx import capture
+    from hotdesk.frontends.onnx.capture import capture
 
     return capture(model, cast("Mapping[str, Any] | None", dynamic_shapes))
 
 
 def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
-    from hotdesk.frontends.mlir import capture
+    from hotdesk.frontends.mlir.capture import capture
 
     if examples:
         hint = "What may vary is `?` in the program, and `hotdesk.bounds` limits it."
@@ -239,7 +239,7 @@ def _capture_mlir(model: Any, entry: str | None, *, examples: bool) -> Captured:
 
 def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log) -> Program:
     """The program as it was kept on disk, or else compiled and kept."""
-    from hotdesk.frontends.torch import forget_trace, lower
+    from hotdesk.frontends.torch.export import forget_trace, lower
 
     donate = donate if isinstance(donate, bool | int | str) else tuple(donate)
     with log.stage("look-up"):
@@ -265,7 +265,7 @@ def _exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_s
         import torch
     except ImportError as error:
         raise MissingExtraError.of("compiling a PyTorch model", "torch", "torch") from error
-    from hotdesk.frontends.torch import export
+    from hotdesk.frontends.torch.export import export
 
     if not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
         raise ArgumentTypeError(
@@ -308,7 +308,7 @@ def finish(captured: Captured, log: Log, options: Options, shared: Shared | None
 
 def _state(captured: Captured, shared: Shared) -> frozenset[int]:
     """The arguments, by number, that are tensors of the model which this program changes, or one that it shares them with."""
-    from hotdesk.frontends.capture import Weight
+    from hotdesk.frontends.captured import Weight
 
     def changes(tensor: Any) -> bool:
         return shared.state.meeting((tensor.data_ptr(), tensor.data_ptr() + tensor.nbytes)) is not None
@@ -348,7 +348,7 @@ def _refuse_changes(options: Options) -> None:
 
 def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int]) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
-    from hotdesk.frontends.capture import Weight
+    from hotdesk.frontends.captured import Weight
 
     state = {argument: len(captured.results) + place for place, argument in enumerate(captured.state)}
 
@@ -377,7 +377,7 @@ def _kind(argument: Weight | TensorSpec, is_state: bool) -> str:
 def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None = None) -> Program:
     """A lowered program with memory: what `@prepare` makes is made here."""
     shared = shared or Shared()
-    from hotdesk.frontends.capture import Weight
+    from hotdesk.frontends.captured import Weight
     from hotdesk.ir.types import element_bytes
 
     captured = made.captured

@@ -22,9 +22,9 @@ from torch._guards import CompileContext
 from hotdesk.api import Options, build
 from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
 from hotdesk.errors import HotdeskError, OptionError
-from hotdesk.frontends.dynamo import PassedOn, capture_graph, tracing
-from hotdesk.frontends.torch_lines import node_line
-from hotdesk.frontends.torch_refusals import refusal
+from hotdesk.frontends.torch.dynamo import PassedOn, capture_graph, tracing
+from hotdesk.frontends.torch.lines import node_line
+from hotdesk.frontends.torch.refusals import refusal
 from hotdesk.pipeline import Log
 from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.sources import sources_forgotten

@@ -7,7 +7,7 @@
     lower      kernels and entry functions → LLVM dialect
 
 `TENSORS` and `MEMORY` are lists of registered passes: `compiler()` prints as a text that `hotdesk-opt` runs to the same IR. What
-tries other ways (`ordering`, `budget`) puts passes in front of `CHOSEN`. Each pass changes the module in place and leaves one
+tries other ways (`search`) puts passes in front of `CHOSEN`. Each pass changes the module in place and leaves one
 that verifies; stages are timed, and decisions kept in order.
 """
 

@@ -12,9 +12,9 @@ from torch import nn
 from torch.export import Dim
 
 import hotdesk
-from hotdesk import budget as stage
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Decision, Reason
+from hotdesk.search import budget as stage
 from tests.e2e.checking import Call, close, random, seeded
 from tests.e2e.test_order import Branches
 

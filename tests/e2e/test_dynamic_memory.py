@@ -18,9 +18,9 @@ import hotdesk
 from hotdesk.errors import OptionError
 from hotdesk.planning.placement import portfolio
 from hotdesk.report import Memory
-from hotdesk.runtime import planner
+from hotdesk.runtime.arguments.sizes import Sizes
+from hotdesk.runtime.plans import planner
 from hotdesk.runtime.program import Program
-from hotdesk.runtime.sizes import Sizes
 from tests.e2e.checking import Transformer, close, integers, random, seeded
 
 FIGURES = tuple(field.name for field in fields(Memory) if field.name not in ("copies", "certificate"))

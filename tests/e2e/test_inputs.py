@@ -13,8 +13,8 @@ from torch.export import Dim
 
 import hotdesk
 from hotdesk.explain import Outcome, Reason
-from hotdesk.frontends.capture import Weight
-from hotdesk.frontends.torch import capture
+from hotdesk.frontends.captured import Weight
+from hotdesk.frontends.torch.export import capture
 from tests.e2e.checking import Call, ConvNet, Transformer, agree, close, integers, random, seeded
 
 # Layouts

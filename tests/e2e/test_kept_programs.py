@@ -11,7 +11,7 @@ import torch
 import hotdesk
 from examples.models import MODELS
 from examples.models.spec import ModelSpec
-from hotdesk import keeping
+from hotdesk import program_cache
 from hotdesk.api import compile as compile_model
 from hotdesk.runtime.cache import FORMAT
 from tests.e2e.small_models import SMALL_MODELS
@@ -192,8 +192,8 @@ def test_damaged_entries_are_made_again(folder: Path, damage: str, monkeypatch: 
             if path != program_file:
                 path.unlink()
     else:
-        written = keeping.packed
-        monkeypatch.setattr(keeping, "packed", lambda _: written(("something", "else")))
+        written = program_cache.packed
+        monkeypatch.setattr(program_cache, "packed", lambda _: written(("something", "else")))
         program_file.unlink()
         compile_model(_net(), (X,))
         monkeypatch.undo()

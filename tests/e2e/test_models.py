@@ -16,8 +16,8 @@ from torch import nn
 
 import hotdesk
 from examples.models import MODELS, ModelSpec
-from hotdesk.frontends.capture import Weight
-from hotdesk.frontends.torch import capture
+from hotdesk.frontends.captured import Weight
+from hotdesk.frontends.torch.export import capture
 from tests.e2e.checking import close
 
 BATCHES = (1, 2, 7, 64)

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import hotdesk
-from hotdesk import ordering
 from hotdesk.errors import OptionError, PlanError
 from hotdesk.explain import Outcome
+from hotdesk.search import ordering
 
 
 class Branches(torch.nn.Module):

@@ -14,7 +14,7 @@ from torch import Tensor
 
 import hotdesk
 from hotdesk.errors import OptionError, UnsupportedOpError
-from hotdesk.frontends.torch_random import philox
+from hotdesk.frontends.torch.random import philox
 
 _MASK = 0xFFFFFFFF
 X = torch.zeros(4)

@@ -13,9 +13,9 @@ import numpy as np
 from hotdesk.cli.models import FORMS, read_model, states_its_types
 from hotdesk.errors import OptionError
 from hotdesk.explain import evaluate, symbols_of
+from hotdesk.runtime.arguments.tensors import empty
 from hotdesk.runtime.interface import TensorSpec
 from hotdesk.runtime.program import Program
-from hotdesk.runtime.tensors import empty
 
 _DERIVED = re.compile(r"dim (\d+) of %(\w+)")
 

@@ -17,7 +17,7 @@ from hotdesk.errors import PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, Pool, plan, read_csv, write_csv
 from hotdesk.planning.problem.bounds import Certificate, certificate, spelled
 from hotdesk.planning.problem.numbers import parse_bytes
-from hotdesk.runtime.checked import checked
+from hotdesk.runtime.plans.checked import checked
 
 DOES_NOT_FIT = 3
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from hotdesk.cli.inputs import Ready, add_model, ready
-from hotdesk.runtime.tensors import is_torch
+from hotdesk.runtime.arguments.tensors import is_torch
 
 _SHOWN = 60
 """The most elements of an array that are printed."""

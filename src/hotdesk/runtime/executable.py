@@ -14,17 +14,17 @@ from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.function import SizeCheck
 from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import Certificate, Memory, WorstCase
-from hotdesk.runtime.certificates import certified
-from hotdesk.runtime.evaluating import Evaluator
+from hotdesk.runtime.code.profiling import kernel_profiles
+from hotdesk.runtime.code.roof import measured_roof
+from hotdesk.runtime.code.threads import core_count
 from hotdesk.runtime.frames import Frames
 from hotdesk.runtime.function import Frame, Function
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
-from hotdesk.runtime.layout import Layout, at_peak, buffer_lines, shared_decisions
-from hotdesk.runtime.profiling import kernel_profiles
-from hotdesk.runtime.roof import measured_roof
+from hotdesk.runtime.plans.certificates import certified
+from hotdesk.runtime.plans.evaluating import Evaluator
+from hotdesk.runtime.plans.layout import Layout, at_peak, buffer_lines, shared_decisions
+from hotdesk.runtime.plans.worst import worst_case
 from hotdesk.runtime.shared import Arena, Shared
-from hotdesk.runtime.threads import core_count
-from hotdesk.runtime.worst import worst_case
 
 
 class CompiledProgram:

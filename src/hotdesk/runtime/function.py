@@ -19,11 +19,11 @@ from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import KERNELS, NumberTable, entry_text, kernels_of
 from hotdesk.passes.lower.flow_profile import profiled_flow
 from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.runtime import foreign
-from hotdesk.runtime.evaluating import Evaluator
-from hotdesk.runtime.jit import Machine
-from hotdesk.runtime.layout import Layout
-from hotdesk.runtime.planner import Planner
+from hotdesk.runtime.code import foreign
+from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.plans.evaluating import Evaluator
+from hotdesk.runtime.plans.layout import Layout
+from hotdesk.runtime.plans.planner import Planner
 
 _PROFILED = "hotdesk_profiled"
 

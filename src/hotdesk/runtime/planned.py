@@ -28,8 +28,8 @@ from hotdesk.checker.values import Array, dtype_of, xp
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import defining_op, main_function, nested_ops
 from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.runtime.evaluating import Evaluator
-from hotdesk.runtime.planner import Planner
+from hotdesk.runtime.plans.evaluating import Evaluator
+from hotdesk.runtime.plans.planner import Planner
 from hotdesk.runtime.prepared import prepared_types
 
 

@@ -19,21 +19,21 @@ from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
 from hotdesk.report import BufferLine, Memory, Report, WorstCase, render, summarize
 from hotdesk.report.profile import Profile
-from hotdesk.runtime.admission import Admission, Admitted
+from hotdesk.runtime.arguments.admission import Admission, Admitted
+from hotdesk.runtime.arguments.donation import Donation, Taken
+from hotdesk.runtime.arguments.limits import is_bounds, limits
+from hotdesk.runtime.arguments.outputs import Extents, admit, plain
+from hotdesk.runtime.arguments.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
+from hotdesk.runtime.arguments.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 from hotdesk.runtime.calling import Positional
-from hotdesk.runtime.donation import Donation, Taken
+from hotdesk.runtime.code.roof import measured_roof
 from hotdesk.runtime.forks import tell_of_forks
 from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
-from hotdesk.runtime.limits import is_bounds, limits
-from hotdesk.runtime.outputs import Extents, admit, plain
-from hotdesk.runtime.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
-from hotdesk.runtime.roof import measured_roof
 from hotdesk.runtime.shared import Turns
-from hotdesk.runtime.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
-    from hotdesk.runtime.tensors import Kind
+    from hotdesk.runtime.arguments.tensors import Kind
 
 PROFILED_RUNS = 7
 """How often a profile runs the program; the middle time of each kernel call counts."""

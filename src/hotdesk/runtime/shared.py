@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hotdesk.errors import OutOfMemoryError
+from hotdesk.runtime.arguments.outputs import NO_EXTENTS, Extents
+from hotdesk.runtime.code.threads import core_count
 from hotdesk.runtime.forks import tell_of_forks
 from hotdesk.runtime.frames import Frames
-from hotdesk.runtime.layout import ALIGNMENT
-from hotdesk.runtime.outputs import NO_EXTENTS, Extents
-from hotdesk.runtime.threads import core_count
+from hotdesk.runtime.plans.layout import ALIGNMENT
 
 _SMALLER = "`program.report(…)` says where it goes; smaller sizes or `hotdesk.compile(budget=…)` make it less."
 

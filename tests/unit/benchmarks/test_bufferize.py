@@ -183,7 +183,7 @@ def test_bars_are_judged_by_the_rows() -> None:
 
 def copies_of(model: Any, *inputs: Any) -> Counts:
     """What Hotdesk's own pipeline leaves on a model."""
-    from hotdesk.frontends.torch import capture
+    from hotdesk.frontends.torch.export import capture
 
     captured = capture(model, inputs)
     annotate(captured)

@@ -17,8 +17,8 @@ import torch
 from hotdesk._bindings import import_fx_graph, ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends import lowering_process
-from hotdesk.frontends import torch as front_end
 from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
+from hotdesk.frontends.torch import export as front_end
 from hotdesk.ir.context import make_context
 from tests.e2e.checking import Call
 

@@ -20,8 +20,8 @@ from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, most_weights
 from hotdesk.kernels.convolution_packing import MOST_TAPS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
 from hotdesk.kernels.product import depth
-from hotdesk.runtime.products import CommonCode, compile_convolutions, compile_products
-from hotdesk.runtime.threads import ThreadPool
+from hotdesk.runtime.code.products import CommonCode, compile_convolutions, compile_products
+from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
 Array = Any

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host, of_features
 from hotdesk.kernels.product import block_rows, depth
-from hotdesk.runtime.products import CommonCode, compile_products
-from hotdesk.runtime.threads import ThreadPool
+from hotdesk.runtime.code.products import CommonCode, compile_products
+from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
 Array = Any

@@ -21,8 +21,8 @@ from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.winograd import CHANNELS, GOOD_FILTERS, WINOGRAD_ARGUMENTS, good_room, room_needed, tiles_in_panel
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS, after_matrix, before_matrix, filter_matrix
-from hotdesk.runtime.products import CommonCode, compile_products, compile_winograd
-from hotdesk.runtime.threads import ThreadPool
+from hotdesk.runtime.code.products import CommonCode, compile_products, compile_winograd
+from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
 
 Array = Any

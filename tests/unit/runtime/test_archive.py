@@ -13,7 +13,7 @@ import sympy
 
 from hotdesk.explain import Decision, Outcome, Source
 from hotdesk.explain.reason import Reason
-from hotdesk.frontends.torch_calling import ResultNumber, ResultSlot
+from hotdesk.frontends.torch.calling import ResultNumber, ResultSlot
 from hotdesk.passes.lower.calls import Pointer
 from hotdesk.runtime.archive import ArchiveError, NotArchivable, packed, unpacked
 

@@ -15,7 +15,7 @@ from hotdesk.ir.walking import symbol_name
 from hotdesk.kernels.parts import part_name
 from hotdesk.kernels.text import KernelText
 from hotdesk.passes.lower.calls import Assertion
-from hotdesk.passes.lower.loops_kernel import LoopKernel, build_loop_kernel
+from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel
 from hotdesk.passes.lower.to_llvm import SUPPORT
 from hotdesk.passes.lower.views import Places
 

@@ -8,12 +8,12 @@ from hotdesk._bindings import ir
 from hotdesk.ir.walking import int_array
 from hotdesk.kernels.machine import host
 from hotdesk.kernels.text import KernelText
-from hotdesk.passes.lower.attention import scoring
-from hotdesk.passes.lower.attention_kernel import AttentionSpec, attention
-from hotdesk.passes.lower.contraction import ContractionSpec, contraction
-from hotdesk.passes.lower.convolution import ConvolutionSpec, Workspace, convolution, workspace
-from hotdesk.passes.lower.loops_kernel import disjoint
+from hotdesk.passes.lower.attention.kernel import AttentionSpec, attention
+from hotdesk.passes.lower.attention.region import scoring
+from hotdesk.passes.lower.contraction.kernel import ContractionSpec, contraction
+from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, Workspace, convolution, workspace
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
+from hotdesk.passes.lower.structured.kernel import disjoint
 from hotdesk.passes.lower.views import Place
 
 

@@ -13,7 +13,7 @@ from hotdesk.kernels.parts import share_parts
 from hotdesk.kernels.text import KernelText, View
 from hotdesk.passes.lower.library import define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
-from hotdesk.runtime.products import linked
+from hotdesk.runtime.code.products import linked
 
 DTYPES = {
     "f32": torch.float32,

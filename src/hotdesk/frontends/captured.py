@@ -1,0 +1,58 @@
+"""What every front end hands to the pipeline: a module, what its arguments are, and how Python calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hotdesk._bindings import ir
+from hotdesk.runtime.code.foreign import ForeignCall
+from hotdesk.runtime.interface import Calling, TensorSpec
+
+if TYPE_CHECKING:
+    from hotdesk.runtime.arguments.tensors import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A tensor of the model: an argument of `@main` that points at the user's memory. `tensor` keeps that memory alive."""
+
+    spec: TensorSpec
+    tensor: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A program as a front end found it.
+
+    Attributes:
+        module: holds `func.func @main` on tensors; its arguments are `arguments`, in order.
+        arguments: each a `Weight`, or the `TensorSpec` of an input of the user's.
+        results: the tensors that `@main` returns, in order.
+        constraints: the smallest and largest value of each symbolic size (None: unbounded).
+        calling: how Python arguments become inputs and results become what the user gets.
+        timings: seconds by stage.
+        names: symbols by the names that the user gave to sizes.
+        assumptions: relations of SymPy's between sizes for which alone the program was captured, or checks with such.
+        kind: whose tensors the results are where no argument tells.
+        name: what the function is called in reports.
+        on_memrefs: whether `@main` is on memrefs: results are arguments already, and buffers stay as they are.
+        state: arguments by number that a call changes in place: `@main` returns the new contents of each behind `results`, in
+            this order.
+        foreign: what its `hotdesk.foreign` ops call.
+    """
+
+    module: ir.Module
+    arguments: tuple[Weight | TensorSpec, ...]
+    results: tuple[TensorSpec, ...]
+    constraints: Mapping[str, tuple[int, int | None]]
+    calling: Calling
+    timings: Mapping[str, float] = field(default_factory=dict[str, float])
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    assumptions: tuple[Any, ...] = ()
+    kind: Kind = "torch"
+    name: str = "main"
+    on_memrefs: bool = False
+    state: tuple[int, ...] = ()
+    foreign: tuple[ForeignCall, ...] = ()

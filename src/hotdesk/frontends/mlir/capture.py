@@ -1,0 +1,88 @@
+"""Programs in MLIR: a function on tensors or on memrefs, from a file, text, bytecode or a module.
+
+A program on tensors takes the way of a PyTorch model. One on memrefs has its memory already: its allocations are placed in the
+arena as they are, and its memref arguments are the caller's arrays.
+"""
+
+from __future__ import annotations
+
+import time
+
+from hotdesk._bindings import ir
+from hotdesk.frontends.captured import Captured
+from hotdesk.frontends.mlir.arguments import name_sizes, numbers_as_tensors, results_of, specs_of
+from hotdesk.frontends.mlir.calling import MlirCalling, Number
+from hotdesk.frontends.mlir.guards import guard_demands
+from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_not_compiled
+from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
+from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
+from hotdesk.frontends.mlir.sizes import size_checks
+from hotdesk.ir.context import entered, verify
+from hotdesk.ir.declared_bounds import declared_bounds
+from hotdesk.ir.functions import single_exit
+from hotdesk.ir.signature import signature
+from hotdesk.ir.types import is_any_tensor
+from hotdesk.ir.walking import main_function, nested_ops, symbol_name
+from hotdesk.passes.tensor.guard_indices import GuardIndices
+
+
+def capture(given: Given, entry: str | None = None) -> Captured:
+    """Reads a program and makes it one that can be compiled.
+
+    Args:
+        given: the name of a file, text, bytecode or a module, which stays as it is.
+        entry: the function that calls run; by default the only public one, else `main`.
+
+    Raises:
+        InvalidIRError: it does not parse or verify.
+        OptionError: there is no such file, or no such function, or there are several.
+        UnsupportedOpError: an op, a type or a function without a body is none that is compiled.
+        DataDependentShapeError: a size of a result depends on what the arguments hold.
+    """
+    start = time.perf_counter()
+    source = read(given)
+    with entered(source.module.operation):
+        function = entry_function(source.module, entry)
+        name = symbol_name(function)
+        names = source.argument_names(function)
+        make_main(source.module, function)
+    after_read = time.perf_counter()
+    module = lower(source.module)
+    with entered(module.operation):
+        refuse_what_is_not_compiled(module)
+        inline_calls(module)
+        main = main_function(module)
+        single_exit(main)
+        on_memrefs = not _has_tensors(module)
+        numbers, shown = numbers_as_tensors(main, on_memrefs)
+        name_sizes(main, names, numbers)
+        written = written_arguments(main) if on_memrefs else memref_arguments(main)
+        specs, results = specs_of(main, names, numbers, written), results_of(main, shown)
+        checks = size_checks(main)
+        guard_demands(main)
+        GuardIndices(positions=True).apply(module)
+        returned = returned_arguments(main) if on_memrefs else {}
+        outputs: list[Number | int | None] = [returned.get(i, number) for i, number in enumerate(shown)]
+        kept = tuple(spec for i, spec in enumerate(results) if i not in returned)
+        if on_memrefs:
+            results_as_arguments(module, main, kept)
+        bounds = {str(symbol): limits for symbol, limits in declared_bounds(main).items()}
+        verify(module, "reading the program")
+    return Captured(
+        module=module,
+        arguments=tuple(specs),
+        results=kept,
+        constraints=bounds,
+        calling=MlirCalling(names, numbers, outputs),
+        timings={"read": after_read - start, "import": time.perf_counter() - after_read},
+        assumptions=checks,
+        kind="numpy",
+        name=name,
+        on_memrefs=on_memrefs,
+    )
+
+
+def _has_tensors(module: ir.Module) -> bool:
+    """Whether any value of a module is a tensor."""
+    types = (value.type for op in nested_ops(module.operation) for value in (*op.operands, *op.results))
+    return any(map(is_any_tensor, (*signature(main_function(module)).types, *types)))

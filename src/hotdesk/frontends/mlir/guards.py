@@ -1,0 +1,132 @@
+"""Checks, when the program runs, of what ops in control flow demand of sizes and places, and of what depends on data.
+
+    %s = tensor.extract %x[%i]   ->   %d = tensor.dim %x; %ok = arith.cmpi ult, %i, %d; cf.assert %ok; %s = tensor.extract %x[%i]
+
+A demand that holds for all sizes has none. What the regions of `linalg` ops read is guarded by `passes.tensor.guard_indices`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.buffers import numbered
+from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegative, Number, demands
+from hotdesk.frontends.mlir.sizes import is_of_data, relations
+from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.locations import CHECKED_OP
+from hotdesk.ir.symbolic import SymbolicSizes
+
+_EQ, _SLT, _SGE, _ULT, _ULE = 0, 2, 5, 6, 7
+
+
+def guard_demands(function: ir.Operation) -> None:
+    """Puts a `cf.assert` in front of each op that demands what `mlir_sizes.size_checks` does not have each call checked for."""
+    known, outermost = SymbolicSizes(function), function.regions[0].blocks[0]
+    wanted: list[tuple[ir.Operation, Demand]] = []
+    for op in numbered(function):
+        for demand in demands(op):
+            found = [relation for relation in relations(demand, known) if relation is not sympy.true]
+            if op.block != outermost or any(map(is_of_data, found)):
+                wanted += [(op, demand)] if found else []
+    for op, demand in wanted:
+        _guard(op, demand)
+
+
+def _guard(op: ir.Operation, demand: Demand) -> None:
+    parent = op.parent
+    is_inserted = parent is not None and parent.name == "scf.forall.in_parallel"  # a region of nothing else
+    with op.location:
+        check = _Check(parent.operation if parent is not None and is_inserted else op)
+        message = ir.StringAttr.get(f"`{op.name}`: {demand.message}")
+        told: dict[str, ir.Attribute] = {"msg": message, CHECKED_OP: ir.StringAttr.get(op.name)}
+        create("cf.assert", [check.holds(demand)], [], told, before=check.before)
+
+
+class _Check:
+    """Demands as values of the program, in front of an op; no sum or product in them wraps around."""
+
+    def __init__(self, before: ir.Operation) -> None:
+        self.before = before
+
+    def holds(self, demand: Demand) -> ir.Value:
+        """Whether a demand holds, an `i1`."""
+        match demand:
+            case Equal():
+                return self._equal(self._value(demand.number), list(map(self._value, demand.factors)))
+            case NotNegative():
+                return self._compared(_SGE, self._value(demand.number), self._constant(0))
+            case Inside():
+                return self._inside(demand)
+            case _:
+                extents = {loop: self._value(extent) for loop, extent in demand.extents.items()}
+                inside = self._compared(_SLT, self._last(demand.last, extents), self._value(demand.whole))
+                return self._any([inside, *(self._is(extent, 0) for extent in extents.values())])
+
+    def _equal(self, whole: ir.Value, factors: Sequence[ir.Value]) -> ir.Value:
+        """Divides by one factor after the other: that is exact, whatever their product."""
+        if len(factors) == 1:
+            return self._compared(_EQ, whole, factors[0])
+        one, holds, rest = self._constant(1), list[ir.Value](), whole
+        for factor in factors:
+            divisor = self._made("arith.maxsi", factor, one)
+            holds.append(self._is(self._made("arith.remsi", rest, divisor), 0))
+            rest = self._made("arith.divsi", rest, divisor)
+        holds.append(self._compared(_EQ, rest, one))
+        is_empty = self._any([self._is(factor, 0) for factor in factors])
+        return self._made("arith.select", is_empty, self._is(whole, 0), self._all(holds), kind=is_empty.type)
+
+    def _inside(self, demand: Inside) -> ir.Value:
+        """`offset < whole` and `size - 1 <= (whole - 1 - offset) / stride`, unless there are none of them."""
+        offset, whole = self._value(demand.offset), self._value(demand.whole)
+        starts = self._compared(_ULT, offset, whole)
+        if demand.size == 1:
+            return starts
+        size, stride, one = self._value(demand.size), self._value(demand.stride), self._constant(1)
+        behind = self._made("arith.subi", self._made("arith.subi", whole, offset), one)
+        steps = self._made("arith.divui", behind, self._made("arith.maxui", stride, one))
+        ends = self._compared(_ULE, self._made("arith.subi", size, one), steps)
+        positive = [self._compared(_SGE, number, self._constant(0)) for number in (offset, stride)]
+        return self._all([*positive, self._any([self._is(size, 0), self._all([starts, ends])])])
+
+    def _last(self, expression: Any, extents: dict[int, ir.Value]) -> ir.Value:
+        """An affine expression with each loop at its last place."""
+        if isinstance(expression, ir.AffineConstantExpr):
+            return self._constant(expression.value)
+        if isinstance(expression, ir.AffineDimExpr):
+            return self._made("arith.subi", extents[expression.position], self._constant(1))
+        left, right = self._last(expression.lhs, extents), self._last(expression.rhs, extents)
+        return self._made("arith.addi" if isinstance(expression, ir.AffineAddExpr) else "arith.muli", left, right)
+
+    def _value(self, number: Number) -> ir.Value:
+        if isinstance(number, Dim):
+            return dim(number.of, number.position, self.before)
+        return self._constant(number) if isinstance(number, int) else number
+
+    def _constant(self, number: int) -> ir.Value:
+        return index_constant(number, self.before)
+
+    def _is(self, value: ir.Value, number: int) -> ir.Value:
+        return self._compared(_EQ, value, self._constant(number))
+
+    def _compared(self, predicate: int, a: ir.Value, b: ir.Value) -> ir.Value:
+        attributes = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), predicate)}
+        return create("arith.cmpi", [a, b], [ir.IntegerType.get_signless(1)], attributes, before=self.before).results[0]
+
+    def _made(self, name: str, *operands: ir.Value, kind: ir.Type | None = None) -> ir.Value:
+        return create(name, operands, [kind or operands[0].type], before=self.before).results[0]
+
+    def _all(self, conditions: Sequence[ir.Value]) -> ir.Value:
+        found = conditions[0]
+        for each in conditions[1:]:
+            found = self._made("arith.andi", found, each)
+        return found
+
+    def _any(self, conditions: Sequence[ir.Value]) -> ir.Value:
+        found = conditions[0]
+        for each in conditions[1:]:
+            found = self._made("arith.ori", found, each)
+        return found

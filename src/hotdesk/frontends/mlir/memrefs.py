@@ -1,0 +1,98 @@
+"""Programs on memrefs: which arguments they write, which results are arguments, and results in memory of the caller's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.memrefs.buffer_reading import read_buffers
+from hotdesk.analysis.memrefs.memory_effects import effects_of
+from hotdesk.analysis.memrefs.origins import Origins
+from hotdesk.errors import DataDependentShapeError, UnsupportedOpError
+from hotdesk.frontends.mlir.arguments import state_sizes
+from hotdesk.ir.functions import returns_of
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import Formal, set_signature, signature
+from hotdesk.ir.types import is_memref
+from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.passes.bufferize.equivalent_results import DropEquivalentBufferResults
+from hotdesk.passes.bufferize.out_params import BufferResultsToOutParams
+from hotdesk.runtime.interface import TensorSpec
+
+_HANDS_ON = frozenset({"func.return", "scf.yield", "scf.condition", "cf.br", "cf.cond_br", "memref.dealloc"})
+
+
+def memref_arguments(function: ir.Operation) -> frozenset[int]:
+    """The numbers of the arguments that are memrefs: those that a function may write of which no more is known.
+
+    Raises:
+        UnsupportedOpError: a result is a memref, too, which a function on tensors does not return.
+    """
+    given = signature(function)
+    for position, result in enumerate(given.outputs):
+        if is_memref(result):
+            expected = "a tensor or a number: the program is on tensors"
+            where = python_line(returns_of(function)[0].location)
+            raise UnsupportedOpError(f"result {position}", expected=expected, got=str(result), where=where or None)
+    return frozenset(position for position, kind in enumerate(given.inputs) if is_memref(kind))
+
+
+def written_arguments(function: ir.Operation) -> frozenset[int]:
+    """The numbers of the arguments that a function may write: by any op but those that are known to write another memref."""
+    program = read_buffers(function)
+    origins = Origins(program)
+    arguments = set(entry_block(function).arguments)
+    numbers = {buffer.number: buffer.position for buffer in program.buffers if buffer.value in arguments}
+    found: set[int] = set()
+    for op in program.ops:
+        if op.name in _HANDS_ON or op.control:
+            continue
+        effects = effects_of(op.operation)
+        touched = set(op.operands) - {-1}
+        if effects is not None:
+            touched = {number for number in touched if program.buffers[number].value in effects.writes}
+        found.update(numbers[origin] for number in touched for origin in origins.of[number] if origin in numbers)
+    return frozenset(found)
+
+
+def returned_arguments(function: ir.Operation) -> dict[int, int]:
+    """The results that are an argument at every return, perhaps cast, with the number of the argument."""
+    arguments: list[ir.Value] = list(entry_block(function).arguments)
+    found: dict[int, int] = {}
+    ends = returns_of(function)
+    for position, kind in enumerate(signature(function).outputs):
+        sources = [_uncast(end.operands[position]) for end in ends] if is_memref(kind) else []
+        if sources and sources[0] in arguments and all(source == sources[0] for source in sources):
+            found[position] = arguments.index(sources[0])
+    return found
+
+
+def _uncast(value: ir.Value) -> ir.Value:
+    op = defining_op(value)
+    return value if op is None or op.name != "memref.cast" else _uncast(op.operands[0])
+
+
+def results_as_arguments(module: ir.Module, function: ir.Operation, results: Sequence[TensorSpec]) -> None:
+    """Drops results that are arguments, and has the others written to new arguments.
+
+    Raises:
+        DataDependentShapeError: a size is not known before the program runs.
+    """
+    DropEquivalentBufferResults(modify_public_functions=True).apply(module)
+    made = BufferResultsToOutParams(
+        add_result_attr=True, hoist_static_allocs=True, hoist_dynamic_allocs=True, modify_public_functions=True
+    )
+    made.apply(module)
+    left = signature(function)
+    for position, _ in enumerate(left.results):
+        raise DataDependentShapeError(
+            f"result {position}",
+            expected="a memref whose sizes follow from those of the arguments",
+            got=str(left.outputs[position]),
+            where=python_line(returns_of(function)[0].location) or None,
+        )
+
+    def stating(_: int, formal: Formal) -> Formal:
+        return formal if formal.result is None else formal.stating(shape=state_sizes(results[formal.result].shape))
+
+    set_signature(function, left.stating(stating))

@@ -1,0 +1,92 @@
+"""Nodes without a lowering, and those that torch-mlir lowers to something else than ONNX says: both are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from hotdesk.errors import UnsupportedOpError
+from hotdesk.frontends.onnx.reading import OnnxModel
+
+
+class Unlowered(Exception):
+    """A node has no lowering that is right. `op` is the name of its op, "" outside of ONNX's own domain."""
+
+    def __init__(self, model: OnnxModel, number: int, expected: str, got: str) -> None:
+        node = model.proto.graph.node[number]
+        self.op = str(node.op_type) if node.domain in ("", "ai.onnx") else ""
+        self.refusal = UnsupportedOpError(model.nodes[number], expected=expected, got=got, where=model.where)
+        super().__init__(str(self.refusal))
+
+
+Values: TypeAlias = "Mapping[str, tuple[int, int]]"
+"""The element type, by ONNX's number, and the rank of values by name."""
+
+
+def refuse_untrusted(model: OnnxModel) -> None:
+    """Raises Unlowered for the first node whose lowering gives wrong results."""
+    graph = model.proto.graph
+    kinds = {each.name: each.type.tensor_type for each in (*graph.input, *graph.value_info, *graph.output)}
+    values = {name: (int(kind.elem_type), len(kind.shape.dim)) for name, kind in kinds.items()}
+    values |= {each.name: (int(each.data_type), len(each.dims)) for each in graph.initializer}
+    for number, node in enumerate(graph.node):
+        is_wrong = UNTRUSTED.get(node.op_type)
+        if is_wrong is not None and node.domain in ("", "ai.onnx") and is_wrong(node, values):
+            raise Unlowered(model, number, "a lowering that does what ONNX says", "one of torch-mlir's that does not")
+
+
+def _always(_node: Any, _values: Values) -> bool:
+    return True
+
+
+def _on_signed(node: Any, values: Values) -> bool:
+    """Signed numbers may be shifted by a negative one."""
+    return values[node.input[0]][0] in _SIGNED
+
+
+def _by_axis(node: Any, values: Values) -> bool:
+    """Scales lie along the last axis, whichever is said."""
+    return values[node.input[1]][1] > 0
+
+
+def _with_weights(node: Any, _values: Values) -> bool:
+    """What the mean is divided by leaves the weights out."""
+    return len(node.input) > 2 and bool(node.input[2])
+
+
+_LENGTHS, _PEEPHOLES = 4, 7
+
+
+def _beyond_gates(node: Any, _values: Values) -> bool:
+    """Lengths of sequences, peepholes, clipping and coupled gates are passed over."""
+    given = [bool(each) for each in node.input] + [False] * 8
+    attributes = {
+        each.name for each in node.attribute if each.name == "clip" or (each.name == "input_forget" and each.i)
+    }
+    return given[_LENGTHS] or given[_PEEPHOLES] or bool(attributes)
+
+
+def _set(name: str, value: bytes) -> Callable[[Any, Values], bool]:
+    """Whether an attribute has a value, which the lowering passes over."""
+
+    def is_set(node: Any, _values: Values) -> bool:
+        return any(each.name == name and each.s == value for each in node.attribute)
+
+    return is_set
+
+
+_SIGNED = (3, 5, 6, 7)
+UNTRUSTED: Mapping[str, Callable[[Any, Values], bool]] = {
+    "BitShift": _on_signed,
+    "DequantizeLinear": _by_axis,
+    "GRU": _beyond_gates,
+    "Gelu": _set("approximate", b"tanh"),
+    "GridSample": _set("mode", b"nearest"),
+    "LSTM": _beyond_gates,
+    "LpNormalization": _always,
+    "QLinearMatMul": _always,
+    "RNN": _beyond_gates,
+    "SoftmaxCrossEntropyLoss": _with_weights,
+    "SpaceToDepth": _set("mode", b"CRD"),
+}
+"""Whether the lowering of a node is wrong, by the name of its op."""

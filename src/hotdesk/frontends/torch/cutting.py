@@ -1,0 +1,289 @@
+"""Ops that torch-mlir does not see: a graph is cut there, and what stands for such an op is put in when the rest is lowered.
+
+What the op reads becomes a result of the function, what it makes an argument.
+
+    main(x):  y = sin(x); z = op(y); return cos(z)      ->      main(x, z):  y = sin(x); return cos(z), y
+
+1. `cut` does so for all such ops of a graph at once.
+2. The rest is lowered; its ops are in one block, in any order that their values allow.
+3. `joined` writes the ops: each reads what was returned for it, and its results stand for the arguments. Ops are put in an
+   order in which every value is made before it is read.
+
+Sizes that vary are computed from those of the arguments.
+"""
+
+# PyTorch and SymPy are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false, reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, cast
+
+import sympy
+import torch
+
+from hotdesk._bindings import ir
+from hotdesk.errors import UnsupportedOpError
+from hotdesk.frontends.torch.carried import carrier
+from hotdesk.frontends.torch.specs import plain
+from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.context import entered
+from hotdesk.ir.walking import captured_operands, defining_op, entry_block, main_function
+
+
+class Written(Protocol):
+    """What is put in for an op that was cut out."""
+
+    @property
+    def inputs(self) -> tuple[torch.fx.Node, ...]:
+        """The nodes of the graph that it reads: tensors, and numbers."""
+        ...
+
+    def write(
+        self,
+        inputs: Sequence[ir.Value],
+        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
+        sizes: Sizes,
+        before: ir.Operation,
+    ) -> Mapping[int, ir.Value]:
+        """Makes the op in front of another one, and gives its results.
+
+        Args:
+            inputs: the values of `inputs`.
+            results: the type and the sizes, as expressions, of each result that is read, by its number.
+        """
+        ...
+
+
+Maker: TypeAlias = Callable[[torch.fx.Node, Sequence[int]], Written]
+"""Given a node and the numbers of its results that are read: what is put in for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """An op that was cut out, and the sizes of its results that are read, by number; those of a number are none."""
+
+    written: Written
+    sizes: Mapping[int, tuple[Any, ...]]
+
+
+def cut(
+    graph: torch.fx.Graph, makers: Mapping[torch.fx.Node, Maker]
+) -> tuple[torch.fx.Graph, list[Cut], dict[torch.fx.Node, torch.fx.Node]]:
+    """A copy of a graph without some of its ops; those, in order; and for each node of the copy that of the graph."""
+    new = torch.fx.Graph()
+    copies: dict[torch.fx.Node, torch.fx.Node] = {}
+    cuts: list[Cut] = []
+    last: torch.fx.Node | None = None
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            last = copies[node] = new.node_copy(node, copies.__getitem__)
+            last.meta["val"] = _carried(node.meta["val"])
+            last.meta.pop("tensor_meta", None)
+    read: list[torch.fx.Node] = []
+    for node in graph.nodes:
+        if node.op in ("placeholder", "get_attr"):
+            continue
+        if node in makers:
+            readers = _readers(node)
+            if readers:
+                places = sorted(set(readers.values()))
+                made = makers[node](node, places)
+                stand_ins = _stand_ins(new, last, node, len(cuts), readers)
+                copies.update(stand_ins)
+                last = list(stand_ins.values())[-1]
+                cuts.append(Cut(made, {place: _sizes(_result(node, place)) for place in places}))
+                read += made.inputs
+        elif node.op == "output":
+            results = [copies[each] for each in node.args[0]]
+            new.output((*results, *(copies[each] for each in read)))
+        elif not (node.target is operator.getitem and node in copies):
+            copies[node] = new.node_copy(node, copies.__getitem__)
+    new.eliminate_dead_code()
+    return new, cuts, {copy: node for node, copy in copies.items()}
+
+
+def _carried(value: Any) -> Any:
+    return carrier(value) if isinstance(value, torch.Tensor) else value
+
+
+def _readers(node: torch.fx.Node) -> dict[torch.fx.Node, int]:
+    """The nodes that stand for the results of an op, itself if it has but one, each with the number of its result."""
+    if not isinstance(node.meta["val"], tuple | list):
+        return {node: 0} if node.users else {}
+    readers = {user: cast(int, user.args[1]) for user in node.users if user.target is operator.getitem and user.users}
+    return dict(sorted(readers.items(), key=lambda entry: entry[1]))
+
+
+def _result(node: torch.fx.Node, place: int) -> Any:
+    value: Any = node.meta["val"]
+    return _carried(value[place] if isinstance(value, tuple | list) else value)
+
+
+def _stand_ins(
+    new: torch.fx.Graph, last: torch.fx.Node | None, node: torch.fx.Node, number: int, readers: dict[torch.fx.Node, int]
+) -> dict[torch.fx.Node, torch.fx.Node]:
+    """A placeholder behind the last one for each result of a node that is read, by its readers."""
+    placed: dict[int, torch.fx.Node] = {}
+    for place in sorted(set(readers.values())):
+        with new.inserting_after(last) if last is not None else new.inserting_before():
+            last = placed[place] = new.placeholder(f"cut_{number}_{place}")
+        value = _result(node, place)
+        last.meta.update(node.meta)
+        last.meta.pop("tensor_meta", None)
+        last.meta["val"] = value.new_empty(value.shape) if isinstance(value, torch.Tensor) else value
+    return {reader: placed[place] for reader, place in readers.items()}
+
+
+def _sizes(value: Any) -> tuple[Any, ...]:
+    return shape_expressions(value) if isinstance(value, torch.Tensor) else ()
+
+
+def shape_expressions(value: torch.Tensor) -> tuple[Any, ...]:
+    """The sizes of a tensor: integers, and expressions of SymPy's."""
+    return tuple(_size(size) for size in value.shape)
+
+
+def _size(size: Any) -> Any:
+    if isinstance(size, int):
+        return size
+    expression = size.node.expr
+    return int(expression) if expression.is_number else plain(expression)
+
+
+def joined(module: ir.Module, cuts: Sequence[Cut], arguments: Sequence[Any]) -> None:
+    """Puts what was cut out into the lowered module.
+
+    Args:
+        arguments: of `@main` but for the stand-ins of results: the sizes of a tensor, a tuple, or the expression of a number.
+    """
+    if not cuts:
+        return
+    with entered(module.operation):
+        function = main_function(module)
+        block = entry_block(function)
+        *_, last = (op.operation for op in block.operations)
+        returned = list(last.operands)
+        own = len(arguments)
+        results = len(returned) - sum(len(each.written.inputs) for each in cuts)
+        inputs, stand_ins = iter(returned[results:]), iter(list(block.arguments)[own:])
+        sizes = Sizes(arguments, list(block.arguments)[:own], last)
+        made: dict[ir.Value, ir.Value] = {}
+        for each in cuts:
+            given = [next(inputs) for _ in each.written.inputs]
+            replaced = {place: next(stand_ins) for place in each.sizes}
+            wanted = {place: (value.type, each.sizes[place]) for place, value in replaced.items()}
+            found = each.written.write([made.get(value, value) for value in given], wanted, sizes, last)
+            for place, stand_in in replaced.items():
+                stand_in.replace_all_uses_with(found[place])
+                made[stand_in] = found[place]
+        kept = list(last.operands)[:results]
+        new = create("func.return", kept, [], before=last)
+        last.erase()
+        for position in reversed(range(own, len(block.arguments))):
+            block.erase_argument(position)
+        kinds = ir.FunctionType.get([value.type for value in block.arguments], [value.type for value in kept])
+        function.attributes["function_type"] = ir.TypeAttr.get(kinds)
+        if "arg_attrs" in function.attributes:
+            kept_attributes = list(cast(Any, function.attributes["arg_attrs"]))[:own]
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get(kept_attributes)
+        if "res_attrs" in function.attributes:
+            function.attributes["res_attrs"] = ir.ArrayAttr.get(
+                list(cast(Any, function.attributes["res_attrs"]))[:results]
+            )
+        _put_in_order(block, new)
+
+
+def location_of(line: str, before: ir.Operation) -> ir.Location:
+    """A line `file:number` as a location; that of an op where there is none."""
+    file, _, number = line.rpartition(":")
+    return ir.Location.file(file, int(number), 0) if file else before.location
+
+
+class Sizes:
+    """Index values for expressions over the sizes of arguments, made in front of an op."""
+
+    def __init__(self, arguments: Sequence[Any], values: Sequence[ir.Value], before: ir.Operation) -> None:
+        self._before = before
+        self._known: dict[Any, ir.Value] = {}
+        self._sources: dict[Any, tuple[ir.Value, int]] = {}
+        self._numbers: dict[Any, ir.Value] = {}
+        for given, value in zip(arguments, values, strict=True):
+            if not isinstance(given, tuple):
+                self._numbers.setdefault(given, value)
+                continue
+            for position, size in enumerate(cast("tuple[Any, ...]", given)):
+                if isinstance(size, sympy.Symbol):
+                    self._sources.setdefault(size, (value, position))
+
+    def of(self, size: Any) -> ir.Value:
+        """The value of an expression. Raises UnsupportedOpError if it is none of integers and sizes of arguments."""
+        if size not in self._known:
+            self._known[size] = self._made(size)
+        return self._known[size]
+
+    def _made(self, size: Any) -> ir.Value:
+        if isinstance(size, int) or size.is_Integer:
+            return index_constant(int(size), self._before)
+        if size in self._sources:
+            value, position = self._sources[size]
+            return dim(value, position, self._before)
+        if size in self._numbers:
+            return create("arith.index_cast", [self._numbers[size]], [ir.IndexType.get()], before=self._before).results[
+                0
+            ]
+        if size.is_Pow and size.exp.is_Integer and int(size.exp) > 0:
+            return self._folded("arith.muli", [size.base] * int(size.exp))
+        if size.is_Add or (size.is_Mul and all(each.is_integer is not False for each in size.args)):
+            return self._folded("arith.addi" if size.is_Add else "arith.muli", size.args)
+        if isinstance(size, sympy.floor):
+            above, below = cast(Any, size.args[0]).as_numer_denom()
+            return self._folded("arith.floordivsi", [above, below])
+        if isinstance(size, sympy.Mod):
+            return self._folded("arith.remsi", size.args)
+        if isinstance(size, sympy.Max | sympy.Min):
+            return self._folded("arith.maxsi" if isinstance(size, sympy.Max) else "arith.minsi", size.args)
+        raise UnsupportedOpError(
+            "an op without a lowering has a size of a form that is not known",
+            expected="sums, products, quotients and remainders of sizes of arguments",
+            got=str(size),
+        )
+
+    def _folded(self, op: str, terms: Iterable[Any]) -> ir.Value:
+        first, *rest = [self.of(term) for term in terms]
+        for value in rest:
+            first = create(op, [first, value], [ir.IndexType.get()], before=self._before).results[0]
+        return first
+
+
+def _put_in_order(block: ir.Block, last: ir.Operation) -> None:
+    """Moves the ops of a block, where need be, so that each comes behind those whose results it reads."""
+    ops = [op.operation for op in block.operations]
+    settled: set[ir.Operation] = set()
+    order: list[ir.Operation] = []
+    for root in ops:
+        waiting = [root]
+        while waiting:
+            op = waiting[-1]
+            missing = [each for each in _read_from(op, block) if each not in settled]
+            if op in settled or not missing:
+                waiting.pop()
+                if op not in settled:
+                    settled.add(op)
+                    order.append(op)
+            else:
+                waiting += missing
+    for op in order:
+        if op != last:
+            cast(Any, op).move_before(last)
+
+
+def _read_from(op: ir.Operation, block: ir.Block) -> list[ir.Operation]:
+    """The ops of a block that an op of it reads results of, in its regions too."""
+    values = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    made = (defining_op(value) for value in values)
+    return [each for each in made if each is not None and each.block == block]

@@ -1,0 +1,1 @@
+"""PyTorch ops taken apart before import. Read `table` first: it names all the others."""

@@ -1,0 +1,245 @@
+"""PyTorch ops on booleans, integers and scalars, and running maxima, as PyTorch defines them.
+
+* booleans: the larger is their disjunction, the smaller their conjunction; they are sorted as integers (torch-mlir sees True as
+  −1) and multiplied as 64-bit integers;
+* integers to the power of integers by repeated squaring; closeness and products of integers;
+* unsigned bytes are clamped as 32-bit integers;
+* a scalar is reduced along a dim as a vector of one element is;
+* NaN is sorted behind everything, and is the largest of all;
+* running maxima, minima and logarithms of sums of exponentials by doubling steps (Hillis and Steele, 1986);
+* `fmax` and `fmin` broadcast, and leave NaN aside.
+"""
+
+# Sizes may be symbolic; the annotations do not show it.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hotdesk.frontends.torch.decompositions.widened import either
+
+aten: Any = torch.ops.aten
+
+
+def _larger(x: Tensor, y: Tensor) -> Tensor:
+    return torch.logical_or(x, y) if x.dtype == y.dtype == torch.bool else NotImplemented
+
+
+def _smaller(x: Tensor, y: Tensor) -> Tensor:
+    return torch.logical_and(x, y) if x.dtype == y.dtype == torch.bool else NotImplemented
+
+
+def _clamp(x: Tensor, lower: Tensor | None = None, upper: Tensor | None = None) -> Tensor:
+    given = [each for each in (x, lower, upper) if each is not None]
+    if all(each.dtype == torch.bool for each in given):
+        x = x if lower is None else torch.logical_or(x, lower)
+        return x if upper is None else torch.logical_and(x, upper)
+    if any(each.dtype != torch.uint8 for each in given):
+        return NotImplemented
+    wide = [each if each is None else each.to(torch.int32) for each in (x, lower, upper)]
+    return aten.clamp.Tensor(*wide).to(torch.uint8)
+
+
+def _clamp_max(x: Tensor, upper: Tensor) -> Tensor:
+    return _clamp(x, None, upper)
+
+
+def _sorted_bools(op: Callable[..., Any]) -> Callable[..., Any]:
+    def widened(x: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        if x.dtype != torch.bool:
+            return NotImplemented
+        values, order = op(x.to(torch.int32), *args, **kwargs)
+        return values != 0, order
+
+    return widened
+
+
+_SORTING_KEYS: ContextVar[bool] = ContextVar("sorting keys", default=False)
+
+
+def _by_keys(op: Callable[..., Any], place: int) -> Callable[..., Any]:
+    """Floats sorted by keys among which NaN is the largest: infinity, which makes room by one step of the floats below it.
+
+    `place` is where the dim stands among the arguments behind the tensor.
+    """
+
+    def keyed(x: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
+        if not x.dtype.is_floating_point or _SORTING_KEYS.get():
+            return NotImplemented
+        wide = x if x.dtype in (torch.float32, torch.float64) else x.to(torch.float32)
+        largest = torch.finfo(wide.dtype).max
+        below = largest * (1 - torch.finfo(wide.dtype).eps / 2)
+        keys = torch.where(wide == largest, below, torch.where(wide == float("inf"), largest, wide))
+        keys = torch.where(torch.isnan(wide), float("inf"), keys)
+        token = _SORTING_KEYS.set(True)
+        try:
+            _, order = op(keys, *args, **kwargs)
+        finally:
+            _SORTING_KEYS.reset(token)
+        dim = kwargs.get("dim", args[place] if len(args) > place else -1)
+        return torch.gather(x, dim, order) if x.dim() else x.clone(), order
+
+    return keyed
+
+
+def _stable_sort(
+    x: Tensor, *, stable: bool | None = None, dim: int = -1, descending: bool = False
+) -> tuple[Tensor, Tensor]:
+    return aten.sort.default(x, dim, descending)  # which torch-mlir lowers to a stable one
+
+
+def _square(x: Tensor) -> Tensor:
+    x = x.to(torch.int64) if x.dtype == torch.bool else x
+    return x * x
+
+
+def _power(x: Tensor | int, exponent: Tensor | int) -> Tensor:
+    """Integers to the power of integers, modulo the range of their type; 0 for one over an integer, as PyTorch."""
+    dtype = torch.result_type(x, exponent)
+    if dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
+        return NotImplemented
+    if isinstance(exponent, int):
+        return NotImplemented
+    exponent = exponent.to(dtype)
+    base = x.to(dtype) if isinstance(x, Tensor) else torch.full([], x, dtype=dtype)
+    result, square = torch.ones([], dtype=dtype), base
+    for bit in range(torch.iinfo(dtype).bits - (1 if dtype.is_signed else 0)):
+        result = torch.where(torch.bitwise_and(exponent, 1 << bit) != 0, result * square, result)
+        square = square * square
+    if not dtype.is_signed:
+        return result
+    odd = torch.bitwise_and(exponent, 1) != 0
+    inverse = torch.where(base == 1, 1, torch.where(base == -1, torch.where(odd, -1, 1), 0)).to(dtype)
+    return torch.where(exponent < 0, inverse, result)
+
+
+def _isclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Tensor:
+    if x.dtype.is_floating_point or y.dtype.is_floating_point:
+        return NotImplemented
+    wide = y.to(torch.get_default_dtype())
+    return (x == y) | (torch.abs(x.to(wide.dtype) - wide) <= atol + torch.abs(rtol * wide))
+
+
+def _addbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+    if not a.dtype.is_floating_point:
+        beta, alpha = int(beta), int(alpha)  # as PyTorch: numbers are taken in the type of the tensors
+    product = torch.bmm(a, b).sum(0, dtype=a.dtype)
+    product = product if alpha == 1 else product * alpha
+    return (product if beta == 0 else product + (bias if beta == 1 else bias * beta)).to(bias.dtype)
+
+
+def _fmax(x: Tensor, y: Tensor) -> Tensor:
+    return torch.where(torch.isnan(x), y, torch.where(torch.isnan(y), x, torch.maximum(x, y)))
+
+
+def _fmin(x: Tensor, y: Tensor) -> Tensor:
+    return torch.where(torch.isnan(x), y, torch.where(torch.isnan(y), x, torch.minimum(x, y)))
+
+
+def _on_vector(op: Callable[..., Tensor], dim: Any) -> Callable[..., Tensor]:
+    """A scalar reduced along its only dim, `dim`."""
+
+    def widened(x: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if x.dim() != 0:
+            return NotImplemented
+        dtype = {name: value for name, value in kwargs.items() if name == "dtype"}
+        return op(x.reshape(1), dim, **dtype).reshape([])
+
+    return widened
+
+
+def _cumprod(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
+    return NotImplemented if dtype is None else aten.cumprod(x.to(dtype), dim)
+
+
+def _running(x: Tensor, dim: int, combine: Callable[..., tuple[Tensor, ...]], *more: Tensor) -> tuple[Tensor, ...]:
+    """What `combine` makes of all elements up to each one; it takes what comes before, then what comes behind."""
+    state, size, step = (x, *more), x.size(dim), 1
+    while step < size:
+        before = [each.narrow(dim, 0, size - step) for each in state]
+        behind = [each.narrow(dim, step, size - step) for each in state]
+        joined = combine(*before, *behind)
+        state = tuple(torch.cat([a.narrow(dim, 0, step), b], dim) for a, b in zip(state, joined, strict=True))
+        step *= 2
+    return state
+
+
+def _logcumsumexp(x: Tensor, dim: int) -> Tensor:
+    if x.dim() == 0:
+        return x.clone()
+    if not isinstance(x.size(dim), int) or not x.dtype.is_floating_point:
+        return NotImplemented
+
+    def both(a: Tensor, b: Tensor) -> tuple[Tensor]:
+        large = torch.maximum(a, b)
+        rest = torch.log1p(torch.exp(-torch.abs(a - b)))
+        return (torch.where(torch.isinf(large), large, large + rest),)
+
+    return _running(x, dim, both)[0]
+
+
+def _extremes(order: Callable[..., Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
+    """Running extremes and where the last of equal ones is; a NaN stays."""
+
+    def running(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+        if x.dim() == 0:
+            return x.clone(), torch.zeros([], dtype=torch.int64)
+        if not isinstance(x.size(dim), int):
+            return NotImplemented
+        if x.dtype == torch.bool:
+            values, found = running(x.to(torch.int32), dim)
+            return values != 0, found
+        shape = [1] * x.dim()
+        shape[dim] = x.size(dim)
+        places = torch.arange(x.size(dim)).reshape(shape).expand(x.shape)
+
+        def both(a: Tensor, i: Tensor, b: Tensor, j: Tensor) -> tuple[Tensor, Tensor]:
+            later = order(b, a)
+            if x.dtype.is_floating_point:
+                later = torch.isnan(b) | (torch.logical_not(torch.isnan(a)) & later)
+            return torch.where(later, b, a), torch.where(later, j, i)
+
+        values, found = _running(x, dim, both, places)
+        return values, found
+
+    return running
+
+
+EXACT: dict[Any, Callable[..., Any]] = {
+    aten.maximum.default: _larger,
+    aten.minimum.default: _smaller,
+    aten.max.other: _larger,
+    aten.min.other: _smaller,
+    aten.clamp.Tensor: _clamp,
+    aten.clamp_min.Tensor: _clamp,
+    aten.clamp_max.Tensor: _clamp_max,
+    aten.sort.default: either(_sorted_bools(aten.sort.default), _by_keys(aten.sort.default, 0)),
+    aten.topk.default: _by_keys(aten.topk.default, 1),
+    aten.sort.stable: _stable_sort,
+    aten.square.default: _square,
+    aten.pow.Tensor_Tensor: _power,
+    aten.pow.Scalar: _power,
+    aten.isclose.default: _isclose,
+    aten.addbmm.default: _addbmm,
+    aten.fmax.default: _fmax,
+    aten.fmin.default: _fmin,
+    aten.amax.default: _on_vector(aten.amax.default, [0]),
+    aten.amin.default: _on_vector(aten.amin.default, [0]),
+    aten.logsumexp.default: _on_vector(aten.logsumexp.default, [0]),
+    aten.any.dim: _on_vector(aten.any.dim, 0),
+    aten.all.dim: _on_vector(aten.all.dim, 0),
+    aten.any.dims: _on_vector(aten.any.dim, 0),
+    aten.all.dims: _on_vector(aten.all.dim, 0),
+    aten.cumsum.default: _on_vector(aten.cumsum.default, 0),
+    aten.cumprod.default: either(_on_vector(aten.cumprod.default, 0), _cumprod),
+    aten.prod.dim_int: _on_vector(aten.prod.dim_int, 0),
+    aten.logcumsumexp.default: _logcumsumexp,
+    aten.cummax.default: _extremes(torch.ge),
+    aten.cummin.default: _extremes(torch.le),
+}

@@ -1,0 +1,216 @@
+"""PyTorch ops taken apart so that every step can overwrite the one before.
+
+* batch norm in evaluation becomes one scale and one shift per channel, which depend on weights alone and move to `@prepare`;
+* layer norm stays in the input's precision (torch-mlir's variance widens the whole activation to f64) and centres once;
+* variances stay in the input's precision too;
+* group norm is written the same way (PyTorch's own goes through strided views that torch-mlir turns into index tables);
+* attention scales the query only and runs its softmax on one score matrix;
+* `addmm` loses its multiplications by one, integral powers become products, a reciprocal becomes a division.
+"""
+
+# Sizes may be symbolic and an exponent 2.0; the annotations do not show it.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hotdesk.frontends.torch.decompositions.widened import compute_dtype
+
+aten: Any = torch.ops.aten
+
+
+def _per_channel(vector: Tensor, rank: int) -> Tensor:
+    return vector.view([-1] + [1] * (rank - 2)) if rank > 2 else vector
+
+
+def _batch_norm_inference(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, var: Tensor, momentum: float, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    wide = compute_dtype(x.dtype)
+    scale = torch.rsqrt(var.to(wide) + eps)
+    if weight is not None:
+        scale = scale * weight
+    shift = -mean * scale
+    if bias is not None:
+        shift = shift + bias
+    result = x * _per_channel(scale, x.dim()) + _per_channel(shift, x.dim())
+    empty = x.new_empty([0])
+    return result.to(x.dtype), empty, empty
+
+
+def _layer_norm(
+    x: Tensor, normalized_shape: list[int], weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    dims = list(range(x.dim() - len(normalized_shape), x.dim()))
+    wide = x.to(compute_dtype(x.dtype))
+    mean = torch.mean(wide, dims, keepdim=True)
+    centred = wide - mean
+    rstd = torch.rsqrt(torch.mean(centred * centred, dims, keepdim=True) + eps)
+    result = centred * rstd
+    if weight is not None:
+        result = result * weight
+    if bias is not None:
+        result = result + bias
+    return result.to(x.dtype), mean, rstd
+
+
+def _group_norm(
+    x: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    batch: int,
+    channels: int,
+    positions: int,
+    groups: int,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    wide = x.reshape(batch, groups, (channels // groups) * positions).to(compute_dtype(x.dtype))
+    mean = torch.mean(wide, [2], keepdim=True)
+    centred = wide - mean
+    rstd = torch.rsqrt(torch.mean(centred * centred, [2], keepdim=True) + eps)
+    result = (centred * rstd).reshape(x.shape)
+    if weight is not None:
+        result = result * _per_channel(weight, x.dim())
+    if bias is not None:
+        result = result + _per_channel(bias, x.dim())
+    return result.to(x.dtype), mean.reshape(batch, groups), rstd.reshape(batch, groups)
+
+
+def _softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    if x.dim() == 0:
+        return _softmax(x.reshape(1), 0, half_to_float).reshape([])
+    if isinstance(x.size(dim), int) and x.size(dim) == 0:
+        return x.to(compute_dtype(x.dtype)) if half_to_float else x.clone()
+    wide = x.to(compute_dtype(x.dtype))
+    exponent = torch.exp(wide - torch.amax(wide, [dim], keepdim=True))
+    result = exponent / torch.sum(exponent, [dim], keepdim=True)
+    return result if half_to_float else result.to(x.dtype)
+
+
+def _attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    if dropout_p:
+        return NotImplemented
+    if enable_gqa:
+        groups = query.size(-3) // key.size(-3)
+        key = key.repeat_interleave(groups, -3)
+        value = value.repeat_interleave(groups, -3)
+    width = query.size(-1)
+    factor = scale if scale is not None else 1.0 if isinstance(width, int) and width == 0 else 1.0 / math.sqrt(width)
+    scores = torch.matmul(query * factor, key.transpose(-2, -1))
+    if is_causal:
+        rows = torch.arange(query.size(-2), device=query.device).unsqueeze(-1)
+        columns = torch.arange(key.size(-2), device=query.device)
+        scores = torch.where(columns <= rows, scores, float("-inf"))
+    if attn_mask is not None:
+        mask = attn_mask
+        scores = torch.where(mask, scores, float("-inf")) if mask.dtype == torch.bool else scores + mask
+    return torch.matmul(_safe_softmax(scores, -1) if attn_mask is not None else _softmax(scores, -1, False), value)
+
+
+def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
+    """Softmax where a row that is all −inf gives zeros, as PyTorch's masked attention does."""
+    x = x if dtype is None else x.to(dtype)
+    wide = x.to(compute_dtype(x.dtype))
+    peak = torch.amax(wide, [dim], keepdim=True)
+    finite_peak = torch.where(peak == float("-inf"), 0.0, peak)
+    exponent = torch.exp(wide - finite_peak)
+    total = torch.sum(exponent, [dim], keepdim=True)
+    return (exponent / torch.where(total == 0, 1.0, total)).to(x.dtype)
+
+
+def _addmm(bias: Tensor, a: Tensor, b: Tensor, beta: float = 1, alpha: float = 1) -> Tensor:
+    if not a.dtype.is_floating_point:
+        beta, alpha = int(beta), int(alpha)  # as PyTorch: numbers are taken in the type of the tensors
+    product = torch.mm(a, b)
+    if alpha != 1:
+        product = product * alpha
+    if beta == 0:
+        return product
+    return product + (bias if beta == 1 else bias * beta)
+
+
+def _power(x: Tensor, exponent: float) -> Tensor:
+    if exponent == 0.5 and x.dtype.is_floating_point:
+        return torch.sqrt(x)
+    if x.dtype == torch.bool and isinstance(exponent, int):
+        x = x.to(torch.int64)
+    if exponent not in (2, 3, 4) or not (x.dtype.is_floating_point or isinstance(exponent, int)):
+        return NotImplemented
+    square = x * x
+    return square if exponent == 2 else square * x if exponent == 3 else square * square
+
+
+def _reciprocal(x: Tensor) -> Tensor:
+    return torch.div(torch.ones([], dtype=x.dtype, device=x.device), x) if x.dtype.is_floating_point else NotImplemented
+
+
+def _variance(x: Tensor, dim: list[int] | None, correction: float | None) -> tuple[Tensor, Tensor]:
+    """Variance and mean, both with the reduced dimensions kept."""
+    dims = list(dim) if dim else list(range(x.dim()))
+    wide = x.to(compute_dtype(x.dtype))
+    mean = torch.mean(wide, dims, keepdim=True)
+    centred = wide - mean
+    count = math.prod(x.size(d) for d in dims)
+    total = torch.sum(centred * centred, dims, keepdim=True)
+    degrees = count - (1 if correction is None else correction)
+    if isinstance(degrees, int | float):
+        degrees = max(0, degrees)  # too few samples: 0 / 0
+    return (total / degrees).to(x.dtype), mean.to(x.dtype)
+
+
+def _without(x: Tensor, dim: list[int] | None, keepdim: bool, rank: int) -> Tensor:
+    return x if keepdim else torch.squeeze(x, tuple(dim) if dim else tuple(range(rank)))
+
+
+def _var(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
+    return _without(_variance(x, dim, correction)[0], dim, keepdim, x.dim())
+
+
+def _std(x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False) -> Tensor:
+    return torch.sqrt(_var(x, dim, correction=correction, keepdim=keepdim))
+
+
+def _var_mean(
+    x: Tensor, dim: list[int] | None = None, *, correction: float | None = None, keepdim: bool = False
+) -> tuple[Tensor, Tensor]:
+    var, mean = _variance(x, dim, correction)
+    return _without(var, dim, keepdim, x.dim()), _without(mean, dim, keepdim, x.dim())
+
+
+def _select_scatter(x: Tensor, source: Tensor, dim: int, index: int) -> Tensor:
+    """One row is written, where PyTorch's own chooses between all elements of two tensors."""
+    dim, index = dim % x.dim(), index + x.size(dim) if index < 0 else index
+    return aten.slice_scatter(x, source.unsqueeze(dim), dim, index, index + 1)
+
+
+MEMORY: dict[Any, Callable[..., Any]] = {
+    aten._native_batch_norm_legit_no_training.default: _batch_norm_inference,
+    aten.native_layer_norm.default: _layer_norm,
+    aten.native_group_norm.default: _group_norm,
+    aten.var.correction: _var,
+    aten.std.correction: _std,
+    aten.var_mean.correction: _var_mean,
+    aten._softmax.default: _softmax,
+    aten._safe_softmax.default: _safe_softmax,
+    aten.scaled_dot_product_attention.default: _attention,
+    aten.addmm.default: _addmm,
+    aten.pow.Tensor_Scalar: _power,
+    aten.reciprocal.default: _reciprocal,
+    aten.select_scatter.default: _select_scatter,
+}

@@ -1,0 +1,181 @@
+"""PyTorch ops that write or add where indices say, in the forms that torch-mlir can be trusted with.
+
+* dims are counted from the front (torch-mlir's passes die of negative ones), scalars have one;
+* booleans and unsigned bytes are added and compared as 32-bit integers (torch-mlir sees them as signed);
+* the mean of integers is the floor of their sum by their number;
+* `scatter` with a reduction is the op of that reduction;
+* `index_copy` into inner dims says where each row goes, where PyTorch transposes the whole tensor twice;
+* writing one value where a mask is true is a selection;
+* `embedding_bag` gathers rows and adds them up by bag: padding and what no bag holds goes to one bag more, which is cut off.
+"""
+
+# Sizes may be symbolic; the annotations do not show it.
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hotdesk.frontends.torch.decompositions.widened import either
+
+aten: Any = torch.ops.aten
+
+
+def _plain_dim(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The op with its dim counted from the front, on tensors that have one."""
+
+    def counted(x: Tensor, dim: int, index: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if x.dim() == 0:
+            one = [each.reshape(1) if isinstance(each, Tensor) else each for each in (index, *args)]
+            return op(x.reshape(1), 0, *one, **kwargs).reshape([])
+        if index.dim() == 0:
+            index = index.reshape([1] * x.dim())
+            args = tuple(each.reshape([1] * x.dim()) if isinstance(each, Tensor) else each for each in args)
+            return op(x, dim % x.dim(), index, *args, **kwargs)
+        return op(x, dim + x.dim(), index, *args, **kwargs) if dim < 0 else NotImplemented
+
+    return counted
+
+
+def _scatter_add_bool(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    if x.dtype != torch.bool:
+        return NotImplemented
+    return aten.scatter_add(x.to(torch.int32), dim, index, source.to(torch.int32)) != 0
+
+
+def _scatter_reduce(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    if x.dtype == torch.bool:
+        wide = (x.to(torch.int32), dim, index, source.to(torch.int32))
+        return aten.scatter_reduce(*wide, reduce, include_self=include_self) != 0
+    if x.dtype == torch.uint8:
+        wide = (x.to(torch.int32), dim, index, source.to(torch.int32))
+        return aten.scatter_reduce(*wide, reduce, include_self=include_self).to(torch.uint8)
+    if reduce != "mean" or x.dtype.is_floating_point:
+        return NotImplemented
+    begin = x if include_self else aten.scatter(x, dim, index, 0)
+    count = torch.ones_like(x) if include_self else torch.zeros_like(x)
+    total = aten.scatter_add(begin, dim, index, source)
+    count = aten.scatter_add(count, dim, index, torch.ones_like(source))
+    return torch.div(total, torch.where(count < 1, 1, count), rounding_mode="floor")
+
+
+def _scatter_by(x: Tensor, dim: int, index: Tensor, source: Tensor, *, reduce: str) -> Tensor:
+    if reduce == "add":
+        return aten.scatter_add(x, dim, index, source)
+    return aten.scatter_reduce(x, dim, index, source, "prod")
+
+
+def _scatter_value_by(x: Tensor, dim: int, index: Tensor, value: float, *, reduce: str) -> Tensor:
+    return _scatter_by(x, dim, index, torch.full(index.shape, value, dtype=x.dtype), reduce=reduce)
+
+
+def _index_put(x: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False, *_: Any) -> Tensor:
+    given = [(i, each) for i, each in enumerate(indices) if each is not None]
+    if len(given) == 1 and given[0][1].dtype in (torch.bool, torch.uint8):
+        put = _masked_put(x, given[0][0], given[0][1] != 0, values, accumulate)
+        if put is not NotImplemented:
+            return put
+    if x.dtype != torch.bool or not accumulate:
+        return NotImplemented
+    return aten.index_put(x.to(torch.int32), indices, values.to(torch.int32), True) != 0
+
+
+def _index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
+    if x.dtype != torch.bool:
+        return NotImplemented
+    return aten.index_add(x.to(torch.int32), dim, index, source.to(torch.int32), alpha=int(alpha)) != 0
+
+
+def _index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """Rows are put where the indices of all dims in front of them say, so that nothing is transposed for it."""
+    dim = dim % x.dim() if x.dim() else 0
+    if dim == 0 or index.dim() != 1:
+        return NotImplemented
+    places = [*(torch.arange(size) for size in x.shape[:dim]), index.to(torch.int64)]
+    spread = [place.reshape([-1 if i == number else 1 for i in range(dim + 1)]) for number, place in enumerate(places)]
+    return aten.index_put(x, spread, source)
+
+
+def _masked_put(x: Tensor, place: int, mask: Tensor, values: Tensor, accumulate: bool) -> Tensor:
+    """Values that are the same wherever the mask, which stands for the dims from `place` on, is true."""
+    behind = x.dim() - place - mask.dim()
+    if values.dim() > behind:
+        chosen = values.dim() - behind - 1
+        if values.size(chosen) != 1:
+            return NotImplemented
+        values = values.reshape([*values.shape[:chosen], *[1] * mask.dim(), *values.shape[chosen + 1 :]])
+    where = mask.reshape([*[1] * place, *mask.shape, *[1] * behind])
+    if accumulate:
+        values = (x | values) if x.dtype == torch.bool else x + values
+    return torch.where(where, values, x)
+
+
+def _embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    count, bags = indices.size(0), offsets.size(0) - (1 if include_last_offset else 0)
+    begins = offsets[:bags].to(torch.int64)
+    places = torch.arange(count)
+    bag = (places.unsqueeze(1) >= begins.unsqueeze(0)).to(torch.int64).sum([1]) - 1
+    kept = indices != padding_idx  # -1: there is none
+    if include_last_offset:
+        kept = kept & (places < offsets[bags])
+    put = torch.where(kept, bag, bags)
+    rows = aten.index_select(weight, 0, indices)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.unsqueeze(1)
+    size = torch.zeros([bags + 1], dtype=torch.int64).index_add(0, put, torch.ones([count], dtype=torch.int64))[:bags]
+    result = torch.zeros([bags + 1, weight.size(1)], dtype=rows.dtype)
+    if mode == 2:
+        spread = put.unsqueeze(1).expand(rows.shape)
+        result = aten.scatter_reduce(result, 0, spread, rows, "amax", include_self=False)[:bags]
+    else:
+        result = aten.index_add(result, 0, put, rows)[:bags]
+    if mode == 1:
+        result = result / torch.where(size < 1, 1, size).unsqueeze(1).to(result.dtype)
+    return result, bag.to(indices.dtype), size.to(indices.dtype), offsets.clone()
+
+
+def _embedding_bag_padded(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool,
+    mode: int,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+    include_last_offset: bool,
+    padding_idx: int | None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    rest = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset)
+    return _embedding_bag(weight, indices, offsets, *rest, -1 if padding_idx is None else padding_idx % weight.size(0))
+
+
+SCATTERED: dict[Any, Callable[..., Any]] = {
+    **{op: _plain_dim(op) for op in (aten.scatter.src, aten.scatter.value)},
+    aten.scatter.reduce: _scatter_by,
+    aten.scatter.value_reduce: _scatter_value_by,
+    aten.scatter_add.default: either(_plain_dim(aten.scatter_add), _scatter_add_bool),
+    aten.scatter_reduce.two: either(_plain_dim(aten.scatter_reduce), _scatter_reduce),
+    aten.index_add.default: _index_add,
+    aten.index_copy.default: _index_copy,
+    aten.index_put.default: _index_put,
+    aten._unsafe_index_put.default: _index_put,
+    aten._embedding_bag.default: _embedding_bag,
+    aten._embedding_bag_forward_only.default: _embedding_bag,
+    aten.embedding_bag.padding_idx: _embedding_bag_padded,
+}

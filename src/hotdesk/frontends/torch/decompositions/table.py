@@ -1,0 +1,55 @@
+"""How PyTorch ops are taken apart before import: the one table of all decompositions.
+
+torch-mlir's own is the base. In front of it stand, each with what it replaces and why:
+
+* `scattered`: what writes where indices say;
+* `exact`: booleans, integers, scalars, running maxima;
+* `composed`: what torch-mlir has no lowering for;
+* `bits`: signs, exponents and neighbours of floats;
+* `placed`: what reads or writes places that are known;
+* `special`, `bessel`, `polynomials`: special functions, in f64;
+* `widened`: bytes and half-precision floats, computed in a wider type;
+* `repairs`: what torch-mlir folds or lowers wrongly;
+* `memory`: what takes less memory another way;
+* `random`: what draws random numbers, in front of all others.
+
+A decomposition answers `NotImplemented` for calls that it leaves to the next in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import torch
+from torch._decomp import get_decompositions  # pyright: ignore[reportUnknownVariableType]
+
+from hotdesk._bindings import torch_mlir_decompositions
+from hotdesk.frontends.torch.decompositions.bessel import BESSEL
+from hotdesk.frontends.torch.decompositions.bits import BITS
+from hotdesk.frontends.torch.decompositions.composed import COMPOSED
+from hotdesk.frontends.torch.decompositions.exact import EXACT
+from hotdesk.frontends.torch.decompositions.memory import MEMORY
+from hotdesk.frontends.torch.decompositions.placed import PLACED
+from hotdesk.frontends.torch.decompositions.polynomials import POLYNOMIALS
+from hotdesk.frontends.torch.decompositions.random import RANDOM
+from hotdesk.frontends.torch.decompositions.repairs import REPAIRS
+from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
+from hotdesk.frontends.torch.decompositions.special import SPECIAL
+from hotdesk.frontends.torch.decompositions.widened import NARROW, PROMOTED, either
+
+aten: Any = torch.ops.aten
+
+
+_KEPT = (aten.full.default,)
+"""Ops that stay whole: PyTorch would take `full` apart by way of memory without contents, which has no lowering."""
+
+
+def decomposition_table(*, random: bool = False) -> dict[Any, Callable[..., Any]]:
+    """For each op, the first decomposition that applies to a call; those of random ops only if the program is to draw."""
+    pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
+    ours = (SCATTERED, EXACT, PLACED, BITS, COMPOSED, SPECIAL, BESSEL, POLYNOMIALS, NARROW, PROMOTED, REPAIRS, MEMORY)
+    drawing = (RANDOM,) if random else ()
+    tables = (*drawing, *ours, pytorch, torch_mlir_decompositions())
+    ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
+    return {op: either(*[table[op] for table in tables if op in table]) for op in ops}

@@ -1,0 +1,98 @@
+"""The names of sizes: those that `dynamic_shapes` gives, else `dim 0 of %x`, for the symbols that `torch.export` names anew."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import sympy
+import torch
+
+from hotdesk.frontends.torch.calling import ResultNumber
+from hotdesk.ir.sizes import OPAQUE, Size
+from hotdesk.runtime.interface import TensorSpec
+
+
+class SizeNames:
+    """What the symbols of an export are called: the user's `Dim("batch")`, or the dim of the first input that has the size."""
+
+    def __init__(self, given: Mapping[str, str], inputs: Sequence[TensorSpec]) -> None:
+        """`given` are symbols by the names that the user gave them; `inputs` the tensors among the arguments."""
+        named: dict[str, str] = {}
+        for spec in inputs:
+            for position, size in enumerate(spec.shape):
+                if isinstance(size, sympy.Symbol) and spec.name.isidentifier():
+                    named.setdefault(str(size), f"dim {position} of %{spec.name}")
+        named.update({symbol: name for name, symbol in given.items() if not name.startswith(OPAQUE)})
+        self._named = named
+
+    def of(self, symbol: str) -> str:
+        return self._named.get(symbol, symbol)
+
+    def size(self, size: Any) -> Any:
+        """A size, or another expression of SymPy's, in these names."""
+        if not isinstance(size, sympy.Basic):
+            return size
+        symbols: Any = size.free_symbols
+        return cast(Any, size).xreplace({each: sympy.Symbol(self.of(str(each))) for each in symbols})
+
+    def spec(self, spec: TensorSpec) -> TensorSpec:
+        sizes: tuple[Size, ...] = tuple(self.size(size) for size in spec.shape)
+        return replace(spec, shape=sizes)
+
+    def result(self, slot: Any) -> Any:
+        """An entry of a template of results."""
+        return replace(slot, expression=self.size(slot.expression)) if isinstance(slot, ResultNumber) else slot
+
+
+def dimension_names(
+    model: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], dynamic_shapes: Any, inputs: Sequence[TensorSpec]
+) -> dict[str, str]:
+    """The symbol that each named `Dim` became. `inputs` are the tensors among the arguments, flattened in order.
+
+    What is written in a form that is not understood gives no names; it was `torch.export` that had to read it.
+    """
+    forward = model.forward if isinstance(model, torch.nn.Module) else None
+    if forward is None or dynamic_shapes is None:
+        return {}
+    try:
+        given = inspect.signature(forward).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):
+        return {}
+    wanted: Any = dynamic_shapes
+    if not isinstance(dynamic_shapes, Mapping):
+        wanted = dict(zip(given, cast("Sequence[Any]", dynamic_shapes), strict=False))
+    found = [entry for name, value in given.items() for entry in _tensors(value, wanted.get(name))]
+    if len(found) != len(inputs):
+        return {}
+    names: dict[str, str] = {}
+    for dims, spec in zip(found, inputs, strict=True):
+        for position, dim in _entries(dims):
+            name = getattr(getattr(dim, "root", dim), "__name__", None)  # the root of `2 * Dim("half")` has the name
+            size = spec.shape[position] if -len(spec.shape) <= position < len(spec.shape) else 0
+            symbols = [] if isinstance(size, int) else [str(each) for each in cast(Any, size).free_symbols]
+            if isinstance(name, str) and name.isidentifier() and len(symbols) == 1:
+                names[name] = symbols[0]
+    return names
+
+
+def _tensors(value: Any, dims: Any) -> Iterator[Any]:
+    """What is said of each tensor in a value."""
+    if isinstance(value, torch.Tensor):
+        yield dims
+    elif isinstance(value, Mapping):
+        for key, inner in cast("Mapping[Any, Any]", value).items():
+            yield from _tensors(inner, cast("Mapping[Any, Any]", dims).get(key) if isinstance(dims, Mapping) else None)
+    elif isinstance(value, tuple | list):
+        inside = cast("Sequence[Any]", value)
+        said = cast("Sequence[Any]", dims) if isinstance(dims, tuple | list) else [None] * len(inside)
+        for inner, each in zip(inside, said, strict=False):
+            yield from _tensors(inner, each)
+
+
+def _entries(dims: Any) -> list[tuple[int, Any]]:
+    if isinstance(dims, Mapping):
+        return [(k, dim) for k, dim in cast("Mapping[Any, Any]", dims).items() if isinstance(k, int)]
+    return list(enumerate(cast("Sequence[Any]", dims))) if isinstance(dims, tuple | list) else []

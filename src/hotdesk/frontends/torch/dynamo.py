@@ -1,0 +1,297 @@
+"""Graphs that Dynamo traced and AOTAutograd made functional: how they are taken apart, captured and called."""
+
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportPrivateUsage=false, reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache, partial, reduce
+from typing import Any, cast
+
+import sympy
+import torch
+from torch._subclasses import FakeTensor
+from torch.export import exported_program
+from torch.export._trace import _ignore_backend_decomps
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import _disable_current_modes
+
+from hotdesk.errors import DeviceError
+from hotdesk.frontends import lowering_process
+from hotdesk.frontends.captured import Captured, Weight
+from hotdesk.frontends.torch.calling import ResultHeld, ResultNumber, ResultSlot
+from hotdesk.frontends.torch.decompositions.table import decomposition_table
+from hotdesk.frontends.torch.dims import SizeNames
+from hotdesk.frontends.torch.export import lowered_graph
+from hotdesk.frontends.torch.refusals import refuse_data_dependence, refuse_nodes
+from hotdesk.frontends.torch.signature import keep_tensors_only, limits_of, order_in_memory, read_transposed, results_of
+from hotdesk.frontends.torch.specs import spec_of
+from hotdesk.runtime.interface import Calling, TensorSpec
+
+Table = Mapping[Any, Callable[..., Any]]
+
+
+@contextmanager
+def tracing(*, has_gradients: bool) -> Generator[Table]:
+    """While AOTAutograd traces a graph; gives the decompositions for it.
+
+    Without gradients, composite ops are taken apart by our table or stay whole, as `torch.export` has it. With gradients autograd
+    has to see what they are composed of; attention becomes products and a softmax, because PyTorch's own op for the CPU has a
+    gradient without a decomposition.
+    """
+    if has_gradients:
+        with sdpa_kernel(SDPBackend.MATH):
+            yield decomposition_table()
+        return
+    composite, below = _tables()
+    with _ignore_backend_decomps(), cast(Any, exported_program)._override_composite_implicit_decomp(composite):
+        yield below
+
+
+@cache
+def _tables() -> tuple[Table, Table]:
+    """Our decompositions of composite ops, and of others."""
+    return cast(Any, exported_program)._split_decomp_table_to_cia_and_python_decomp(decomposition_table())
+
+
+@dataclass(frozen=True, slots=True)
+class PassedOn:
+    """A result that is an argument as it came, by the number of the argument."""
+
+    number: int
+
+
+class GraphCalling(Calling):
+    """Takes the tensors that the program reads from the flat arguments of a graph, and puts results among what is no tensor.
+
+    A result that is an argument passed on is a `PassedOn`, for whoever has the arguments.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        places: Sequence[tuple[int, list[int] | None]],
+        template: Sequence[Any],
+        transposed: Mapping[int, list[int]],
+    ) -> None:
+        """`places` are those of the program's inputs among the flat arguments, each with the order in which its dims lie in
+        memory if that is not the given one; `transposed` are the dims of results that were returned in the order of memory.
+        """
+        self._names = tuple(names)
+        self._places = tuple(places)
+        self._template = tuple(template)
+        self._transposed = dict(transposed)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        return tuple((name, (number,)) for number, name in enumerate(self._names))
+
+    def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
+        return [args[number] if order is None else args[number].permute(order) for number, order in self._places]
+
+    def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int], leaves: Sequence[object]) -> list[Any]:
+        found = list(results)
+        for number, dims in self._transposed.items():
+            found[number] = found[number].permute(dims)
+        return [
+            found[entry]
+            if isinstance(entry, ResultSlot)
+            else found[entry].item()
+            if isinstance(entry, ResultHeld)
+            else entry.at(symbols)
+            if isinstance(entry, ResultNumber)
+            else entry
+            for entry in self._template
+        ]
+
+
+def capture_graph(module: torch.fx.GraphModule) -> Captured:
+    """A functional graph of aten ops as linalg on tensors.
+
+    Numbers among its arguments have to be sizes of its tensors. Tensors that the graph module holds are weights.
+
+    Raises:
+        DataDependentShapeError: a size depends on the values of a tensor.
+        UnsupportedOpError: an op has no lowering, or an argument is a number that varies and no size.
+    """
+    lowering_process.prepare()
+    with _disable_current_modes(), torch.no_grad():
+        graph = deepcopy(module.graph)
+        graph.owning_module = module
+        refuse_data_dependence(graph)
+        placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+        _spell_out_synonyms(graph)
+        _read_sizes_of_tensors(graph, placeholders)
+        template = _results_apart(graph, placeholders)
+        orders = {number: order for number, node in enumerate(placeholders) if (order := _order(node)) is not None}
+        for number, order in orders.items():
+            read_transposed(graph, placeholders[number], order)
+        transposed = _returned_as_they_lie(graph)
+        results, computed = results_of(graph)
+        computed_entries = iter(computed)
+        held = _lifted(graph, module)
+        numbers = [number for number, node in enumerate(placeholders) if _is_tensor(node)]
+        inputs = [_input(placeholders[number]) for number in numbers]
+        names = SizeNames({}, inputs)
+        keep_tensors_only(graph, {node.name: _is_tensor(node) for node in graph.nodes if node.op == "placeholder"})
+        refuse_nodes(graph)
+        full = [next(computed_entries) if entry is None else entry for entry in template]
+        return Captured(
+            module=lowered_graph(graph),
+            arguments=(*held, *map(names.spec, inputs)),
+            results=tuple(map(names.spec, results)),
+            constraints={names.of(symbol): limits for symbol, limits in _ranges(placeholders, inputs).items()},
+            calling=GraphCalling(
+                [spec.name for spec in inputs],
+                [(number, orders.get(number)) for number in numbers],
+                [names.result(entry) for entry in full],
+                transposed,
+            ),
+        )
+
+
+def _is_tensor(node: torch.fx.Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _input(node: torch.fx.Node) -> TensorSpec:
+    value = node.meta["val"]
+    if value.device.type != "cpu":
+        raise DeviceError(f"argument '{node.name}'", expected="device cpu", got=str(value.device))
+    return spec_of(node.name, value)
+
+
+def _spell_out_synonyms(graph: torch.fx.Graph) -> None:
+    """Divisions of numbers that vary, which PyTorch makes tensors after it has taken ops apart."""
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.true_divide.Tensor):
+        node.target = torch.ops.aten.div.Tensor
+
+
+def _read_sizes_of_tensors(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> None:
+    """What reads an argument that is a size of a tensor among the arguments reads it off that tensor."""
+    sized: dict[Any, tuple[torch.fx.Node, int]] = {}
+    for node in filter(_is_tensor, placeholders):
+        for dim, size in enumerate(node.meta["val"].shape):
+            if isinstance(size, torch.SymInt):
+                sized.setdefault(cast(Any, size).node.expr, (node, dim))
+    symbols = {expression: place for expression, place in sized.items() if expression.is_Symbol}
+    reads = [node for node in placeholders if isinstance(node.meta.get("val"), torch.SymInt) and node.users]
+    with graph.inserting_before(next(node for node in graph.nodes if node.op != "placeholder")):
+        for node in reads:
+            value = node.meta["val"]
+            expression = value.node.expr
+            if expression in sized:
+                read = graph.call_function(torch.ops.aten.sym_size.int, sized[expression])
+                read.meta["val"] = value
+            elif _is_integral_polynomial(expression) and expression.free_symbols <= symbols.keys():
+                read = _computed(graph, expression, symbols)
+            else:
+                continue
+            node.replace_all_uses_with(read, lambda user: user.op != "output")
+
+
+def _is_integral_polynomial(expression: Any) -> bool:
+    return expression.is_polynomial() and all(number.is_Integer for number in expression.atoms(sympy.Number))
+
+
+def _computed(graph: torch.fx.Graph, expression: Any, symbols: Mapping[Any, tuple[torch.fx.Node, int]]) -> Any:
+    """The value of a polynomial with whole coefficients over symbols that are sizes of tensors, as a node or a number."""
+
+    def node(target: Callable[..., Any], *args: Any) -> torch.fx.Node:
+        made = graph.call_function(target, args)
+        made.meta["val"] = target(*(each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in args))
+        return made
+
+    def value(part: Any) -> Any:
+        if part.is_Symbol:
+            return node(torch.ops.aten.sym_size.int, *symbols[part])
+        if part.is_Add:
+            return reduce(partial(node, operator.add), map(value, part.args))
+        if part.is_Mul:
+            return reduce(partial(node, operator.mul), map(value, part.args))
+        return reduce(partial(node, operator.mul), [value(part.base)] * int(part.exp)) if part.is_Pow else int(part)
+
+    return value(expression)
+
+
+def _results_apart(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> list[Any]:
+    """Leaves each computed result to the graph once; for each result what it is, None for the next one that is computed."""
+    output = next(node for node in graph.nodes if node.op == "output")
+    template: list[Any] = []
+    computed: list[Any] = []
+    for value in output.args[0]:
+        if value in placeholders:
+            template.append(PassedOn(placeholders.index(value)))
+        else:
+            template.append(None)
+            computed.append(value)
+    output.args = (tuple(computed),)
+    return template
+
+
+def _order(node: Any) -> list[int] | None:
+    """The dims of a tensor in the order in which they lie in memory, if that is known and not the given one."""
+    value = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+    if not isinstance(value, torch.Tensor) or not all(
+        isinstance(each, int) for each in (*value.shape, *value.stride())
+    ):
+        return None
+    return None if value.is_contiguous() else order_in_memory(value)
+
+
+def _returned_as_they_lie(graph: torch.fx.Graph) -> dict[int, list[int]]:
+    """Returns results of other layouts with their dims in the order of memory; for each, by number, what undoes that."""
+    output = next(node for node in graph.nodes if node.op == "output")
+    results: list[Any] = list(output.args[0])
+    undone: dict[int, list[int]] = {}
+    tensors = 0
+    for place, node in enumerate(results):
+        order = _order(node)
+        if order is not None:
+            with graph.inserting_before(output):
+                results[place] = graph.call_function(torch.ops.aten.permute.default, (node, order))
+            results[place].meta.update(node.meta)
+            results[place].meta.pop("tensor_meta", None)
+            results[place].meta["val"] = node.meta["val"].permute(order)
+            undone[tensors] = [order.index(dim) for dim in range(len(order))]
+        tensors += isinstance(node, torch.fx.Node) and _is_tensor(node)
+    output.args = (tuple(results),)
+    return undone
+
+
+def _lifted(graph: torch.fx.Graph, module: torch.fx.GraphModule) -> list[Weight]:
+    """Tensors that the graph module holds become arguments in front of all others."""
+    weights: dict[str, tuple[torch.fx.Node, Weight]] = {}
+    first = next(iter(graph.nodes))
+    for node in list(graph.nodes):
+        target = str(node.target)
+        if node.op != "get_attr" or isinstance(getattr(module, target), torch.fx.GraphModule):
+            continue
+        if target not in weights:
+            tensor = getattr(module, target).detach().contiguous()
+            with graph.inserting_before(first):
+                argument = graph.placeholder(target)
+            argument.meta["val"] = node.meta.get("val", tensor)
+            weights[target] = (argument, Weight(spec_of(target, tensor), tensor))
+        node.replace_all_uses_with(weights[target][0])
+        graph.erase_node(node)
+    return [weight for _, weight in weights.values()]
+
+
+def _ranges(placeholders: list[torch.fx.Node], inputs: Sequence[TensorSpec]) -> dict[str, tuple[int, int | None]]:
+    """The smallest and largest value of each symbol in the sizes of inputs."""
+    found: dict[str, tuple[int, int | None]] = {}
+    for node in filter(_is_tensor, placeholders):
+        value = node.meta["val"]
+        environment = value.fake_mode.shape_env if isinstance(value, FakeTensor) else None
+        for size in value.shape:
+            if isinstance(size, torch.SymInt):
+                for symbol in cast(Any, size).node.expr.free_symbols:
+                    found[str(symbol)] = limits_of(cast(Any, environment).var_to_range[symbol])
+    return found

@@ -1,0 +1,357 @@
+"""PyTorch models through `torch.export`: every parameter, buffer and lifted constant becomes an argument of `@main`.
+
+Nothing is embedded: the stateless FX graph is imported with its placeholders as they are, and each weight argument points at
+the tensor that the model holds.
+"""
+
+from __future__ import annotations
+
+import operator
+import time
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import torch
+from torch.export import ExportedProgram
+
+from hotdesk._bindings import import_fx_graph, ir
+from hotdesk.errors import HotdeskError, UnsupportedOpError
+from hotdesk.frontends import lowering_process
+from hotdesk.frontends.captured import Captured, Weight
+from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, lowered
+from hotdesk.frontends.torch.calling import Carried, TorchCalling
+from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
+from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
+from hotdesk.frontends.torch.decompositions.table import decomposition_table
+from hotdesk.frontends.torch.dims import SizeNames, dimension_names
+from hotdesk.frontends.torch.empties import settle_empties
+from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
+from hotdesk.frontends.torch.identity import identity
+from hotdesk.frontends.torch.lines import generated_code, name_users_lines
+from hotdesk.frontends.torch.random import Draw, is_draw, thread_random_state
+from hotdesk.frontends.torch.refusals import (
+    UNTRUSTED,
+    assumed,
+    environment_of,
+    guards_of,
+    named_op,
+    refusals,
+    refuse_data_dependence,
+    refuse_guards,
+    refuse_nodes,
+    unreadable,
+    untrusted,
+    without_lowering,
+)
+from hotdesk.frontends.torch.reinterpreted import Reinterpreted, is_reinterpretation
+from hotdesk.frontends.torch.signature import (
+    arguments_of,
+    carried_dtypes,
+    constraints_of,
+    inputs_of,
+    keep_tensors_only,
+    mutations,
+    refuse_ties,
+    results_of,
+    state_of,
+)
+from hotdesk.frontends.torch.splats import fold_splats
+from hotdesk.frontends.torch.views import spell_out_views
+from hotdesk.ir.context import make_context
+from hotdesk.runtime.code.foreign import ForeignCall
+from hotdesk.runtime.interface import TensorSpec
+
+_TO_TORCH_BACKEND = (
+    "func.func(torch-match-quantized-custom-ops),torchdynamo-export-to-torch-backend-pipeline"
+    "{backend-legal-ops=aten.flatten.using_ints,aten.unflatten.int extra-library=}"
+)
+_PIPELINES = (_TO_TORCH_BACKEND, "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}")
+_LIMIT_OF_A_TRIAL = 10
+"""Seconds of processor time for the beginning of a graph that does not lower."""
+
+
+def capture(
+    model: torch.nn.Module | ExportedProgram,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+    foreign: bool = True,
+) -> Captured:
+    """Exports a model and lowers it to linalg on tensors.
+
+    Args:
+        model: a module, which is exported with `args` and `kwargs`, or an `ExportedProgram`.
+        args, kwargs: example arguments; their sizes are fixed unless `dynamic_shapes` frees them.
+        dynamic_shapes: as `torch.export.export` takes it.
+        foreign: whether PyTorch's kernels may be called for ops that have no lowering.
+
+    Raises:
+        ExportError: `torch.export` refused the model.
+        DataDependentShapeError: a size depends on the values of a tensor.
+        UnsupportedMutationError: the model changes a buffer that shares memory with another one, or has gaps.
+        UnsupportedOpError: an op has no lowering.
+    """
+    return lower(export(model, args, kwargs, dynamic_shapes=dynamic_shapes))
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What `torch.export` made of a model.
+
+    Attributes:
+        program: before anything is decomposed.
+        guards: what PyTorch had assumed about sizes by then.
+        named: given the tensors among the arguments, the symbol of each size that the user has named.
+        seconds: how long it took.
+    """
+
+    program: ExportedProgram
+    guards: tuple[Any, ...]
+    named: Callable[[Sequence[TensorSpec]], Mapping[str, str]]
+    seconds: float
+
+    def identity(self) -> str | None:
+        """What all that `lower` makes follows from, as text; None if there is no such text."""
+        try:
+            return identity(
+                self.program, self.guards, environment_of(self.program), self.named(inputs_of(self.program))
+            )
+        except HotdeskError:  # of an input without a spec, which `lower` refuses
+            return None
+
+
+def export(
+    model: torch.nn.Module | ExportedProgram,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    dynamic_shapes: Any = None,
+) -> Exported:
+    """The first half of `capture`. Raises ExportError and DataDependentShapeError."""
+    start = time.perf_counter()
+    with _quietly():
+        with refusals(), generated_code() as traces:
+            exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
+        name_users_lines(all_graphs(exported.graph), traces)
+        refuse_data_dependence(exported.graph)
+        with refusals():
+            guards = guards_of(exported)
+
+    def named(inputs: Sequence[TensorSpec]) -> Mapping[str, str]:
+        return dimension_names(model, args, kwargs or {}, dynamic_shapes, inputs)
+
+    return Exported(exported, tuple(guards), named, time.perf_counter() - start)
+
+
+def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
+    """The second half of `capture`: an exported program as linalg on tensors. Raises what `capture` does.
+
+    `foreign` says whether PyTorch's kernels may be called for ops that have no lowering. Random numbers begin at `seed`.
+    """
+    start = time.perf_counter()
+    lowering_process.prepare()
+    with _quietly(), refusals():
+        exported = _decomposed(source.program)
+    refuse_data_dependence(exported.graph, decomposed=True)
+    after_decompositions = time.perf_counter()
+    if foreign:
+        take_checks(exported)
+    thread_random_state(exported, seed)
+    refuse_nodes(exported.graph, foreign=foreign)
+    arguments, placeholders = arguments_of(exported)
+    inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
+    given = source.named(inputs)
+    called = SizeNames(given, inputs)
+    refuse_guards(exported, len(source.guards), called)
+    changes = mutations(exported)
+    results, template = results_of(exported.graph, changes.values())
+    state = state_of(exported)
+    carried = Carried(*carried_dtypes(exported, changes.values()))
+    keep_tensors_only(exported.graph, placeholders, changes.values())
+    specs = [argument.spec if isinstance(argument, Weight) else argument for argument in arguments]
+    lowering = _Lowering(foreign=foreign)
+    module = lowering.run(exported.graph, [spec.shape for spec in specs])
+    forget_trace()
+    return Captured(
+        module=module,
+        arguments=tuple(called.spec(a) if isinstance(a, TensorSpec) else a for a in arguments),
+        results=tuple(map(called.spec, results)),
+        constraints={called.of(symbol): limits for symbol, limits in constraints_of(exported).items()},
+        calling=TorchCalling(exported, tuple(map(called.result, template)), carried),
+        timings={
+            "export": source.seconds,
+            "decompose": after_decompositions - start,
+            "import": time.perf_counter() - after_decompositions,
+        },
+        names={name: called.of(symbol) for name, symbol in given.items()},
+        assumptions=tuple(called.size(relation) for relation in assumed(exported, source.guards, inputs)),
+        state=state,
+        foreign=tuple(replace(call, bytes=called.size(call.bytes)) for call in lowering.calls),
+    )
+
+
+@contextmanager
+def _quietly() -> Generator[None]:
+    """Without gradients, and without a warning of torch.export's own making."""
+    with warnings.catch_warnings(), torch.no_grad():
+        warnings.filterwarnings("ignore", ".*LeafSpec.*", FutureWarning)
+        yield
+
+
+def _exported(
+    model: torch.nn.Module | ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> ExportedProgram:
+    if isinstance(model, ExportedProgram):
+        return model
+    return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+
+
+def _decomposed(exported: ExportedProgram) -> ExportedProgram:
+    try:
+        return cast(Any, exported).run_decompositions(decomposition_table(random=True))
+    except AssertionError:  # PyTorch asserts that tensors which change share no memory
+        refuse_ties(exported)
+        raise
+
+
+def _imported(graph: torch.fx.Graph) -> ir.Module:
+    try:
+        return import_fx_graph(make_context(), graph, "main")
+    except Exception as error:
+        raise unreadable(error) from error
+
+
+def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
+    """A graph of aten ops that has tensors alone at its ends, as linalg on tensors. The graph is changed on the way.
+
+    Raises UnsupportedOpError for an op without a lowering.
+    """
+    arguments = [shape_expressions(node.meta["val"]) for node in graph.find_nodes(op="placeholder")]
+    return _Lowering(foreign=False).run(graph, arguments)
+
+
+def _settle(graph: torch.fx.Graph) -> None:
+    settle_empties(graph)
+    fold_splats(graph)
+    spell_out_views(graph)
+
+
+class _Lowering:
+    """The lowering of a graph, and of the subgraphs of its control flow, into one MLIR context.
+
+    Attributes:
+        calls: those of ops that have no lowering.
+    """
+
+    def __init__(self, *, foreign: bool) -> None:
+        """`foreign` says whether PyTorch's kernels may be called for ops that have no lowering."""
+        self._foreign = foreign
+        self._context = make_context()
+        self.calls: list[ForeignCall] = []
+
+    def run(self, graph: torch.fx.Graph, arguments: Sequence[Any]) -> ir.Module:
+        """The lowered module. What does not lower and can be called is cut out, until all does.
+
+        Args:
+            arguments: the sizes of each argument, a tuple, or the expression of one that is a number.
+        """
+        _settle(graph)
+        flow: dict[torch.fx.Node, Maker] = {}
+        for node in graph.nodes:
+            if is_control_flow(node):
+                made = control_flow_op(node, self.run)
+                flow[node] = lambda _node, _places, made=made: made
+            elif is_reinterpretation(node):
+                flow[node] = lambda node, _places: Reinterpreted((node.all_input_nodes[0],))
+            elif is_draw(node):
+                flow[node] = lambda node, _places: Draw.of(node)
+        called: set[torch.fx.Node] = set()
+        if self._foreign:
+            called = ({node for node in graph.nodes if node.target in UNTRUSTED} | carried_nodes(graph)) - flow.keys()
+        while True:
+            calls: list[ForeignCall] = []
+            rest, cuts, origin = cut(graph, {**dict.fromkeys(called, self._calling(calls)), **flow})
+            try:
+                module = lowered(_imported(rest), _PIPELINES, context=self._context)
+            except (LoweringDied, LoweringFailed, UnsupportedOpError) as error:
+                more = set[torch.fx.Node]()
+                if self._foreign:
+                    more = _without_lowering(graph, rest, origin, error) - called
+                if not more:
+                    raise _refused(rest, error) from error
+                called |= more
+                continue
+            joined(module, cuts, arguments)
+            self.calls += calls
+            return module
+
+    def _calling(self, calls: list[ForeignCall]) -> Maker:
+        def call(node: torch.fx.Node, places: Sequence[int]) -> Foreign:
+            made = foreign_op(node, places, len(self.calls) + len(calls))
+            calls.append(made.call)
+            return made
+
+        return call
+
+
+def _refused(graph: torch.fx.Graph, error: LoweringDied | LoweringFailed | UnsupportedOpError) -> HotdeskError:
+    """What says which op of a graph is not lowered."""
+    if isinstance(error, LoweringFailed):
+        return without_lowering(error.diagnostics, lambda: _culprit(graph))
+    return untrusted(_culprit(graph), error.how) if isinstance(error, LoweringDied) else error
+
+
+def _without_lowering(
+    graph: torch.fx.Graph,
+    rest: torch.fx.Graph,
+    origin: Mapping[torch.fx.Node, torch.fx.Node],
+    error: LoweringDied | LoweringFailed | UnsupportedOpError,
+) -> set[torch.fx.Node]:
+    """The ops that keep a graph from being lowered and can be called instead: those that MLIR names, or one that is found."""
+    name = named_op(error.diagnostics) if isinstance(error, LoweringFailed) else None
+    named = [node for node in rest.nodes if name is not None and str(node.target).split(".")[:2] == name.split(".")[:2]]
+    if not named:
+        culprit = _culprit(rest)
+        named = [culprit.all_input_nodes[0] if culprit.target is operator.getitem else culprit]
+    return {origin[node] for node in named if node in origin and can_be_called(origin[node])}
+
+
+def _culprit(graph: torch.fx.Graph) -> torch.fx.Node:
+    """The op that torch-mlir's passes refuse or die of: the last one of the shortest beginning that does not lower."""
+    nodes = [node for node in graph.nodes if node.op != "output"]
+    lowers, fails = 0, len(nodes)
+    while fails - lowers > 1:
+        middle = (lowers + fails) // 2
+        try:
+            lowered(_imported(_beginning(nodes[:middle])), _PIPELINES, _LIMIT_OF_A_TRIAL)
+        except (LoweringDied, LoweringFailed, UnsupportedOpError):
+            fails = middle
+        else:
+            lowers = middle
+    return nodes[fails - 1]
+
+
+def _beginning(nodes: list[torch.fx.Node]) -> torch.fx.Graph:
+    """A graph of these nodes alone, whose results are what nobody among them reads."""
+    graph = torch.fx.Graph()
+    copies: dict[torch.fx.Node, torch.fx.Node] = {}
+    for node in nodes:
+        copies[node] = graph.node_copy(node, copies.__getitem__)
+    last = [copy for copy in copies.values() if not copy.users and isinstance(copy.meta.get("val"), torch.Tensor)]
+    graph.output(tuple(last))
+    return graph
+
+
+def forget_trace() -> None:
+    """Drops PyTorch's own hold on the graph it traced last, and on the ops it knows the sizes of: megabytes that would stay for
+    as long as the process."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental import proxy_tensor
+
+    cast(Any, FakeTensorMode).cache_clear()
+
+    cast("dict[int, object]", getattr(proxy_tensor, "_FAKE_TENSOR_ID_TO_PROXY_MAP_FOR_EXPORT", {})).clear()

@@ -1,0 +1,101 @@
+"""Which line of the user's is behind an error or a node: the innermost one that is neither PyTorch's nor ours."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+import torch
+
+_LIBRARIES = tuple(str(folder) + os.sep for folder in (Path(torch.__file__).parent, Path(__file__).parents[2]))
+
+
+def is_users(file: str) -> bool:
+    """Whether a frame's file is neither PyTorch's, ours, nor one that only wraps calls of theirs."""
+    return not file.startswith(("<", *_LIBRARIES)) and file != contextlib.__file__
+
+
+def user_line(error: BaseException) -> str | None:
+    """The innermost line of the traceback that is neither PyTorch's nor ours."""
+    line: str | None = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if is_users(file):
+            line = f"{file}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return line
+
+
+def noted_line(message: str) -> str | None:
+    """The innermost line of the user's in a stack that PyTorch wrote into its message."""
+    frames = [frame for frame in re.findall(r'File "([^"]+)", line (\d+)', message) if is_users(frame[0])]
+    return f"{frames[-1][0]}:{frames[-1][1]}" if frames else None
+
+
+def node_line(node: torch.fx.Node) -> str:
+    """The user's line that a node was traced from; empty if it is not known."""
+    frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    ours = [frame for frame in frames if is_users(frame[0])]
+    return f"{ours[-1][0]}:{ours[-1][1]}" if ours else ""
+
+
+Traces: TypeAlias = "dict[str, Mapping[int, str]]"
+"""The stack of the user's behind each line of the code that PyTorch generates for graphs, by file and line."""
+
+_recording: list[Traces] = []
+_lock = threading.Lock()
+
+
+@contextlib.contextmanager
+def generated_code() -> Generator[Traces]:
+    """What the lines of code that PyTorch generates in the meantime come from.
+
+    Functions that are given to ops with subgraphs are traced twice, the second time as generated code that runs.
+    """
+    traces: Traces = {}
+    with _lock:
+        _recording.append(traces)
+        if len(_recording) == 1:
+            cast(Any, torch.fx.GraphModule).recompile = _recorded
+    try:
+        yield traces
+    finally:
+        with _lock:
+            _recording.remove(traces)
+            if not _recording:
+                cast(Any, torch.fx.GraphModule).recompile = _recompile
+
+
+_recompile: Callable[[torch.fx.GraphModule], Any] = torch.fx.GraphModule.recompile
+
+
+def _recorded(module: torch.fx.GraphModule) -> Any:
+    made = _recompile(module)
+    code: Any = cast(Any, type(module).forward).__code__
+    stacks = [node.meta.get("stack_trace") or "" for node in module.graph.nodes]
+    lines: Mapping[int, int | None] = getattr(made, "_lineno_map", None) or {}
+    found = {code.co_firstlineno + line: stacks[number] for line, number in lines.items() if number is not None}
+    for traces in _recording:
+        traces[code.co_filename] = found
+    return made
+
+
+def name_users_lines(graphs: Iterator[torch.fx.Graph], traces: Traces) -> None:
+    """Puts the user's lines into stacks of nodes in the place of lines of generated code."""
+
+    def users(frame: re.Match[str]) -> str:
+        found = traces.get(frame[1], {}).get(int(frame[2]))
+        return _FRAME.sub(users, found).rstrip() + "\n" if found else frame[0]
+
+    for node in (node for graph in graphs for node in graph.nodes):
+        if "<eval_with_key>" in (node.meta.get("stack_trace") or ""):
+            node.meta["stack_trace"] = _FRAME.sub(users, node.meta["stack_trace"])
+
+
+_FRAME = re.compile(r' *File "(<eval_with_key>[^"]*)", line (\d+),[^\n]*\n?(?: {3,}(?!File)[^\n]*(?:\n|$))?')

@@ -1,0 +1,322 @@
+"""What of a PyTorch model is refused, and with which error.
+
+* `ExportError`: `torch.export` cannot capture it;
+* `DataDependentShapeError`: a size or a branch depends on the values of a tensor;
+* `UnsupportedMutationError`: it changes a buffer that shares memory with another one, or has gaps;
+* `UnsupportedOpError`: an op has a subgraph, an effect or random numbers, is taken apart in a way that holds for some sizes
+  only, or has no lowering; or a tensor has an element type without one.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+import torch
+from torch._ops import HigherOrderOperator, OpOverload
+from torch._subclasses import FakeTensor
+from torch.export import ExportedProgram
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.utils import _pytree as pytree
+
+from hotdesk.errors import (
+    DataDependentShapeError,
+    ExportError,
+    HotdeskError,
+    UnsupportedMutationError,
+    UnsupportedOpError,
+)
+from hotdesk.frontends.torch.carried import is_carried
+from hotdesk.frontends.torch.control_flow import all_graphs, carried_numbers, is_control_flow
+from hotdesk.frontends.torch.decompositions.composed import LARGEST_DETERMINANT
+from hotdesk.frontends.torch.decompositions.placed import are_written_out
+from hotdesk.frontends.torch.dims import SizeNames
+from hotdesk.frontends.torch.lines import node_line, noted_line, user_line
+from hotdesk.frontends.torch.specs import DTYPES, unsupported_dtype
+from hotdesk.ir.locations import python_line
+from hotdesk.runtime.interface import TensorSpec
+
+_REPLACE = "Replace it in the model, or keep that part outside the compiled model."
+
+
+_SMALL = f"32-bit or wider matrices of at most {LARGEST_DETERMINANT} rows, of a size that does not vary"
+UNTRUSTED: Mapping[Any, str] = {
+    torch.ops.aten._linalg_det.default: _SMALL,
+    torch.ops.aten._linalg_slogdet.default: _SMALL,
+    torch.ops.aten.linalg_det.default: _SMALL,
+    torch.ops.aten.linalg_slogdet.default: _SMALL,
+    torch.ops.aten.logdet.default: _SMALL,
+}
+"""Ops that torch-mlir is not given, with the forms that never get here because they are taken apart."""
+
+
+@contextmanager
+def refusals() -> Generator[None]:
+    """What PyTorch raises while it captures a model, as errors of ours with the user's line."""
+    try:
+        yield
+    except HotdeskError:
+        raise
+    except Exception as error:
+        hint = "`torch.export.draft_export` lists every obstacle."
+        raise refusal(error, "torch.export cannot capture the model", hint) from error
+
+
+def refusal(error: Exception, what: str, hint: str) -> HotdeskError:
+    """What PyTorch raised while it captured a program, as an error of ours."""
+    message = _essence(str(error)) or type(error).__name__
+    where = user_line(error) or noted_line(str(error))
+    if re.search(r"data.?dependent|unbacked|dynamic.?output.?shape", f"{type(error).__name__} {error}", re.IGNORECASE):
+        return DataDependentShapeError(
+            "a size or a branch depends on the values of a tensor",
+            expected="sizes that follow from the sizes of the arguments",
+            got="one that is known only when the program runs" if re.search(r"\bu\d+\b", message) else message,
+            where=where,
+            hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
+        )
+    return ExportError(what, got=f"{type(error).__name__}: {message}", where=where, hint=hint)
+
+
+def _essence(message: str) -> str:
+    """The first line of a long message, what it announces, and the violated constraints or suggested fixes that it lists."""
+    lines = [line.strip() for line in message.strip().splitlines() if line.strip()]
+    while len(lines) > 1 and lines[0].endswith(":"):
+        lines[:2] = [f"{lines[0]} {lines[1]}"]
+    listed = [line for line in lines[1:] if re.match(r"- Not all values|\w+ = Dim\(|Explanation: ", line)]
+    return " ".join([*lines[:1], *listed[:4]])
+
+
+def refuse_shared_state(changed: Mapping[str, str], tensors: Mapping[str, torch.Tensor]) -> None:
+    """A tensor of the model that changes has memory of its own, each byte of it once: its new contents are written there.
+
+    Args:
+        changed: the Python line of the change, by the name of the tensor.
+        tensors: all tensors of the model that the program uses, by name.
+    """
+    extents = sorted((*_extent(tensor), name) for name, tensor in tensors.items() if tensor.numel())
+    furthest = furthest_changed = (0, "")
+    for lower, upper, name in extents:
+        end, other = furthest if name in changed else furthest_changed
+        if lower < end:
+            this, that = (name, other) if name in changed else (other, name)
+            raise _unsupported_state(this, changed, "memory of its own", f"memory shared with `{that}`")
+        furthest = max(furthest, (upper, name))
+        furthest_changed = max(furthest_changed, (upper, name)) if name in changed else furthest_changed
+    for name in changed:
+        lower, upper = _extent(tensors[name])
+        if upper - lower != tensors[name].nbytes or tensors[name].is_conj() or tensors[name].is_neg():
+            got = f"strides {tuple(tensors[name].stride())} for sizes {tuple(tensors[name].shape)}"
+            raise _unsupported_state(name, changed, "memory without gaps or repeated elements", got)
+
+
+def _unsupported_state(name: str, changed: Mapping[str, str], expected: str, got: str) -> UnsupportedMutationError:
+    return UnsupportedMutationError(
+        f"the model changes `{name}` in place",
+        expected=expected,
+        got=got,
+        where=changed[name] or None,
+        hint="Make it a tensor of its own, such as `tensor.clone()`.",
+    )
+
+
+def _extent(tensor: torch.Tensor) -> tuple[int, int]:
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    reach = sum((size - 1) * stride for size, stride in steps) + 1 if tensor.numel() else 0
+    return tensor.data_ptr(), tensor.data_ptr() + reach * tensor.element_size()
+
+
+def refuse_data_dependence(graph: torch.fx.Graph, *, decomposed: bool = False) -> None:
+    """No size and no number may follow from the values of a tensor: torch-mlir has passes that do not end with them.
+
+    Numbers that control flow carries are values, but no sizes. Sizes that decompositions will find are let through before these.
+    """
+    known = carried_numbers(graph)
+    found: set[Any] = set()
+    if not decomposed:
+        for node in graph.find_nodes(op="call_function", target=torch.ops.aten.combinations.default):
+            given: Any = (node.args[0].meta["val"], *node.args[1:])
+            if are_written_out(*given, **node.kwargs):
+                found |= free_unbacked_symbols(node.meta["val"].shape)
+    for node in (node for each in all_graphs(graph) for node in each.nodes):
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            sized = isinstance(value, torch.Tensor)
+            if not (sized or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)):
+                continue
+            unknown = free_unbacked_symbols(cast(Any, value.shape) if isinstance(value, torch.Tensor) else value)
+            unknown = unknown - found
+            if not unknown or (not sized and unknown <= known):
+                continue
+            what = "has a size" if sized else "is a number"
+            raise DataDependentShapeError(
+                f"the result of op `{node.target}` {what} that depends on the values of a tensor",
+                expected="sizes that follow from the sizes of the arguments, and values in tensors",
+                got="one that is known only when the program runs",
+                where=node_line(node) or None,
+                hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
+            )
+
+
+def guards_of(exported: ExportedProgram) -> list[Any]:
+    """What PyTorch has assumed about sizes so far."""
+    environment = environment_of(exported)
+    return [] if environment is None else list(environment.guards)
+
+
+def assumed(exported: ExportedProgram, guards: Sequence[Any], inputs: Sequence[TensorSpec]) -> list[Any]:
+    """The relations that `guards` are between the sizes of inputs; where `Dim.AUTO` allows them nobody else looks at them.
+
+    What is assumed of their strides is of no matter: calls copy what is not contiguous.
+    """
+    environment = environment_of(exported)
+    sizes = {str(symbol) for spec in inputs for size in spec.shape for symbol in getattr(size, "free_symbols", ())}
+    found = [environment.replace(guard.expr) for guard in guards] if environment is not None else []
+    return [each for each in found if each.free_symbols and sizes.issuperset(map(str, each.free_symbols))]
+
+
+def environment_of(exported: ExportedProgram) -> Any:
+    """Where PyTorch keeps what it knows of sizes; None if none of them vary."""
+    for node in exported.graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.Tensor) and isinstance(value, FakeTensor) and value.fake_mode.shape_env is not None:
+            return value.fake_mode.shape_env
+    return None
+
+
+def refuse_guards(exported: ExportedProgram, known: int, names: SizeNames) -> None:
+    """Calls check what export assumes about sizes; what a decomposition assumes afterwards is never seen by the user."""
+    sizes = {str(symbol) for symbol in cast(Any, exported).range_constraints}
+    new = [guard for guard in guards_of(exported)[known:] if sizes & set(map(str, guard.expr.free_symbols))]
+    if new:
+        raise UnsupportedOpError(
+            "an op is taken apart in a way that holds for some sizes only",
+            expected="one way for every size that `dynamic_shapes` allows",
+            got=" and ".join(str(names.size(guard.expr)) for guard in new),
+            hint="Compile once for each size, or use an op that does not depend on how sizes divide.",
+        )
+
+
+def refuse_nodes(graph: torch.fx.Graph, *, foreign: bool = False) -> None:
+    """Effects, random numbers, subgraphs but those of control flow, and element types without a lowering are refused."""
+    for node in graph.nodes:
+        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.SymInt | torch.SymFloat | torch.SymBool):
+            raise UnsupportedOpError(
+                f"argument `{node.name}` is a number that varies",
+                expected="a number fixed when the model is compiled",
+                got="a dynamic one",
+                hint="Pass it as a tensor, or compile once for each value.",
+            )
+    for node in (node for each in all_graphs(graph) for node in each.nodes):
+        if isinstance(node.target, HigherOrderOperator) and not is_control_flow(node):
+            raise UnsupportedOpError(
+                f"op `{_higher_order_name(node)}` has no lowering to linalg",
+                expected="a graph of aten ops on tensors",
+                got="an operation with a subgraph, or with a side effect such as a check",
+                where=node_line(node) or None,
+                hint=_REPLACE,
+            )
+        if node.target in UNTRUSTED and not foreign:
+            raise UnsupportedOpError(
+                f"op `{node.target}` has no lowering to linalg",
+                expected=UNTRUSTED[node.target],
+                got="something else",
+                where=node_line(node) or None,
+                hint=_REPLACE,
+            )
+        if node.users and _draws(node):
+            raise UnsupportedOpError(
+                f"op `{node.target}` draws random numbers",
+                expected="one that docs/operators.md lists, not in a loop or branch, and not under torch.compile",
+                got="another random op, or another place",
+                where=node_line(node) or None,
+                hint="Draw them outside the model and pass them as an argument.",
+            )
+        for value in pytree.tree_leaves(node.meta.get("val")):
+            if (
+                isinstance(value, torch.Tensor)
+                and value.dtype not in DTYPES
+                and not (foreign and is_carried(value.dtype))
+            ):
+                raise unsupported_dtype(f"tensor `{node.name}`", value.dtype, node_line(node))
+
+
+def _draws(node: torch.fx.Node) -> bool:
+    """Whether an op draws random numbers; those that only do so in training say it in an argument."""
+    target: Any = node.target
+    if not isinstance(target, OpOverload) or torch.Tag.nondeterministic_seeded not in cast(Any, target).tags:
+        return False
+    arguments: Any = cast(Any, target)._schema.arguments
+    given = {argument.name: argument.default_value for argument in arguments}
+    given.update(zip(given, node.args, strict=False))
+    given.update(node.kwargs)
+    return given.get("training", given.get("train")) is not False
+
+
+def _higher_order_name(node: torch.fx.Node) -> str:
+    """The op inside; for a check of what another op found, that op."""
+    target: Any = next((arg for arg in node.args if isinstance(arg, OpOverload)), node.target)
+    if target is torch.ops.aten._linalg_check_errors.default:
+        checked = [arg for arg in node.args if isinstance(arg, torch.fx.Node) and "info" in _results_of(arg)]
+        target = checked[0].all_input_nodes[0].target if checked else target
+    return str(target)
+
+
+def _results_of(node: torch.fx.Node) -> list[str]:
+    """The name of the result that a node takes out of those of the op before it."""
+    made: Any = node.all_input_nodes[0].target if node.target is operator.getitem else None
+    return [cast(Any, made)._schema.returns[cast(int, node.args[1])].name] if isinstance(made, OpOverload) else []
+
+
+def unreadable(error: Exception) -> UnsupportedOpError:
+    """What torch-mlir's importer stumbled over."""
+    return UnsupportedOpError(
+        "torch-mlir cannot read the program",
+        expected="a graph of aten ops on tensors",
+        got=f"{type(error).__name__}: {error}",
+        hint=_REPLACE,
+    )
+
+
+def without_lowering(diagnostics: str, culprit: Callable[[], torch.fx.Node]) -> HotdeskError:
+    """The op at fault: the one that MLIR names or, if that is a mere operand of it, the one that is searched for."""
+    first = next((line for line in diagnostics.splitlines() if "error:" in line), diagnostics.splitlines()[0])
+    op, where = named_op(diagnostics), python_line(first)
+    if op is None or not where:
+        node = culprit()
+        op, where = op or _name(node), where or node_line(node)
+    said = re.sub(r".*?error: ((callsite\(.*?\)+|loc\(.*?\)|unknown|\"[^\"]+\":\d+:\d+): )?", "", first)
+    return UnsupportedOpError(
+        f"op `{op}` has no lowering to linalg",
+        expected="an op that torch-mlir lowers",
+        got="one that it does not know in this form" if "failed to legalize" in said else said[:160],
+        where=where or None,
+        hint=_REPLACE,
+    )
+
+
+def untrusted(node: torch.fx.Node, how: str) -> UnsupportedOpError:
+    """An op that a pass of torch-mlir's dies of or does not come to an end with."""
+    return UnsupportedOpError(
+        f"op `{_name(node)}` has no lowering to linalg",
+        expected="an op that torch-mlir's passes come to an end with",
+        got=how,
+        where=node_line(node) or None,
+        hint=_REPLACE,
+    )
+
+
+def _name(node: torch.fx.Node) -> str:
+    """Its op; where it takes one of several results, the op that gives them."""
+    while node.target is operator.getitem:
+        node = node.all_input_nodes[0]
+    return str(node.target)
+
+
+def named_op(diagnostics: str) -> str | None:
+    """The PyTorch op that MLIR's diagnostics name."""
+    named = re.search(r'name = "torch\.([\w.]+)"', diagnostics) or re.search(
+        r"(?:operation|op) 'torch\.(?!operator|constant|prim)([\w.]+)'", diagnostics
+    )
+    return named.group(1) if named else None

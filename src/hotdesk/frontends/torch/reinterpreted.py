@@ -1,0 +1,58 @@
+"""Tensors seen as another element type of as many bits: torch-mlir has nothing for it, so it is put in when the rest is lowered.
+
+view(%a, int32)     ->     linalg.generic ins(%a) outs(tensor.empty) { yield arith.bitcast }
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+
+from hotdesk._bindings import ir
+from hotdesk.frontends.torch.cutting import Sizes
+from hotdesk.ir.building import create
+from hotdesk.ir.types import shape_of
+
+_BITS = (torch.float32, torch.float64, torch.int32, torch.int64)
+
+
+def is_reinterpretation(node: torch.fx.Node) -> bool:
+    """Whether a node sees a tensor as another type, both of 32 or of 64 bits."""
+    if node.target is not torch.ops.aten.view.dtype:
+        return False
+    types = [each.meta["val"].dtype for each in (node.all_input_nodes[0], node)]
+    return all(each in _BITS for each in types) and types[0].itemsize == types[1].itemsize and types[0] != types[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Reinterpreted:
+    """What is put in for such a node."""
+
+    inputs: tuple[torch.fx.Node, ...]
+
+    def write(
+        self,
+        inputs: Sequence[ir.Value],
+        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
+        sizes: Sizes,
+        before: ir.Operation,
+    ) -> Mapping[int, ir.Value]:
+        ((number, (kind, shape)),) = results.items()
+        dynamic = [sizes.of(size) for size, known in zip(shape, shape_of(kind), strict=True) if known is None]
+        empty = create("tensor.empty", dynamic, [kind], before=before).results[0]
+        identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(len(shape)))
+        attributes: dict[str, ir.Attribute] = {
+            "indexing_maps": ir.ArrayAttr.get([identity] * 2),
+            "iterator_types": ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * len(shape)),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 1]),
+        }
+        op = create("linalg.generic", [inputs[0], empty], [kind], attributes, regions=1, before=before)
+        types = [cast(Any, value.type).element_type for value in (inputs[0], empty)]
+        block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * 2)
+        with ir.InsertionPoint(block), before.location:
+            seen = ir.Operation.create("arith.bitcast", results=[types[1]], operands=[block.arguments[0]])
+            ir.Operation.create("linalg.yield", operands=[seen.results[0]])
+        return {number: op.results[0]}

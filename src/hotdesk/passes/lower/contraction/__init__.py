@@ -1,0 +1,1 @@
+"""Kernels of tensor contractions: as calls of products, or as loops. Read `kernel` first."""

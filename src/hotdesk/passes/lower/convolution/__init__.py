@@ -1,0 +1,1 @@
+"""Kernels of convolutions. Read `dispatch` first: it chooses among the others."""

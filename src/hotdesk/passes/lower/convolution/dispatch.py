@@ -1,0 +1,159 @@
+"""Kernels for convolutions of any rank, grouped, strided, dilated, padded or transposed; padding is never stored.
+
+The first of these that fits is taken::
+
+    pointwise   a window of one tap, stride 1, no padding: a contraction
+    depthwise   one channel per group, few taps known: loops with the taps unrolled
+    spread      a transposed convolution whose windows do not overlap: one matrix product a tap
+    winograd    f32 or f64, 3 by 3, stride 1, many channels and outputs: 36 products for 16 outputs
+    unfolded    f32 or f64, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
+    direct      anything else: loops
+
+Where a layout or size is known only at run time the kernel asks for it there. `spread` and `winograd` take one operand more, the
+workspace `%pW`, last of all arguments.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from hotdesk.kernels.text import Index, KernelBuilder, KernelText
+from hotdesk.passes.lower.contraction.kernel import contract
+from hotdesk.passes.lower.contraction.loops import Axis
+from hotdesk.passes.lower.convolution import transposed
+from hotdesk.passes.lower.convolution.depthwise import Ring, choose_ring, depthwise
+from hotdesk.passes.lower.convolution.direct import convolve_directly
+from hotdesk.passes.lower.convolution.problem import ConvolutionSpec, Problem
+from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, Spread, choose_spread, convolve_spread
+from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
+from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, winograd_room
+from hotdesk.passes.lower.products import has_products
+from hotdesk.passes.lower.scalar import element_bytes
+
+__all__ = ["ConvolutionSpec", "Workspace", "convolution", "workspace"]
+
+Path: TypeAlias = Literal["pointwise", "depthwise", "spread", "winograd", "unfolded", "direct"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    path: Path
+    spread: Spread | None = None
+    ring: Ring | None = None
+    room: int = 0
+
+    def workspace_elements(self, spec: ConvolutionSpec) -> int:
+        if self.spread is not None:
+            (channels,) = _known(spec.w.sizes[1:2])
+            return self.spread.filters * (channels + self.spread.width)
+        return self.room
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Scratch memory that a kernel asks for: bytes, and whether there is a plainer kernel that is nearly as good in memory."""
+
+    bytes: int
+    optional: bool
+
+
+def workspace(spec: ConvolutionSpec) -> Workspace | None:
+    """The scratch memory that the kernel of `spec` asks for; without it, it takes no such operand."""
+    choice = _choose(spec)
+    elements = choice.workspace_elements(spec)
+    return Workspace(elements * element_bytes(spec.y.element), choice.path == "winograd") if elements else None
+
+
+def convolution(spec: ConvolutionSpec) -> KernelText:
+    """The kernel of `spec`; operands x, w, y, then the workspace if `spec` says it has one.
+
+    Raises ValueError if the element types do not go together.
+    """
+    choice = _choose(spec)
+    if choice.ring is not None:
+        return depthwise(spec, choice.ring)
+    k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
+    p = Problem.of(k, spec)
+    if choice.path == "pointwise":
+        _pointwise(k, p)
+    elif choice.path == "winograd":
+        workspace = k.workspace(spec.y.element)
+        worth = is_worth_winograd(k, p)
+        k.branch(worth, lambda: convolve_winograd(k, p, choice.room, workspace), lambda: convolve_unfolded(k, p))
+    elif choice.path == "unfolded":
+        convolve_unfolded(k, p)
+    elif choice.spread is not None:
+        cut, workspace = choice.spread, k.workspace(spec.y.element)
+        legal = transposed.legal(k, p)
+        k.branch(legal, lambda: convolve_spread(k, p, cut, workspace), lambda: convolve_directly(k, p))
+    else:
+        convolve_directly(k, p)
+    return k.finish()
+
+
+def _known(sizes: tuple[int | None, ...]) -> tuple[int, ...]:
+    known = tuple(size for size in sizes if size is not None)
+    assert len(known) == len(sizes)
+    return known
+
+
+def _choose(spec: ConvolutionSpec) -> _Choice:
+    window = spec.w.sizes[2:]
+    ones = (1,) * len(window)
+    plain = spec.input_dilations == ones
+    unpadded = not any((*spec.pad_low, *spec.pad_high))
+    if window == ones and spec.strides == ones and plain and unpadded:
+        return _Choice("pointwise")
+    if len(window) > 2 or None in spec.w.sizes or 0 in spec.w.sizes:
+        return _Choice("direct")
+    features, channels, *taps = _known(spec.w.sizes)
+    ring = choose_ring(taps, spec.strides, spec.dilations, spec.y.sizes[-1])
+    if channels == 1 and plain and ring is not None:
+        return _Choice("depthwise", ring=ring)
+    if not has_products(spec.x.element, spec.w.element, spec.y.element) or not _filters_are_rows(spec):
+        return _Choice("direct")
+    filters = features // spec.groups
+    width = element_bytes(spec.y.element)
+    if spec.scratch and spec.strides == spec.dilations == ones and spec.input_dilations == tuple(taps):
+        plane = None if None in spec.x.sizes[2:] else math.prod(_known(spec.x.sizes[2:]))
+        spread = choose_spread(filters, channels, plane, WORKSPACE_LIMIT // width)
+        if spread is not None:
+            return _Choice("spread", spread=spread)
+    room = winograd_room(spec) if spec.scratch else 0
+    return _Choice("winograd", room=room) if room else _Choice("unfolded")
+
+
+def _filters_are_rows(spec: ConvolutionSpec) -> bool:
+    """Whether w's channels and taps lie together, in this order."""
+    length = 1
+    for size, stride in zip(reversed(spec.w.sizes[1:]), reversed(spec.w.strides[1:]), strict=True):
+        if size != 1 and stride != length:
+            return False
+        length *= size or 1
+    return True
+
+
+def _pointwise(k: KernelBuilder, p: Problem) -> None:
+    """A contraction over channels; positions are one dimension where planes turn out to lie together."""
+
+    def write(positions: list[tuple[Index, Index, Index]]) -> None:
+        x, w, y = p.x.strides, p.w.strides, p.y.strides
+        axes = [
+            Axis(p.batch, a=x[0], b=None, c=y[0]),
+            Axis(p.groups, a=k.mul(p.channels, x[1]), b=k.mul(p.filters, w[0]), c=k.mul(p.filters, y[1])),
+            Axis(p.filters, a=None, b=w[0], c=y[1]),
+            Axis(p.channels, a=x[1], b=w[1], c=None),
+            *(Axis(size, a=read, b=None, c=written) for size, read, written in positions),
+        ]
+        contract(k, p.x, p.w, p.y, axes, accumulate=p.accumulate)
+
+    apart = [(slide.output, slide.input_stride, slide.output_stride) for slide in p.slides]
+    x_in_one, _ = p.x_plane(k)
+    y_in_one, length = p.y_plane(k)
+    in_one = k.both(x_in_one, y_in_one)
+    if isinstance(in_one, bool):
+        write(apart)
+    else:
+        k.branch(in_one, lambda: write([(length, 1, 1)]), lambda: write(apart))

@@ -1,0 +1,122 @@
+"""Transposed convolutions whose windows do not overlap, without multiplying by the zeros between the input's elements.
+
+Where the input is widened by exactly the window and the stride is 1, each output reads one input element through one tap.
+So each tap is one matrix product, of its filters (gathered into workspace) with the input's plane, and its results go to
+every window-th output. A stretch of the plane at a time is computed into workspace and spread from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
+from hotdesk.passes.lower.convolution.problem import Place, Problem
+from hotdesk.passes.lower.products import Matrix, Sizes, write_product
+from hotdesk.passes.lower.scalar import combine, neutral
+from hotdesk.passes.lower.window import reach
+
+WORKSPACE_LIMIT = 256 * 1024  # bytes
+_LANES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How the work is cut: filters at a time, and the width of the stretch of input positions."""
+
+    filters: int
+    width: int
+
+
+def choose_spread(filters: int, channels: int, plane: int | None, capacity: int) -> Spread | None:
+    """Half of the workspace, `capacity` elements, for filters and half for results; None if a filter does not fit."""
+    half = capacity // 2
+    chunk = min(filters, half // channels, half // _LANES)
+    if chunk < 1:
+        return None
+    width = half // chunk // _LANES * _LANES
+    return Spread(chunk, width if plane is None else min(width, max(1, -(-plane // _LANES)) * _LANES))
+
+
+def legal(k: KernelBuilder, p: Problem) -> Condition:
+    """What must hold at run time: planes of x that lie together."""
+    return p.x_plane(k)[0]
+
+
+def convolve_spread(k: KernelBuilder, p: Problem, cut: Spread, workspace: Operand) -> None:
+    """Writes the loops over groups, taps, filters, images and stretches, where `legal` holds."""
+    if not p.accumulate and not _every_output_is_read(p):
+        _clear(k, p)
+    plane = k.mul(p.slides[0].input, p.slides[1].input)
+    assert isinstance(p.channels, int)
+    results = cut.filters * p.channels  # where they begin in the workspace
+    taps = [slide.window for slide in p.slides]
+    with k.loops([p.groups, *taps]) as (group, *tap), k.loop(0, p.filters, cut.filters) as first:
+        filters = k.minimum(cut.filters, k.sub(p.filters, first))
+        _gather(k, p, p.place(k, 0, group, first), tap, filters, workspace)
+        with k.loop(0, p.batch) as image, k.loop(0, plane, cut.width) as start:
+            here = p.place(k, image, group, first)
+            count = k.minimum(cut.width, k.sub(plane, start))
+            left = Matrix(workspace, 0, p.channels, 1)
+            right = Matrix(p.x, k.add(here.x, start), p.x.strides[1], 1)
+            result = Matrix(workspace, results, cut.width, 1)
+            write_product(k, Sizes(filters, count, p.channels), left, right, result, add=False)
+            with k.loop(0, filters) as filter_:
+                source = k.add(results, k.mul(filter_, cut.width))
+                target = k.add(here.y, k.mul(filter_, p.y.strides[1]))
+                _scatter(k, p, workspace, source, target, tap, start, count)
+
+
+def _every_output_is_read(p: Problem) -> bool:
+    """Whether each output is known to read an input element."""
+    for slide in p.slides:
+        known = isinstance(slide.input, int) and isinstance(slide.output, int)
+        if not known or slide.pad_low >= slide.widening:
+            return False
+        assert isinstance(slide.input, int)
+        assert isinstance(slide.output, int)
+        if -(-(slide.output - 1 - slide.pad_low) // slide.widening) >= slide.input:
+            return False
+    return True
+
+
+def _clear(k: KernelBuilder, p: Problem) -> None:
+    strides = [p.y.strides[0], p.y.strides[1], *(slide.output_stride for slide in p.slides)]
+    sizes = [p.batch, k.mul(p.filters, p.groups), *(slide.output for slide in p.slides)]
+    with k.loops(sizes) as positions:
+        k.store(neutral(k, p.y.element), p.y, k.dot(positions, strides))
+
+
+def _gather(k: KernelBuilder, p: Problem, here: Place, tap: list[Index], filters: Index, workspace: Operand) -> None:
+    """The weights of one tap, as a matrix of filters and channels."""
+    w_tap = k.add(here.w, k.dot(tap, p.tap_strides))
+    with k.loops([filters, p.channels]) as (filter_, channel):
+        weight = k.load(p.w, k.add(w_tap, k.dot((filter_, channel), p.w.strides[:2])))
+        k.store(weight, workspace, k.add(k.mul(filter_, p.channels), channel))
+
+
+def _scatter(
+    k: KernelBuilder,
+    p: Problem,
+    workspace: Operand,
+    source: Index,
+    target: Index,
+    tap: list[Index],
+    start: Index,
+    count: Index,
+) -> None:
+    """One filter's results for `count` positions of the input's plane from `start` on, to where the tap puts them."""
+    rows, columns = p.slides
+    top = k.floordiv(start, columns.input)
+    bottom = k.ceildiv(k.add(start, count), columns.input)
+    lines = reach(k, k.sub(rows.pad_low, tap[0]), rows.widening, 1, rows.output, top, bottom)
+    with k.loop(0, lines.count(k)) as i:
+        column = k.sub(k.mul(k.add(lines.start, i), columns.input), start)
+        first, last = k.maximum(0, k.sub(0, column)), k.minimum(columns.input, k.sub(count, column))
+        run = reach(k, k.sub(columns.pad_low, tap[1]), columns.widening, 1, columns.output, first, last)
+        line = k.add(target, k.mul(k.add(lines.input, k.mul(i, lines.input_step)), rows.output_stride))
+        with k.loop(0, run.count(k)) as j:
+            value = k.load(workspace, k.add(source, column, run.start, j))
+            output = k.add(line, k.mul(k.add(run.input, k.mul(j, run.input_step)), columns.output_stride))
+            if p.accumulate:
+                value = combine(k, k.load(p.y, output), value, p.y.element)
+            k.store(value, p.y, output)

@@ -1,0 +1,70 @@
+"""Convolutions as calls of `kernels.shared_convolution`: products of the filters with the image, unfolded panel by panel.
+
+    %y (+)= conv %x, %w        ->        func.call @hotdesk_convolution_f32(…)
+
+One call where planes of y lie together; where they do not, one for each row of outputs.
+"""
+
+from __future__ import annotations
+
+from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS
+from hotdesk.kernels.shared_convolution import shared_convolution_name
+from hotdesk.kernels.text import Index, KernelBuilder
+from hotdesk.passes.lower.convolution.problem import Problem
+from hotdesk.passes.lower.scalar import element_bytes
+
+
+def convolve_unfolded(k: KernelBuilder, p: Problem) -> None:
+    """Writes the calls, for f32 or f64 and filters whose channels and taps lie together in w, in this order."""
+    rows, columns = p.slides
+    together, positions = p.y_plane(k)
+
+    def by_rows() -> None:
+        with k.loop(0, rows.output) as row:
+            below, y = k.mul(row, rows.stride), k.mul(row, rows.output_stride)
+            _call(k, p, columns.output, below, y, columns.output_stride)
+
+    k.branch(together, lambda: _call(k, p, positions, 0, 0, 1), by_rows)
+
+
+def _call(k: KernelBuilder, p: Problem, positions: Index, below: Index, y: Index, step: Index) -> None:
+    """The call for as many outputs, `step` apart from an offset of y on; the first reads the image `below` where it begins."""
+    rows, columns = p.slides
+    (x_n, x_c), (y_n, y_c) = p.x.strides[:2], p.y.strides[:2]
+    width = element_bytes(p.y.element)
+    values: dict[str, Index] = {
+        "first": 0,
+        "last": k.mul(p.batch, p.groups),
+        "pixel": 0,
+        "stop": positions,
+        "filters": p.filters,
+        "groups": p.groups,
+        "group_filters": p.filters,
+        "channels": p.channels,
+        "rows": rows.window,
+        "columns": columns.window,
+        "width": columns.output,
+        "x_n": x_n,
+        "x_c": x_c,
+        "x_h": rows.input_stride,
+        "x_w": columns.input_stride,
+        "height": rows.input,
+        "length": columns.input,
+        "sh": rows.stride,
+        "sw": columns.stride,
+        "dh": rows.dilation,
+        "dw": columns.dilation,
+        "top": k.sub(below, rows.pad_low),
+        "left": -columns.pad_low,
+        "wide_h": rows.widening,
+        "wide_w": columns.widening,
+        "w_f": p.w.strides[0],
+        "y_n": y_n,
+        "y_c": y_c,
+        "y_w": step,
+        "add": int(p.accumulate),
+    }
+    numbers = {name: k.integer(value) for name, value in values.items()}
+    numbers |= {"x": k.address(p.x, 0, width), "w": k.address(p.w, 0, width), "y": k.address(p.y, y, width)}
+    arguments = [numbers[name] for name in CONVOLUTION_ARGUMENTS]
+    k.call(shared_convolution_name(p.y.element), ["i64"] * len(arguments), arguments)

@@ -1,0 +1,314 @@
+"""Kernels of structured ops that no library serves: the op itself in a function of its views, lowered to loops by MLIR.
+
+    linalg.generic ins(%a, %b) outs(%b)   ->   func @kernel(%a: memref<f32> noalias, %b: memref<f32> noalias) {
+                                                 %A = reinterpret_cast %a …; %B = …; linalg.generic ins(%A, %B) outs(%B) }
+
+1. Each memref the op touches is one pointer argument, however often it is an operand.
+2. Scalars that the region captures are cloned into the kernel with what computes them; sizes become arguments. Between other
+   code, all scalars but constants do: what they were loaded from may have changed, or be freed.
+3. `cf.assert` in a region becomes a store of its code to the status word; loads after it are guarded, so a failed assertion
+   neither ends the process nor reads out of bounds.
+4. Sums over reduced dims may be reassociated, which lets them be vectorised.
+5. Where the work is worth several threads, the kernel does a range of one loop, `first` to `last`, and another function has all
+   ranges done (`cuts`, `kernels.parts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+from hotdesk._bindings import ir
+from hotdesk.errors import LoweringError
+from hotdesk.ir.building import integers
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
+from hotdesk.ir.sizes import Size, is_opaque
+from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
+from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
+from hotdesk.kernels.text import View
+from hotdesk.passes.lower.structured.checks import replace_checks
+from hotdesk.passes.lower.structured.cuts import find_cut, head_text
+from hotdesk.passes.lower.views import Place, Places
+
+_REASSOCIATED = ("arith.addf", "arith.mulf")
+_SCALAR_DIALECTS = ("affine", "arith", "math", "memref")
+
+
+@dataclass(slots=True)
+class LoopKernel:
+    """A kernel under construction and what its call passes: memrefs, sizes, scalars, and the status word if it has checks.
+
+    `head` is the text of the function to call where `function` does a range of the work only; empty where it does all.
+    """
+
+    function: ir.Operation
+    memrefs: list[ir.Value] = field(default_factory=list[ir.Value])
+    scalars: list[Size] = field(default_factory=list[Size])
+    passed: list[ir.Value] = field(default_factory=list[ir.Value])
+    needs_status: bool = False
+    head: str = ""
+
+
+def build_loop_kernel(
+    op: ir.Operation,
+    module: ir.Module,
+    places: Places,
+    sizes: SymbolicSizes,
+    assertion_code: Callable[[ir.Operation], int],
+    *,
+    computes: bool = True,
+) -> LoopKernel:
+    """Makes the kernel of `op` as the last function of `module`, named `@KERNEL`.
+
+    `assertion_code` gives the status code of a `cf.assert`. Unless the kernel `computes` scalars that it can, they are passed.
+    """
+    passed = _passed(op, computes)
+    memrefs = _memrefs(op, passed)
+    resolved = [places.of(value) for value in memrefs]
+    index_captures = _index_captures(op, sizes, passed)
+    has_checks = any(nested.name == "cf.assert" for nested in nested_ops(op))
+    scalars = [size for place in resolved for size in place.unknowns()]
+    views = [place.view() for place in resolved]
+    bases = {value: place.base for value, place in zip(memrefs, resolved, strict=True)}
+    cut = find_cut(op, dict(zip(memrefs, views, strict=True)), bases)
+    types = [*([ir.IndexType.get()] * (len(scalars) + len(index_captures))), *(value.type for value in passed)]
+    head = "" if cut is None else head_text(cut, memrefs, views, [str(kind) for kind in types[len(scalars) :]])
+    types += [ir.IntegerType.get_signless(64)] * (2 if cut is not None else 0)
+    function, block = _function(module, op, memrefs, resolved, types, has_checks)
+    numbers = [*scalars, *(sizes.value(value) for value in index_captures)]
+    kernel = LoopKernel(function, memrefs, numbers, list(passed), has_checks, head)
+    arguments = list(block.arguments)
+    point = ir.InsertionPoint(block)
+    mapping: dict[ir.Value, ir.Value] = {}
+    rest = iter(arguments[len(memrefs) :])
+    with op.location:
+        piece = None if cut is None else _Range.of(arguments[-2], arguments[-1], point)
+        for value, view, pointer in zip(memrefs, views, arguments, strict=False):
+            mapping[value] = _seen(pointer, view, rest, point, piece, cut and cut.dims.get(value))
+        for value in index_captures:
+            mapping[value] = _as_type(next(rest), value.type, point)
+        mapping.update((value, next(rest)) for value in passed)
+        clone = _clone(op, mapping, point)
+        if cut is not None and piece is not None:
+            _count_from(clone, cut.loop, piece.first)
+        if has_checks:
+            replace_checks(clone, arguments[-1], assertion_code)
+        if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
+            _allow_reassociation(clone)
+        ir.Operation.create("func.return", ip=point)
+    return kernel
+
+
+def _memrefs(op: ir.Operation, passed: Mapping[ir.Value, None]) -> list[ir.Value]:
+    """The memrefs an op touches, each once, those that its captured scalars are loaded from included."""
+    found: dict[ir.Value, None] = {}
+    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    seen: set[ir.Value] = set()
+    while pending:
+        value = pending.pop(0)
+        if value in seen:
+            continue
+        seen.add(value)
+        if is_memref(value.type):
+            found[value] = None
+            continue
+        producer = defining_op(value)
+        if producer is not None and producer.name != "memref.dim" and not _is_index(value) and value not in passed:
+            pending.extend(producer.operands)
+    return list(found)
+
+
+def _is_index(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.IndexType)
+
+
+def _index_captures(op: ir.Operation, sizes: SymbolicSizes, passed: Mapping[ir.Value, None]) -> list[ir.Value]:
+    """Index values that captured scalars are computed from and that follow from sizes; they come with the call."""
+    captures: dict[ir.Value, None] = {}
+    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    seen: set[ir.Value] = set()
+    while pending:
+        value = pending.pop(0)
+        if value in seen or value in passed or is_memref(value.type):
+            continue
+        seen.add(value)
+        if not _is_index(value):
+            producer = defining_op(value)
+            pending.extend(producer.operands if producer is not None else ())
+        elif not isinstance(sizes.value(value), int):
+            if is_opaque(sizes.value(value)):
+                raise LoweringError(
+                    "an index depends on the values of a tensor", expected="sizes that follow from the arguments",
+                    got=str(value), where=python_line(op.location) or None,
+                )  # fmt: skip
+            captures[value] = None
+    return list(captures)
+
+
+def _passed(op: ir.Operation, computes: bool) -> Mapping[ir.Value, None]:
+    """The scalars behind the captured ones that a kernel does not compute: what it cannot, or all but constants."""
+    found: dict[ir.Value, None] = {}
+    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    seen: set[ir.Value] = set()
+    while pending:
+        value = pending.pop(0)
+        if value in seen or is_memref(value.type) or _is_index(value):
+            continue
+        seen.add(value)
+        producer = defining_op(value)
+        if producer is not None and producer.name == "arith.constant":
+            continue
+        if not computes or producer is None or producer.name.partition(".")[0] not in _SCALAR_DIALECTS:
+            found[value] = None
+        else:
+            pending.extend(producer.operands)
+    return found
+
+
+def _written(op: ir.Operation) -> set[ir.Value]:
+    from hotdesk.ir.walking import segment_sizes
+
+    if "operandSegmentSizes" in op.attributes:
+        inputs = segment_sizes(op)[0]
+        return set(list(op.operands)[inputs:])
+    return set(op.operands)
+
+
+def disjoint(resolved: Sequence[Place], written: Sequence[bool]) -> tuple[bool, ...]:
+    """For each pointer, whether it may be `noalias`: no other pointer of its base, or none of them written."""
+    result: list[bool] = []
+    for i, place in enumerate(resolved):
+        others = [j for j, other in enumerate(resolved) if j != i and other.base == place.base]
+        result.append(not others or not (written[i] or any(written[j] for j in others)))
+    return tuple(result)
+
+
+def _function(
+    module: ir.Module,
+    op: ir.Operation,
+    memrefs: list[ir.Value],
+    resolved: list[Place],
+    scalars: Sequence[ir.Type],
+    has_checks: bool,
+) -> tuple[ir.Operation, ir.Block]:
+    written = _written(op)
+    alone = disjoint(resolved, [value in written for value in memrefs])
+    pointers: list[ir.Type] = [ir.MemRefType.get([], cast(Any, value.type).element_type) for value in memrefs]
+    takes = [Formal(kind).stating(no_alias=each) for kind, each in zip(pointers, alone, strict=True)]
+    takes += formals(scalars)
+    if has_checks:
+        takes.append(Formal(ir.MemRefType.get([], ir.IntegerType.get_signless(32))).stating(no_alias=True))
+    return new_function("KERNEL", FunctionSignature(tuple(takes), ()), ir.InsertionPoint(module.body), op.location)
+
+
+class _Range(NamedTuple):
+    """Where a range of a loop begins, and how long it is."""
+
+    first: ir.Value
+    length: ir.Value
+
+    @classmethod
+    def of(cls, first: ir.Value, last: ir.Value, point: ir.InsertionPoint) -> _Range:
+        """From its ends, `i64`s."""
+        first, last = (_as_type(value, ir.IndexType.get(), point) for value in (first, last))
+        return cls(first, _number("arith.subi", last, first, point))
+
+
+def _seen(
+    pointer: ir.Value, view: View, rest: Any, point: ir.InsertionPoint, piece: _Range | None, dim: int | None
+) -> ir.Value:
+    """`memref.reinterpret_cast` of a bare pointer to its view; unknown sizes and strides are the next arguments.
+
+    Of a dim that a range of a loop runs through, only that range is seen.
+    """
+    sizes: list[ir.Value | int] = [next(rest) if size is None else size for size in view.sizes]
+    strides: list[ir.Value | int] = [next(rest) if stride is None else stride for stride in view.strides]
+    offsets: list[ir.Value | int] = [0]
+    if piece is not None and dim is not None:
+        stride = strides[dim]
+        step = _index(stride, point) if isinstance(stride, int) else stride
+        offsets, sizes[dim] = [_number("arith.muli", piece.first, step, point)], piece.length
+    static = [tuple(each if isinstance(each, int) else None for each in group) for group in (offsets, sizes, strides)]
+    if static[2] == row_major(static[1]) and None not in static[2] and static[0] == (0,):
+        result = memref_with(static[1], pointer.type)
+    else:
+        offset = static_entries(static[0])[0]
+        layout = ir.StridedLayoutAttr.get(offset, static_entries(static[2]))
+        element = cast(Any, pointer.type).element_type
+        result = ir.MemRefType.get(static_entries(static[1]), element, layout)
+    unknown = [[each for each in group if not isinstance(each, int)] for group in (offsets, sizes, strides)]
+    attributes = {
+        "static_offsets": integers(static_entries(static[0])),
+        "static_sizes": integers(static_entries(static[1])),
+        "static_strides": integers(static_entries(static[2])),
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, *map(len, unknown)]),
+    }
+    operands = [pointer, *unknown[0], *unknown[1], *unknown[2]]
+    name = "memref.reinterpret_cast"
+    return ir.Operation.create(name, results=[result], operands=operands, attributes=attributes, ip=point).results[0]
+
+
+def _count_from(op: ir.Operation, loop: int, first: ir.Value) -> None:
+    """Lets the places of a loop that the region asks for begin at that of a range."""
+    for nested in nested_ops(op):
+        if nested.name == "linalg.index" and int(cast(Any, nested.attributes["dim"]).value) == loop:
+            users = list(nested.results[0].uses)
+            with nested.location:
+                place = _number("arith.addi", nested.results[0], first, ir.InsertionPoint.after(nested))
+            for use in users:
+                use.owner.operands[use.operand_number] = place
+
+
+def _number(name: str, a: ir.Value, b: ir.Value, point: ir.InsertionPoint) -> ir.Value:
+    return ir.Operation.create(name, results=[a.type], operands=[a, b], ip=point).results[0]
+
+
+def _index(value: int, point: ir.InsertionPoint) -> ir.Value:
+    index = ir.IndexType.get()
+    attributes: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(index, value)}
+    return ir.Operation.create("arith.constant", results=[index], attributes=attributes, ip=point).results[0]
+
+
+def _as_type(value: ir.Value, wanted: ir.Type, point: ir.InsertionPoint) -> ir.Value:
+    if value.type == wanted:
+        return value
+    return ir.Operation.create("arith.index_cast", results=[wanted], operands=[value], ip=point).results[0]
+
+
+def _clone(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> ir.Operation:
+    captured = [value for _, _, value in captured_operands(op)]
+    for value in (*op.operands, *captured):
+        _materialize(value, mapping, point)
+    clone = op.clone(point)
+    for i, operand in enumerate(op.operands):
+        clone.operands[i] = mapping[operand]
+    for nested, i, value in captured_operands(clone):
+        if value in mapping:
+            nested.operands[i] = mapping[value]
+    return clone
+
+
+def _materialize(value: ir.Value, mapping: dict[ir.Value, ir.Value], point: ir.InsertionPoint) -> None:
+    """Clones the scalar computation behind a captured value into the kernel."""
+    if value in mapping:
+        return
+    producer = defining_op(value)
+    if producer is None or producer.name.split(".")[0] not in _SCALAR_DIALECTS or producer.name == "memref.alloc":
+        what = "an argument" if producer is None else f"`{producer.name}`"
+        raise LoweringError(f"a kernel cannot compute a scalar from {what}", got=str(value.type))
+    for operand in producer.operands:
+        _materialize(operand, mapping, point)
+    clone = producer.clone(point)
+    for i, operand in enumerate(producer.operands):
+        clone.operands[i] = mapping[operand]
+    mapping.update(zip(producer.results, clone.results, strict=True))
+
+
+def _allow_reassociation(op: ir.Operation) -> None:
+    flags = ir.Attribute.parse("#arith.fastmath<reassoc>")
+    for nested in nested_ops(op):
+        if nested.name in _REASSOCIATED:
+            nested.attributes["fastmath"] = flags

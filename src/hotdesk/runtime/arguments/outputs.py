@@ -1,0 +1,148 @@
+"""The memory a caller gives for results, `out=`, and the proof that nothing else is in it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, cast
+
+from hotdesk.errors import (
+    ArgumentCountError,
+    ArgumentTypeError,
+    DtypeError,
+    LayoutError,
+    OutputOverlapError,
+    RankError,
+    ShapeError,
+)
+from hotdesk.runtime.arguments.tensors import TensorView, describe, glance, is_writable, overlap
+from hotdesk.runtime.interface import TensorSpec, WeightRange, spell
+
+
+class Extents:
+    """Named ranges of addresses, searched for one that meets a given range in logarithmic time."""
+
+    def __init__(self, weights: Iterable[WeightRange]) -> None:
+        held = sorted(
+            (weight.address, weight.address + weight.bytes, weight.name) for weight in weights if weight.bytes
+        )
+        self._held = tuple(held)
+        self._lower = tuple(lower for lower, _, _ in held)
+        self._reach = tuple(accumulate((upper for _, upper, _ in held), max))
+
+    def __bool__(self) -> bool:
+        return bool(self._held)
+
+    def meeting(self, extent: tuple[int, int]) -> tuple[str, int] | None:
+        """The name of a range that shares bytes with `extent`, and how many."""
+        before = bisect_left(self._lower, extent[1])  # only these begin before `extent` ends
+        if extent[0] == extent[1] or not before or self._reach[before - 1] <= extent[0]:
+            return None
+        found = ((name, overlap((lower, upper), extent)) for lower, upper, name in self._held[:before])
+        return next((name, shared) for name, shared in found if shared)
+
+
+NO_EXTENTS = Extents(())
+
+
+def admit(
+    out: object,
+    results: Sequence[TensorSpec],
+    shapes: Sequence[tuple[int, ...]],
+    inputs: Iterable[tuple[str, tuple[int, int]]],
+    weights: Extents,
+    held: Mapping[int, tuple[int, int]],
+) -> tuple[TensorView, ...]:
+    """The tensors of `out`, one for each result, if results may be computed in them. `inputs` are names and extents.
+
+    `held` are results that lie in donated inputs, by number, with the extents of those: each may be given for its result.
+
+    Raises ArgumentCountError, ArgumentTypeError, DeviceError, DtypeError, RankError, ShapeError, LayoutError and
+    OutputOverlapError.
+    """
+    given = tuple(cast("Sequence[object]", out)) if isinstance(out, (tuple, list)) else (out,)
+    if len(given) != len(results):
+        raise ArgumentCountError("out=", expected=f"{len(results)} outputs", got=str(len(given)))
+    taken = list(inputs)
+    views: list[TensorView] = []
+    for index, (value, spec, shape) in enumerate(zip(given, results, shapes, strict=True)):
+        what = f"output {index}"
+        view = describe(value, what)
+        _check_type(view, what, spec, shape)
+        _check_layout(view, what)
+        _check_own(view, what, taken if view.extent != held.get(index) else (), weights)
+        taken.append((what, view.extent))
+        views.append(view)
+    return tuple(views)
+
+
+def plain(
+    out: object,
+    dtypes: Sequence[str],
+    shapes: Sequence[tuple[int, ...]],
+    inputs: Iterable[tuple[int, int]],
+    weights: Extents,
+) -> tuple[Sequence[object], list[int]] | None:
+    """The tensors of `out` and their addresses if there is nothing to say against them; None if `admit` must say.
+
+    `inputs` are extents. What is compared here `admit` compares too; it takes as long as the rest of a short call.
+    """
+    given = cast("Sequence[object]", out) if isinstance(out, (tuple, list)) else (out,)
+    if len(given) != len(dtypes):
+        return None
+    taken, addresses = list(inputs), list[int]()
+    for value, dtype, shape in zip(given, dtypes, shapes, strict=True):
+        found = glance(value)
+        if found is None or not is_writable(value, found[0], dtype, shape):
+            return None
+        tensor: Any = value
+        lower, upper = found[1], found[1] + tensor.nbytes
+        for start, end in taken:
+            if lower < end and start < upper:
+                return None
+        if weights.meeting((lower, upper)):
+            return None
+        taken.append((lower, upper))
+        addresses.append(lower)
+    return given, addresses
+
+
+def _check_type(view: TensorView, what: str, spec: TensorSpec, shape: tuple[int, ...]) -> None:
+    where = spec.location or None
+    if view.dtype != spec.dtype:
+        raise DtypeError(what, expected=spec.dtype, got=view.dtype, where=where)
+    if len(view.shape) != len(shape):
+        expected, got = f"{len(shape)} dimensions, {spell(spec.dtype, shape)}", spell(view.dtype, view.shape)
+        raise RankError(what, expected=expected, got=f"{len(view.shape)}, {got}", where=where)
+    if view.shape != shape:
+        expected, got = spell(spec.dtype, shape), spell(view.dtype, view.shape)
+        raise ShapeError(what, expected=expected, got=got, where=where)
+
+
+def _check_layout(view: TensorView, what: str) -> None:
+    if getattr(view.owner, "requires_grad", False):
+        raise ArgumentTypeError(
+            what, expected="a tensor without requires_grad", got="one with it", hint="Pass out.detach()."
+        )
+    if not view.writable:
+        raise LayoutError(what, expected="writable memory", got="read-only or repeated elements", hint="Pass a copy.")
+    if not view.contiguous:
+        got = f"strides {view.strides} for {spell(view.dtype, view.shape)}"
+        if view.pointer % view.itemsize:
+            got = f"{got} at address {view.pointer:#x}"
+        hint = "Pass a fresh contiguous tensor, then copy."
+        raise LayoutError(what, expected="contiguous, aligned memory", got=got, hint=hint)
+
+
+def _check_own(view: TensorView, what: str, taken: Sequence[tuple[str, tuple[int, int]]], weights: Extents) -> None:
+    for name, extent in taken:
+        if shared := overlap(view.extent, extent):
+            raise _shared(what, shared, name)
+    if met := weights.meeting(view.extent):
+        raise _shared(what, met[1], f"weight '{met[0]}'")
+
+
+def _shared(what: str, shared: int, name: str) -> OutputOverlapError:
+    got = f"{shared:,} bytes shared with {name}"
+    return OutputOverlapError(what, expected="memory of its own", got=got, hint="Pass another tensor.")

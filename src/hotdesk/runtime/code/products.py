@@ -1,0 +1,132 @@
+"""Code that all programs of this process call, products and convolutions: compiled for an element type when first called for."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+
+from hotdesk._bindings import ir
+from hotdesk.ir.linking import declared_names
+from hotdesk.kernels.jobs import telling_name
+from hotdesk.kernels.library import convolution_module, product_module, winograd_module
+from hotdesk.kernels.machine import Machine as Processor
+from hotdesk.kernels.machine import host
+from hotdesk.kernels.parts import PARTS, parts_module
+from hotdesk.kernels.product import sweep_name
+from hotdesk.kernels.shared import ELEMENTS, shared_name
+from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
+from hotdesk.runtime.cache import generators
+from hotdesk.runtime.code.foreign import ForeignCall, address_of, entered
+from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.threads import serve
+
+_LEVEL = 2  # of optimisation: the code is as fast as at 3, and made in two thirds of the time
+
+
+class CommonCode:
+    """A compiled module whose function `name`, at `address`, programs call; `machine` is lent the threads it works with.
+
+    The module is made only if its code is not kept on disk. `functions` are the addresses of those that it calls.
+    """
+
+    def __init__(
+        self,
+        module: Callable[[Processor, str], ir.Module],
+        processor: Processor,
+        element: str,
+        name: str,
+        functions: Mapping[str, int] | None = None,
+    ) -> None:
+        source = f"{generators()} {processor} {name}"
+        self.machine = Machine(lambda: module(processor, element), [], functions, level=_LEVEL, source=source)
+        self.address = self.address_of(name)
+
+    def address_of(self, function: str) -> int:
+        """The address of a function that the module tells."""
+        address = ctypes.c_int64()
+        self.machine.call(telling_name(function), ctypes.addressof(address))
+        return address.value
+
+
+def compile_products(processor: Processor, element: str) -> CommonCode:
+    """The products of an element type, for a processor."""
+    return CommonCode(product_module, processor, element, shared_name(element))
+
+
+def compile_convolutions(processor: Processor, element: str, products: CommonCode) -> CommonCode:
+    """The convolutions of an element type, which call its products: keep these as long."""
+    name = shared_convolution_name(element)
+    return CommonCode(convolution_module, processor, element, name, _sweep(element, products))
+
+
+def compile_winograd(processor: Processor, element: str, products: CommonCode) -> CommonCode:
+    """The same for convolutions by Winograd's filtering."""
+    return CommonCode(winograd_module, processor, element, shared_winograd_name(element), _sweep(element, products))
+
+
+def _sweep(element: str, products: CommonCode) -> dict[str, int]:
+    return {sweep_name(element): products.address_of(sweep_name(element))}
+
+
+def linked(module: ir.Module, entries: Sequence[str], calls: Sequence[ForeignCall] = ()) -> Machine:
+    """The machine code of a module in the LLVM dialect, with the products, convolutions and foreign functions that it calls."""
+    functions = {call.symbol: entered(call) for call in calls}
+    addresses = {symbol: address_of(function) for symbol, function in functions.items()}
+    machine = Machine(module, entries, addresses | _addresses(common_functions(module)))
+    machine.called = tuple(functions.values())
+    return machine
+
+
+def common_functions(module: ir.Module) -> tuple[str, ...]:
+    """The products and convolutions that the kernels of a module call."""
+    return tuple(name for name in declared_names(module) if name in _COMMON)
+
+
+def linked_again(key: str, entries: Sequence[str], common: Sequence[str]) -> Machine | None:
+    """The same machine code from the cache, where it is `key`; None if it is not there any more."""
+    return Machine.kept(key, entries, _addresses(common))
+
+
+def _addresses(names: Sequence[str]) -> dict[str, int]:
+    return {name: _COMMON[name]().address for name in names}
+
+
+@cache
+def _parts() -> CommonCode:
+    return _kept(CommonCode(parts_module, host(), "", PARTS))
+
+
+@cache
+def _products(element: str) -> CommonCode:
+    return _kept(compile_products(host(), element))
+
+
+@cache
+def _convolutions(element: str) -> CommonCode:
+    return _kept(compile_convolutions(host(), element, _products(element)))
+
+
+@cache
+def _winograd(element: str) -> CommonCode:
+    return _kept(compile_winograd(host(), element, _products(element)))
+
+
+def _kept(code: CommonCode) -> CommonCode:
+    """The code, with the threads of this process."""
+    serve(code.machine)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # programs call it until the process ends
+    return code
+
+
+def _by_name() -> dict[str, Callable[[], CommonCode]]:
+    found: dict[str, Callable[[], CommonCode]] = {PARTS: _parts}
+    for element in ELEMENTS:
+        found[shared_name(element)] = lambda element=element: _products(element)
+        found[shared_convolution_name(element)] = lambda element=element: _convolutions(element)
+        found[shared_winograd_name(element)] = lambda element=element: _winograd(element)
+    return found
+
+
+_COMMON = _by_name()
+"""The functions that kernels may call."""

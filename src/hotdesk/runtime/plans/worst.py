@@ -1,0 +1,105 @@
+"""The most memory that calls of a program take, for all sizes in a range.
+
+1. Where no size falls as a symbol rises, each figure is greatest at the upper end of all ranges, and exact if a call with these
+   sizes is allowed.
+2. Other sizes are bounded from above by their coefficients (`planning.polynomials`). Sums of such bounds are bounds that may
+   lie above every call.
+3. The arena of every call is at most that of some stacking which serves all sizes, for buffers of their greatest sizes
+   (`runtime.planner`). It is exact where the call with the greatest sizes needs as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from hotdesk.errors import OptionError
+from hotdesk.ir.polynomials import Polynomials
+from hotdesk.ir.written_sizes import written
+from hotdesk.planning.sizes.polynomials import greatest
+from hotdesk.report.records import Memory, WorstCase
+from hotdesk.runtime.function import Function
+from hotdesk.runtime.plans.certificates import certified
+from hotdesk.runtime.plans.layout import ALIGNMENT
+from hotdesk.runtime.plans.problems import MOST_BYTES
+
+Limits = Mapping[str, tuple[int, int]]
+
+
+def worst_case(
+    main: Function, ranges: Limits, inputs: Iterable[int], weights: int, prepared: int, *, is_allowed: bool
+) -> WorstCase:
+    """The most that calls of a function take.
+
+    Args:
+        main: the function.
+        ranges: the least and greatest value of each symbol.
+        inputs: places of the inputs in the pointer table.
+        weights, prepared: bytes of weights and of what was prepared.
+        is_allowed: whether a call with the greatest values is.
+
+    Raises:
+        OptionError: a size has no limit that is known, or one beyond all memory.
+    """
+    corner = {name: high for name, (_, high) in ranges.items()}
+    sizes = main.sizes(corner)
+    if sum(sizes) >= MOST_BYTES:
+        raise OptionError(
+            f"the sizes at {', '.join(f'{name} = {high}' for name, high in corner.items())}",
+            expected=f"less than {MOST_BYTES} bytes together",
+            got=str(sum(sizes)),
+            hint='Ask about a smaller range, as in `program.memory({"batch": (1, 64)})`.',
+        )
+    plan = main.planner.solve(sizes)
+    reader = Polynomials(ranges)
+
+    def most(place: int, rounded: int = 1) -> int:
+        found = reader.of(main.lowered.buffers[place].bytes)
+        high = sizes[place] if reader.never_falls(found) else greatest(found, reader.ranges)
+        if high is None:
+            raise OptionError(
+                f"the size {written(main.lowered.buffers[place].bytes)}",
+                expected="one with a known limit",
+                got="none is known",
+            )
+        return -(-high // rounded) * rounded
+
+    def rise(places: Iterable[int]) -> bool:
+        return all(reader.never_falls(reader.of(main.lowered.buffers[place].bytes)) for place in places)
+
+    given, results = tuple(inputs), main.lowered.own_results
+    held = tuple(i for i, use in enumerate(main.lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)
+    donated = main.lowered.donated
+    lends = any(place in main.lowered.windows for place in donated)
+    outputs = sum(map(most, results))
+    arena = main.planner.most(ranges) if main.planner.depends_on_sizes else plan.arena
+    if arena is None:
+        arena = sum(most(place, ALIGNMENT) for place in held)
+    memory = Memory(
+        arena=arena,
+        peak=arena + outputs,
+        lower_bound=arena,
+        no_reuse=sum(most(place, ALIGNMENT) for place in held) + outputs,
+        weights=weights,
+        prepared=prepared,
+        inputs=sum(map(most, given)),
+        outputs=outputs,
+        allocations=len(plan.placements),
+        donated=sum(map(most, donated)),
+        lent=sum(map(most, held)) if lends else 0,
+        certificate=certified(main.lowered, sizes, plan.bound) if is_allowed and plan.bound.bytes == arena else None,
+    )
+    exact = {"weights", "prepared", "allocations", "state"}
+    if not lends:
+        exact.add("lent")
+    if is_allowed:
+        reached = {
+            "inputs": rise(given),
+            "outputs": rise(results),
+            "donated": rise(donated),
+            "arena": plan.arena == arena,
+            "lower_bound": plan.bound.bytes == arena,
+            "no_reuse": rise((*held, *results)),
+            "peak": plan.arena == arena and rise(results),
+        }
+        exact.update(name for name, is_reached in reached.items() if is_reached)
+    return WorstCase(memory, tuple(ranges.items()), frozenset(exact))

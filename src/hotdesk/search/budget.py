@@ -1,0 +1,254 @@
+"""Makes a program fit in a number of bytes, and pays for it as little as it can.
+
+Fits means `Memory.peak`: the arena and the results of a call, for the greatest sizes that calls may have. Tried in turn, until it
+fits, on copies of the module that are bufferized and planned to the end:
+
+1. another order of the operations (`hotdesk-reorder-for-peak`), which costs nothing when the program runs;
+2. operations in parts (`hotdesk-split-rows`) around the buffers that are there at the peak: more operations, each on fewer rows,
+   and what the windows of two parts reach computed for both. Of the ways that fit the one that computes least twice is taken, in
+   as few parts as do; if none fits, what lowers the peak most is kept, and so on;
+3. values made again (`hotdesk-recompute`) that are there at the peak and not used, the one that helps most first. Then 2 again.
+
+This stage decides; the passes change the module. What is spent for what is in the decisions, one for each change.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.order.split_candidates import SplitCandidate, split_candidates
+from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.errors import OptionError
+from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.ir.context import entered, verify
+from hotdesk.ir.walking import main_function, top_level_ops
+from hotdesk.passes.base import Pass
+from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
+from hotdesk.passes.tensor.recompute import Recompute
+from hotdesk.passes.tensor.reorder import ReorderForPeak
+from hotdesk.passes.tensor.split_rows import SplitRows
+from hotdesk.pipeline import Log, run_pass
+from hotdesk.search.budget_refusal import too_small
+from hotdesk.search.trials import Trial, bufferized
+
+PARTS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
+"""How many parts are tried."""
+
+MOST_TRIALS = 150
+"""Copies that are bufferized and planned, at most."""
+
+_FIRST = (4, 16, 64)
+"""How many parts are tried first: more of them only as long as that helps."""
+
+_HELPS = 0.98
+"""More parts help if they bring the peak below this part of what it was."""
+
+_VALUES = 4
+"""Buffers at a peak that are looked at, the largest first."""
+
+_INSERTED = (EliminateEmptyTensors(),)
+"""What follows changes that add insertions: values are computed where they belong."""
+
+Bounds = Mapping[str, tuple[int, "int | None"]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Operations in parts, what the program needs then, and the bytes that are computed twice for it."""
+
+    one: SplitRows
+    found: Trial
+    again: int
+
+
+@dataclass(slots=True)
+class WithinBudget:
+    """Changes a module on tensors, before destinations are chosen, until it needs no more than `budget` bytes at its peak.
+
+    Attributes:
+        budget: bytes for the arena and the results.
+        bounds: the least and greatest value of each symbol.
+        names: symbols by the names of their dimensions, for messages.
+        winograd: whether convolutions may take scratch memory for Winograd's filtering; changed to False where that fits or
+            helps to, as the first thing that is tried.
+        trials: how many copies were bufferized and planned.
+    """
+
+    budget: int
+    bounds: Bounds
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    winograd: bool = True
+    trials: int = 0
+
+    def __call__(self, module: ir.Module, log: Log) -> None:
+        """Changes the module; the decisions go to the log.
+
+        Raises:
+            PlanError: no way to fit was found. It says what was found, and what is proven.
+            OptionError: a size has no greatest value.
+        """
+        with entered(module.operation):
+            first = now = self._first(module)
+            steps = (self._ordered, self._split, self._recomputed)
+            while now.peak > self.budget:
+                before = now
+                for step in steps:
+                    if now.peak > self.budget:
+                        now = step(module, now, log)
+                if now.peak >= before.peak:
+                    raise too_small(self.budget, now)
+                steps = (self._split, self._recomputed)
+            if now is not first:
+                for one in _INSERTED:
+                    log.decisions.extend(run_pass(one, module, log))
+            log.snapshot("budget", module)
+
+    def _first(self, module: ir.Module) -> Trial:
+        """The module as it is; where it does not fit, without scratch memory for Winograd's filtering if that helps."""
+        found = self._try(module)
+        if found.peak <= self.budget or not self.winograd:
+            return found
+        self.winograd = False
+        without = self._try(module)
+        self.winograd = without.peak == found.peak
+        return found if self.winograd else without
+
+    def _ordered(self, module: ir.Module, now: Trial, log: Log) -> Trial:
+        found = self._attempt(module, ReorderForPeak())
+        return self._apply(module, ReorderForPeak(), now, found, log) if found and found.peak < now.peak else now
+
+    def _split(self, module: ir.Module, now: Trial, log: Log) -> Trial:
+        """Does operations at the peak in parts, as long as that helps and it does not fit."""
+        while now.peak > self.budget:
+            line = StraightLine(main_function(module))
+            best: _Way | None = None
+            for candidate in split_candidates(line, [number for number, _ in now.at_peak[:_VALUES]]):
+                if best is None or self._may_beat(best, candidate):
+                    way = self._in_parts(module, now, candidate)
+                    best = way if best is None or (way is not None and self._cost(way) < self._cost(best)) else best
+            if best is None or best.found.peak >= now.peak:
+                return now
+            now = self._apply(module, best.one, now, best.found, log)
+        return now
+
+    def _cost(self, way: _Way) -> tuple[int, int, int]:
+        return max(way.found.peak, self.budget), way.again, way.one.parts
+
+    def _may_beat(self, best: _Way, candidate: SplitCandidate) -> bool:
+        """Whether a candidate in some number of parts may cost less than a way; if that fits, what is computed twice decides."""
+        if best.found.peak > self.budget:
+            return True
+        least = min(candidate.bytes_again(parts) for parts in _counts(candidate))
+        return (least, PARTS[0]) < (best.again, best.one.parts)
+
+    def _in_parts(self, module: ir.Module, now: Trial, candidate: SplitCandidate) -> _Way | None:
+        """The fewest parts that fit: they are tried until more of them do not help.
+
+        If none fit, because another peak is left, the fewest that come as low as any; or more, that would fit without that peak.
+        """
+        counts = _counts(candidate)
+        units = counts[-1]
+        tried: dict[int, _Way] = {}
+
+        def peak(parts: int) -> int:
+            one = SplitRows(parts, least_bytes=1, only=candidate.number, dim=candidate.dim, large=candidate.large)
+            found = self._attempt(module, one)
+            if found is None:
+                return now.peak
+            tried[parts] = _Way(one, found, candidate.bytes_again(parts))
+            return found.peak
+
+        lowest = now.peak
+        for parts in sorted({min(each, units) for each in _FIRST}):
+            before, lowest = lowest, min(lowest, peak(parts))
+            if lowest <= self.budget or lowest > before * _HELPS:
+                break
+        if lowest == now.peak:
+            return None
+        goal = max(lowest, self.budget)
+        enough = min(parts for parts, way in tried.items() if way.found.peak <= goal)
+        below = max((parts for parts in tried if parts < enough), default=1)
+        between = [parts for parts in counts if below < parts < enough]
+        fewest = [*between, enough][bisect_left(between, True, key=lambda parts: peak(parts) <= goal)]
+        if lowest <= self.budget:
+            return tried[fewest]
+        rather = next((parts for parts in counts if candidate.estimate(parts) <= self.budget), min(units, _FIRST[1]))
+        if rather <= fewest or (rather not in tried and peak(rather) == now.peak):
+            return tried[fewest]
+        return tried[rather if tried[rather].found.peak * _HELPS <= lowest else fewest]
+
+    def _recomputed(self, module: ir.Module, now: Trial, log: Log) -> Trial:
+        """Makes values again that are there at the peak and not used, as long as that helps and it does not fit."""
+        while now.peak > self.budget and now.peak_op >= 0:
+            passes = [Recompute(least_bytes=1, only=number, across=now.peak_op) for number, _ in now.at_peak]
+            tried = [(found, one) for one in passes if (found := self._attempt(module, one)) is not None]
+            found, one = min(tried, key=lambda each: each[0].peak, default=(now, None))
+            if one is None or found.peak >= now.peak:
+                return now
+            now = self._apply(module, one, now, found, log)
+        return now
+
+    def _attempt(self, module: ir.Module, one: Pass) -> Trial | None:
+        """What a pass makes of a copy of the module; None if it changes nothing, or enough was tried."""
+        if self.trials >= MOST_TRIALS:
+            return None
+        copy = cast(ir.Module, cast(Any, module.operation).clone())
+        if not any(decision.outcome in _CHANGED for decision in one.run(copy)):
+            return None
+        verify(copy, one.name)
+        return self._try(copy, _INSERTED)
+
+    def _try(self, module: ir.Module, changes: Sequence[Pass] = ()) -> Trial:
+        self.trials += 1
+        made = bufferized(module, changes, winograd=self.winograd)
+        return made.trial({name: self._greatest(name) for name in made.symbols}, self.budget)
+
+    def _greatest(self, symbol: str) -> int:
+        high = self.bounds.get(symbol, (0, None))[1]
+        if high is None:
+            name = next((name for name, other in self.names.items() if other == symbol), symbol)
+            raise OptionError(
+                "option 'budget'",
+                expected=f"a greatest value for the size '{name}'",
+                got="none: it may be any number",
+                hint=f'Declare one, as in `torch.export.Dim("{name}", max=64)`.',
+            )
+        return high
+
+    def _apply(self, module: ir.Module, one: Pass, now: Trial, found: Trial, log: Log) -> Trial:
+        """Lets a pass change the module, and tells what that costs and saves."""
+        count = _operations(module)
+        decisions = run_pass(one, module, log)
+        more = _operations(module) - count
+        log.decisions.extend(_spent(decisions, more, now.peak - found.peak))
+        return found
+
+
+def _counts(candidate: SplitCandidate) -> list[int]:
+    """The numbers of parts in which a candidate may be done, the greatest last."""
+    units = min(candidate.split.units, PARTS[-1])
+    return [*(parts for parts in PARTS if parts < units), units]
+
+
+_CHANGED = (Outcome.REORDERED, Outcome.SPLIT, Outcome.RECOMPUTED)
+
+
+def _spent(decisions: tuple[Decision, ...], more: int, saved: int) -> Iterator[Decision]:
+    """The decisions of a pass that made one change, with what it saves at the peak."""
+    cost = "no operation more" if not more else "1 operation more" if more == 1 else f"{more} operations more"
+    changes = [decision for decision in decisions if decision.outcome in _CHANGED]
+    for number, decision in enumerate(changes):
+        if decision.outcome is Outcome.RECOMPUTED:
+            cost += f", {decision.size} bytes written again"
+        subject = f"{decision.subject}: {cost}" if not number else decision.subject
+        yield replace(decision, subject=subject, reason=Reason.WITHIN_BUDGET, bytes=0 if number else saved)
+
+
+def _operations(module: ir.Module) -> int:
+    """The operations that compute tensors: views and destinations cost nothing."""
+    free = ("tensor.", "arith.", "func.")
+    return sum(not op.name.startswith(free) for op in top_level_ops(main_function(module)))

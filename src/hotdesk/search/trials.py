@@ -1,0 +1,116 @@
+"""What a module on tensors needs once it is bufferized and planned: tried on a copy, nothing of which is kept.
+
+Results and donated inputs lend their memory, as they will when the program runs. Operations are numbered, so that who makes the
+buffers at the peak is known on tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
+from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
+from hotdesk.explain import Source, evaluate, symbols_of
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.walking import main_function, top_level_ops
+from hotdesk.passes.base import Pass
+from hotdesk.pipeline import remainder
+from hotdesk.planning import plan
+from hotdesk.report.records import Certificate
+from hotdesk.runtime.plans.certificates import certified
+from hotdesk.runtime.plans.problems import problem_of
+
+_NUMBER = "hotdesk.number"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Bytes that a program needs for some sizes.
+
+    Attributes:
+        arena: of its plan; `bound`: no plan of it needs fewer; `outputs`: its results that lie in no donated input.
+        peak_op: the operation of `@main`, by number, at the step that the bound is about; -1 if it is none of them.
+        at_peak: the operations that write the buffers in the arena there, and the bytes of each, the largest first.
+        certificate: what proves the bound.
+    """
+
+    arena: int
+    bound: int
+    outputs: int
+    peak_op: int
+    at_peak: tuple[tuple[int, int], ...]
+    certificate: Certificate
+
+    @property
+    def peak(self) -> int:
+        return self.arena + self.outputs
+
+
+@dataclass(frozen=True, slots=True)
+class Bufferized:
+    """The buffers of `@main`, with the number of the operation at each step, -1 for those that the tensor program had not, and
+    the name and line of each.
+
+    `results` are the places of results with memory of their own, `windows` when memory of the caller's is free, by place.
+    """
+
+    buffers: tuple[BufferUse, ...]
+    results: frozenset[int]
+    windows: Mapping[int, Windows]
+    numbers: tuple[int, ...]
+    sources: tuple[Source, ...]
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return tuple(sorted({name for buffer in self.buffers for name in symbols_of(buffer.bytes)}))
+
+    def trial(self, symbols: Mapping[str, int], enough: int | None = None) -> Trial:
+        """Plans it for values of the symbols. A search beyond first answers only runs if they need more than `enough` bytes."""
+        sizes = [max(0, evaluate(buffer.bytes, symbols)) for buffer in self.buffers]
+        problem = problem_of(self, sizes)
+        outputs = sum(sizes[place] for place in self.results)
+        made = plan(problem, effort=0)
+        if not made.proven_optimal and (enough is None or made.bound.bytes + outputs <= enough < made.arena + outputs):
+            made = plan(problem)
+        step = made.bound.step
+        live = [
+            (self._writer(buffer, step), sizes[place])
+            for place, buffer in enumerate(self.buffers)
+            if buffer.kind == "alloc" and buffer.lower <= step < buffer.upper and sizes[place]
+        ]
+        found = sorted((size, number) for number, size in live if number >= 0)
+        at_peak = tuple((number, size) for size, number in reversed(found))
+        number = self.numbers[step] if step < len(self.numbers) else -1
+        proof = certified(self, sizes, made.bound)
+        return Trial(made.arena, made.bound.bytes, outputs, number, at_peak, proof)
+
+    def _writer(self, buffer: BufferUse, step: int) -> int:
+        """The operation that first uses a buffer; the later one whose value it is at a step cannot be told from that."""
+        return next((self.numbers[user] for user in buffer.users if user <= step and self.numbers[user] >= 0), -1)
+
+
+def bufferized(module: ir.Module, changes: Sequence[Pass] = (), *, winograd: bool = True) -> Bufferized:
+    """Bufferizes a copy of a module on tensors, before destinations are chosen, with `changes` to it first.
+
+    Must be called inside its context.
+    """
+    copy: Any = cast(Any, module.operation).clone()
+    for number, op in enumerate(top_level_ops(main_function(copy))):
+        if not op.name.startswith(("arith.", "func.", "cf.")):
+            op.attributes[_NUMBER] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+    remainder(changes, winograd=winograd).run(copy)
+    function = main_function(copy)
+    buffers = find_buffers(function)
+    numbers = tuple(
+        int(cast(Any, op.attributes[_NUMBER]).value) if _NUMBER in op.attributes else -1
+        for op in top_level_ops(function)
+    )
+    places = {buffer.base: place for place, buffer in enumerate(buffers)}
+    given = callers_memory(function)
+    results, donated = [places[a] for a in given.results], [places[a] for a in given.donated]
+    lent = windows(buffers, results, donated, len(numbers))
+    sources = tuple(Source(op.name, python_line(op.location)) for op in top_level_ops(function))
+    return Bufferized(buffers, frozenset(results) - frozenset(donated), lent, numbers, sources)
