@@ -57,21 +57,21 @@ def check_freed(text: str, made: str, inputs: list[Any], one: DeallocateAfterLas
     module = freed(made, one)
     expected = wanted(text, inputs)
     shapes = [each.values.shape for each in expected]
-    before = _lowered(made)
+    before = lowered(made)
     if before is None:
         return
     after = Executable(module)
     for poison in POISONS:
-        was = _run(before, inputs, shapes, poison)
+        was = run_of(before, inputs, shapes, poison)
         if was is None:
             return
         now = after(inputs, shapes, poison)
         assert now.leaks == 0
         for a, b, each in zip(was.results, now.results, expected, strict=True):
-            assert _same(b, a, each.defined) or _same(b, each.values, each.defined)
+            assert same(b, a, each.defined) or same(b, each.values, each.defined)
 
 
-def _lowered(made: str) -> Executable | None:
+def lowered(made: str) -> Executable | None:
     """What MLIR's bufferization made, or None if MLIR has no lowering for it: of `vector.mask` around a read, for instance."""
     with make_context():
         try:
@@ -80,11 +80,11 @@ def _lowered(made: str) -> Executable | None:
             return None
 
 
-def _same(a: Any, b: Any, defined: Any) -> bool:
+def same(a: Any, b: Any, defined: Any) -> bool:
     return np.array_equal(a[defined], b[defined], equal_nan=a.dtype.kind == "f")
 
 
-def _run(executable: Executable, inputs: list[Any], shapes: Any, poison: int) -> Run | None:
+def run_of(executable: Executable, inputs: list[Any], shapes: Any, poison: int) -> Run | None:
     """A run of what MLIR's bufferization made; None if that overwrites what it may not, or, by the memory checker, uses memory
     wrongly: the body of a `tensor.pad` runs where there is no padding too, and loads from beyond its bounds there."""
     try:

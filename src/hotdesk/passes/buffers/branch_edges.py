@@ -1,4 +1,7 @@
-"""Branches of the `cf` dialect with other operands, and blocks on the way to one of their successors."""
+"""Branches of the `cf` dialect with other operands, and blocks between any branch and one of its successors.
+
+Of a branch of one's own, a model says what it passes, but not how it would pass more: the `cf.br` of a block in between does.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +9,27 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
-from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import segment_sizes
+from hotdesk.program.branches import branched
+
+_CF = ("cf.br", "cf.cond_br", "cf.switch")
+
+
+def passes_more(branch: ir.Operation) -> bool:
+    """Whether a branch can be made again with more operands for a successor."""
+    return branch.name in _CF
 
 
 def operand_parts(branch: ir.Operation) -> tuple[list[ir.Value], list[list[ir.Value]]]:
-    """The operands of a branch: what decides, and what each successor gets.
-
-    Raises:
-        BufferizationError: it is no branch of the `cf` dialect.
-    """
+    """The operands of a branch of the `cf` dialect: what decides, and what each successor gets."""
     operands = list(branch.operands)
     if branch.name == "cf.br":
         return [], [operands]
     if branch.name == "cf.cond_br":
         counts = list(segment_sizes(branch)[1:])
-    elif branch.name == "cf.switch":
-        counts = [segment_sizes(branch)[1], *(int(n) for n in cast(Any, branch.attributes["case_operand_segments"]))]
     else:
-        raise BufferizationError(
-            f"branch `{branch.name}`",
-            expected="a branch of the cf dialect where a buffer is owned, or freed, on some ways only",
-            got=branch.name,
-            where=python_line(branch.location) or None,
-        )
+        counts = [segment_sizes(branch)[1], *(int(n) for n in cast(Any, branch.attributes["case_operand_segments"]))]
     parts: list[list[ir.Value]] = []
     at = 1
     for count in counts:
@@ -63,7 +61,14 @@ def split_edge(branch: ir.Operation, successor: int) -> tuple[ir.Operation, ir.O
 
     cf.cond_br %p, ^a(%x : f32), ^b      ->      cf.cond_br %p, ^new, ^b
                                                  ^new: cf.br ^a(%x : f32)
+
+    A branch of another dialect passes to the new block what it passed to its successor, since its operands are its own affair:
+
+    "my.br"(%x)[^a] : (f32) -> ()         ->      "my.br"(%x)[^new] : (f32) -> ()
+                                                 ^new(%y: f32): cf.br ^a(%x : f32)
     """
+    if not passes_more(branch):
+        return _split_foreign(branch, successor)
     _, parts = operand_parts(branch)
     successors = list(branch.successors)
     new = cast(Any, branch.block).create_after()
@@ -71,5 +76,31 @@ def split_edge(branch: ir.Operation, successor: int) -> tuple[ir.Operation, ir.O
     forward = ir.Operation.create("cf.br", [], passed, None, [successors[successor]], 0, branch.location, at).operation
     parts[successor], successors[successor] = [], new
     remade = remade_branch(branch, parts, successors)
+    branch.erase()
+    return remade, forward
+
+
+def passed_along(branch: ir.Operation, successor: int) -> list[list[int]]:
+    """The operands of a branch that may become each argument of a successor."""
+    found: list[list[int]] = [[] for _ in branch.successors[successor].arguments]
+    for operand, to, argument in branched(branch) or ():
+        if to == successor:
+            found[argument].append(operand)
+    return found
+
+
+def _split_foreign(branch: ir.Operation, successor: int) -> tuple[ir.Operation, ir.Operation]:
+    successors, operands = list(branch.successors), list(branch.operands)
+    target, ways = successors[successor], passed_along(branch, successor)
+    new = cast(Any, branch.block).create_after(*(argument.type for argument in target.arguments))
+    passed = [
+        operands[way[0]] if len(way) == 1 else argument for way, argument in zip(ways, new.arguments, strict=True)
+    ]
+    at = ir.InsertionPoint(new)
+    forward = ir.Operation.create("cf.br", [], passed, None, [target], 0, branch.location, at).operation
+    successors[successor] = new
+    known = branch.attributes
+    attributes = {name: known[name] for name in known}
+    remade = create(branch.name, operands, [], attributes, successors=successors, before=branch)
     branch.erase()
     return remade, forward

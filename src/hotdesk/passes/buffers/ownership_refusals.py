@@ -44,3 +44,19 @@ def refuse_hidden(program: BufferProgram, ownership: Ownership) -> None:
         owners = (owner for owner in ownership.candidates[buffer] if owner != EXTERNAL and ownership.places.get(owner))
         if any(leaves(program, program.ops[number], owner) for owner in owners):
             raise hidden_refused(program.ops[number])
+
+
+def refuse_several(program: BufferProgram, ownership: Ownership) -> None:
+    """Raises BufferizationError if one of several owned operands is passed on, so that nobody would free the others."""
+    passed: dict[tuple[int, int, int], set[int]] = {}
+    for flow in program.flows:
+        passed.setdefault((flow.op, flow.edge, flow.target), set()).add(flow.operand)
+    for (number, _, _), operands in passed.items():
+        if len(operands) > 1 and any(h.moved for o in operands if (h := ownership.handovers.get((number, o)))):
+            op = program.ops[number]
+            raise BufferizationError(
+                f"memory that `{op.name}` passes on",
+                expected="one operand for each argument and result",
+                got=f"{len(operands)} operands for one",
+                where=python_line(op.operation.location) or None,
+            )

@@ -18,7 +18,7 @@ from hotdesk.analysis.ownership.handovers import Handovers, Key
 from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.analysis.ownership.solving import solve
 from hotdesk.explain import Reason
-from hotdesk.passes.buffers.branch_edges import split_edge
+from hotdesk.passes.buffers.branch_edges import passes_more, split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_open_results
 from hotdesk.passes.buffers.late_choices import put_off
 from hotdesk.passes.buffers.new_copies import copy_of
@@ -31,7 +31,12 @@ from hotdesk.passes.buffers.ownership_paths import (
     open_branch,
     opened,
 )
-from hotdesk.passes.buffers.ownership_refusals import refuse_conditional, refuse_hidden, refuse_unfinished
+from hotdesk.passes.buffers.ownership_refusals import (
+    refuse_conditional,
+    refuse_hidden,
+    refuse_several,
+    refuse_unfinished,
+)
 from hotdesk.passes.buffers.ownership_tails import follow_paths
 from hotdesk.passes.buffers.reallocs import expand_reallocs
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, reason_of
@@ -112,7 +117,8 @@ class _Settling:
             program, slots = records or self._records()
             refuse_conditional(program)
             ownership = solve(program, slots, flagged_results(program, self._flagged))
-            unclear = _unclear_edges(program, ownership)
+            refuse_several(program, ownership)
+            unclear = _unclear_edges(program, ownership) or _edges_of_flags(program, ownership)
             if not unclear:
                 refuse_unfinished(program, ownership)
                 refuse_hidden(program, ownership)
@@ -193,4 +199,15 @@ def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, se
         is_branch = block.last == op.number and len(block.branches) > 1
         if is_branch and handover.moved and len(handover.candidates) > 1:
             found.setdefault(op.number, set()).update(ownership.slots.edges(handover.key))
+    return found
+
+
+def _edges_of_flags(program: BufferProgram, ownership: Ownership) -> dict[int, set[int]]:
+    """Edges of branches that cannot pass the flag which is to go along them."""
+    found: dict[int, set[int]] = {}
+    for key in (key for slot in ownership.dynamic for key in slot.keys):
+        op = program.ops[key[0]]
+        block = program.blocks[op.block]
+        if block.branches and block.last == op.number and not passes_more(op.operation):
+            found.setdefault(op.number, set()).update(ownership.slots.edges(key))
     return found

@@ -1,4 +1,4 @@
-"""Memory that a branch of one's own passes on and that is owned on some ways only: refused, and the hint, followed, does it."""
+"""Memory that a branch of one's own passes on and that is owned on some ways only: a flag goes with it, by a block in between."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import entered, make_context
 from hotdesk.models import Facts, OpModel, register
 from hotdesk.passes.textual import parse_pipeline
+from tests.unit.passes.buffers.deallocation_programs import OF_ANOTHER, main, switched
 
 WAY = "`mode=copies` takes it"
 ALLOC = """%{0} = memref.alloc() : memref<2xf32>
@@ -48,14 +49,47 @@ def freed(text: str, mode: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("branch")
-def test_the_hint_names_the_mode_that_takes_it() -> None:
+def test_a_flag_goes_with_what_is_owned_on_some_ways() -> None:
     text = TEXT.format("", ALLOC.format(0), "%0", "%r")
-    with pytest.raises(BufferizationError, match=r"^branch `custom.br`: expected a branch of the cf dialect") as caught:
+    names = freed(text, "ownership")
+    assert (names.count("memref.alloc"), names.count("custom.br"), names.count("cf.br")) == (1, 2, 2)
+    assert names[-3:] == ["memref.copy", "scf.if", "func.return"]
+    names = freed(text, "copies")
+    assert (names.count("memref.alloc"), names.count("memref.dealloc")) == (3, 2)
+    assert names[-2:] == ["memref.dealloc", "func.return"]
+
+
+@pytest.mark.usefixtures("branch")
+def test_a_flag_that_came_along_goes_on() -> None:
+    text = TEXT.format("", ALLOC.format(0), "%0", "%r").replace(
+        "  memref.copy %2",
+        '  "custom.br"(%2)[^bb4] : (memref<2xf32>) -> ()\n^bb4(%3: memref<2xf32>):\n  memref.copy %3',
+    )
+    names = freed(text, "ownership")
+    assert names[-3:] == ["memref.copy", "scf.if", "func.return"]
+
+
+def test_one_of_several_operands_is_refused_in_either_mode() -> None:
+    """Nobody would free the one that is not passed on."""
+    several = OpModel(lambda _: Facts(), branches=lambda op: tuple((i, 0, 0) for i in range(len(op.operands))))
+    register("custom.br", several)
+    text = TEXT.format("", ALLOC.format(0), "%0, %r", "%r")
+    text = text.replace("(memref<2xf32>) -> ()", "(memref<2xf32>, memref<2xf32>) -> ()", 1)
+    for mode in ("ownership", "copies"):
+        with pytest.raises(
+            BufferizationError, match="expected one operand for each argument and result, got 2"
+        ) as caught:
+            freed(text, mode)
+        assert WAY not in str(caught.value)
+
+
+def test_the_hint_names_the_mode_that_takes_it() -> None:
+    text = main(switched("%there", "%x", OF_ANOTHER))
+    with pytest.raises(BufferizationError) as caught:
         freed(text, "ownership")
     assert caught.value.hint is not None
     assert WAY in caught.value.hint
     names = freed(text, "copies")
-    assert (names.count("memref.alloc"), names.count("memref.dealloc")) == (3, 2)
     assert names[-2:] == ["memref.dealloc", "func.return"]
 
 
