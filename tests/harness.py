@@ -23,6 +23,7 @@ from hotdesk.passes.tensor.named_ops import NormalizeNamedOps
 from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.runtime.code.products import linked
+from hotdesk.runtime.compiled import compiled_function
 from hotdesk.runtime.function import Function
 from hotdesk.runtime.plans.layout import ALIGNMENT
 from tests import reference
@@ -56,8 +57,9 @@ class Compiled:
         lowered = pipeline(module)
         entries = [function.entry for function in (lowered.main, lowered.prepare) if function is not None]
         machine = linked(lowered.module, entries)
-        self._main = Function(lowered.main, machine, lowered.assertions)
-        self._prepare = None if lowered.prepare is None else Function(lowered.prepare, machine, lowered.assertions)
+        self._main = compiled_function(lowered.main, machine, lowered.assertions)
+        prepare = lowered.prepare
+        self._prepare = None if prepare is None else compiled_function(prepare, machine, lowered.assertions)
         self.lowered, self.module = lowered, module
         self._machine = machine
         after = [(a.type, given) for a, given in _arguments(_main(module))]

@@ -24,8 +24,7 @@ from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import Machine
-from hotdesk.runtime.executable import CompiledProgram
-from hotdesk.runtime.function import Function
+from hotdesk.runtime.compiled import CompiledProgram, compiled_function
 from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import RANDOM_STATE, Checker, TensorSpec, WeightRange
 from hotdesk.runtime.prepared import prepared_types
@@ -400,7 +399,7 @@ def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None =
         prepared_bytes += size
     if made.prepare is not None:
         start = time.perf_counter()
-        prepare = Function(made.prepare, machine, made.assertions)
+        prepare = compiled_function(made.prepare, machine, made.assertions)
         layout = prepare.layout({})
         scratch, scratch_address = aligned(layout.plan.arena)
         frame = prepare.frame()
@@ -411,7 +410,7 @@ def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None =
         log.timings["run-prepare"] = time.perf_counter() - start
     count = len(captured.arguments)
     fixed.update({count + i: address for i, address in enumerate(addresses)})
-    main = Function(made.main, machine, made.assertions, captured.constraints)
+    main = compiled_function(made.main, machine, made.assertions, captured.constraints)
     with log.stage("plan"):
         main.planner.prepare()
     executable = CompiledProgram(

@@ -232,7 +232,7 @@ def test_checks_of_sizes_that_are_alike_are_made_once() -> None:
     _, program = transformer()
     executable: Any = program._executable  # pyright: ignore[reportPrivateUsage]
     asked = [check.relation for check in executable._main.lowered.checks]
-    made = [check.relation for check in executable._checks]
+    made = [check.relation for check in executable._checks.all]
     assert made == list(dict.fromkeys(asked))
     assert len(made) < len(asked)
 

@@ -1,6 +1,6 @@
 """What was decided about memory, and why."""
 
-from hotdesk.explain.decision import Decision, Outcome, Source, evaluate, symbols_of
+from hotdesk.explain.decision import Decision, Outcome, Source, evaluate, spelled, symbols_of
 from hotdesk.explain.reason import Reason
 
-__all__ = ["Decision", "Outcome", "Reason", "Source", "evaluate", "symbols_of"]
+__all__ = ["Decision", "Outcome", "Reason", "Source", "evaluate", "spelled", "symbols_of"]

@@ -79,11 +79,7 @@ class Decision:
     @property
     def size(self) -> str:
         """Its bytes as users read them: `400*batch`."""
-        if isinstance(self.bytes, int):
-            return str(self.bytes)
-        from hotdesk.ir.written_sizes import written  # SymPy, which is here already where sizes are symbolic
-
-        return written(self.bytes)
+        return spelled(self.bytes)
 
     def at(self, symbols: Mapping[str, int]) -> Decision:
         """This decision with its bytes as a number, for the given values of the symbols.
@@ -91,6 +87,16 @@ class Decision:
         Raises KeyError if a symbol of `bytes` has no value.
         """
         return replace(self, bytes=evaluate(self.bytes, symbols))
+
+
+def spelled(size: int | sympy.Basic) -> str:
+    """A size, or a relation of sizes, as users read it."""
+    text = size if isinstance(size, int) else getattr(size, "text", None)
+    if text is not None:
+        return str(text)
+    from hotdesk.ir.written_sizes import written  # SymPy, which is here already where sizes are its expressions
+
+    return written(cast("sympy.Expr", size))
 
 
 def evaluate(size: int | sympy.Expr, symbols: Mapping[str, int]) -> int:

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-import sympy
-
-from hotdesk.errors import ShapeError
-from hotdesk.explain import Decision, Source
-from hotdesk.ir.written_sizes import written
-from hotdesk.passes.lower.function import SizeCheck
+from hotdesk.errors import OptionError, ShapeError
+from hotdesk.explain import Decision, spelled
 from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import Certificate, Memory, WorstCase
-from hotdesk.runtime.code.profiling import kernel_profiles
-from hotdesk.runtime.code.roof import measured_roof
 from hotdesk.runtime.code.threads import core_count
 from hotdesk.runtime.frames import Frames
-from hotdesk.runtime.function import Frame, Function
+from hotdesk.runtime.function import Evaluates, Frame, Function
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
 from hotdesk.runtime.plans.certificates import certified
-from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.layout import Layout, at_peak, buffer_lines, shared_decisions
-from hotdesk.runtime.plans.worst import worst_case
 from hotdesk.runtime.shared import Arena, Shared
 
+if TYPE_CHECKING:
+    from hotdesk.passes.lower.function import SizeCheck
 
-class CompiledProgram:
+
+class Checks(Protocol):
+    """What the sizes of a call must fulfil."""
+
+    def failed(self, symbols: Mapping[str, int]) -> SizeCheck | None:
+        """The first check that does not hold."""
+        ...
+
+
+class PlannedExecutable:
     """What a `Program` runs: implements `runtime.interface.Executable`."""
 
     def __init__(
@@ -42,13 +45,14 @@ class CompiledProgram:
         weight_bytes: int,
         prepared_bytes: int,
         decisions: Sequence[Decision],
-        assumptions: Sequence[Any] = (),
+        checks: Checks,
+        result_sizes: Evaluates,
         state_bytes: int = 0,
         shared: Shared | None = None,
     ) -> None:
         """`fixed` are addresses by place (weights, state, prepared values); `keep` is what their memory belongs to.
 
-        `assumptions` are relations that the sizes of a call must fulfil besides those that the program itself checks.
+        `result_sizes` are those of all dimensions of the results, one after the other.
         """
         self._main = main
         self._inputs = tuple(inputs)
@@ -64,8 +68,8 @@ class CompiledProgram:
         self._fixed = tuple(fixed), tuple(fixed.values())
         self._frames = Frames(self._frame, core_count())
         self._arenas = shared.arenas
-        self._checks = _distinct((*main.lowered.checks, *map(_assumption, assumptions)))
-        self._result_sizes = Evaluator([dim for spec in results for dim in spec.shape])
+        self._checks = checks
+        self._result_sizes = result_sizes
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
@@ -111,11 +115,7 @@ class CompiledProgram:
 
     def worst(self, ranges: Mapping[str, tuple[int, int]]) -> WorstCase:
         """The most that a call takes, for all values of the symbols in range. Raises OptionError where a size has no limit."""
-        prepared = self._prepared_bytes + self._main.constant_bytes
-        corner = {name: high for name, (_, high) in ranges.items()}
-        is_allowed = self._failed_check(corner) is None
-        found = worst_case(self._main, ranges, self._input_places, self._weight_bytes, prepared, is_allowed=is_allowed)
-        return replace(found, memory=replace(found.memory, state=self._state_bytes))
+        raise OptionError("the worst case", expected="a program that `hotdesk.compile` made", got="one from a file")
 
     def run(self, binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
         layout: Layout = cast(Any, binding).layout
@@ -131,16 +131,21 @@ class CompiledProgram:
     def profile(
         self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
     ) -> tuple[KernelProfile, ...]:
+        raise OptionError("a profile", expected="a program that `hotdesk.compile` made", got="one from a file")
+
+    def times(
+        self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
+    ) -> list[list[tuple[float, int]]]:
+        """For each run, the seconds of each kernel call, and how often it was made."""
         layout = cast(PlannedBinding, binding).layout
         taken, arena = self._take()
         try:
             taken.place(layout, arena)
             taken.frame.set_pointers(self._input_places, inputs)
-            times = [taken.frame.profile(layout, results) for _ in range(1 + runs)]
+            return [taken.frame.profile(layout, results) for _ in range(runs)]
         finally:
             self._arenas.give(arena)
             self._frames.give(taken)
-        return kernel_profiles(self._main.lowered.calls, times[1:], binding.symbols, measured_roof())
 
     @property
     def arenas(self) -> int:
@@ -166,19 +171,14 @@ class CompiledProgram:
         return _PlacedFrame(frame)
 
     def _check_sizes(self, symbols: Mapping[str, int]) -> None:
-        check = self._failed_check(symbols)
+        check = self._checks.failed(symbols)
         if check is not None:
             raise ShapeError(
                 "the sizes of the arguments do not go together",
-                expected=f"{written(check.relation)} ({check.message})",
+                expected=f"{spelled(check.relation)} ({check.message})",
                 got=", ".join(f"{k} = {v}" for k, v in symbols.items()),
                 where=check.source.location or None,
             )
-
-    def _failed_check(self, symbols: Mapping[str, int]) -> SizeCheck | None:
-        """The first check of the program on its sizes that does not hold."""
-        values = {sympy.Symbol(k): v for k, v in symbols.items()}
-        return next((check for check in self._checks if check.relation.subs(values) is not sympy.true), None)
 
     def _shapes(self, symbols: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
         rest = iter(self._result_sizes.at(symbols))
@@ -219,20 +219,6 @@ class _PlacedFrame:
         self._layout = None  # until all have theirs: Ctrl-C may come between
         self.frame.set_arena(layout, arena.address)
         self._layout, self._address = layout, arena.address
-
-
-def _assumption(relation: Any) -> SizeCheck:
-    if isinstance(relation, SizeCheck):
-        return relation
-    return SizeCheck(relation, "assumed when the model was captured", Source("capture"))
-
-
-def _distinct(checks: Sequence[SizeCheck]) -> tuple[SizeCheck, ...]:
-    """The first check of each relation: layers that are alike ask the same many times."""
-    found: dict[object, SizeCheck] = {}
-    for check in checks:
-        found.setdefault(check.relation, check)
-    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)

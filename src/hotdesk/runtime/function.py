@@ -3,29 +3,61 @@
 from __future__ import annotations
 
 import ctypes
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from hotdesk._bindings import ir
 from hotdesk.errors import ExecutionError, OptionError
-from hotdesk.ir.context import make_context
-from hotdesk.passes.lower.calls import Assertion
-from hotdesk.passes.lower.entry import KERNELS, NumberTable, entry_text, kernels_of
-from hotdesk.passes.lower.flow_profile import profiled_flow
-from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.runtime.code import foreign
-from hotdesk.runtime.code.jit import Machine
-from hotdesk.runtime.plans.evaluating import Evaluator
+from hotdesk.runtime.lowered import Lowered
 from hotdesk.runtime.plans.layout import Layout
-from hotdesk.runtime.plans.planner import Planner
 
-_PROFILED = "hotdesk_profiled"
+if TYPE_CHECKING:
+    from hotdesk.passes.lower.calls import Assertion
+    from hotdesk.planning.problem.plan import Plan
+    from hotdesk.runtime.code.objects import ObjectCode
+
+
+class Evaluates(Protocol):
+    """Sizes computed for values of the symbols."""
+
+    def at(self, symbols: Mapping[str, int]) -> Sequence[int]: ...
+
+
+class Plans(Protocol):
+    """Places for the buffers of a function: `runtime.planner.Planner` says what each part is."""
+
+    made: int
+
+    def prepare(self) -> object: ...
+    def plan(self, sizes: Sequence[int]) -> Plan: ...
+    @property
+    def serves_all_sizes(self) -> bool: ...
+
+
+class EntryCode(Protocol):
+    """The machine code that an entry function is in."""
+
+    @property
+    def object(self) -> ObjectCode | None: ...
+    def entry(self, name: str) -> Callable[[int], None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """An entry function that takes the time around each of its `calls`, or, with control flow, adds it up and `counts` them.
+
+    `code` is kept as long as it is called.
+    """
+
+    entry: Callable[[int], None]
+    calls: int
+    counts: bool
+    code: object
 
 
 class Function:
@@ -33,19 +65,23 @@ class Function:
 
     def __init__(
         self,
-        lowered: LoweredFunction,
-        machine: Machine,
+        lowered: Lowered,
+        code: EntryCode,
         assertions: Sequence[Assertion],
-        bounds: Mapping[str, tuple[int, int | None]] | None = None,
+        planner: Plans,
+        sizes: Evaluates,
+        numbers: Evaluates,
+        profiled: Callable[[], Profiled] | None = None,
     ) -> None:
-        """`bounds` are the least and greatest value of each symbol in sizes."""
+        """`sizes` are those of the buffers by place, `numbers` the number table; `profiled` compiles the entry for a profile."""
         self.lowered = lowered
-        self.planner = Planner(lowered, bounds or {})
-        self.entry = machine.entry(lowered.entry)
-        self._machine = machine
+        self.planner = planner
+        self.entry = code.entry(lowered.entry)
+        self._code = code
         self._assertions = {a.code: a for a in assertions}
-        self._sizes = Evaluator([b.bytes for b in lowered.buffers])
-        self._numbers = Evaluator(lowered.numbers)
+        self._sizes = sizes
+        self._numbers = numbers
+        self._profiled = profiled
 
     def frame(self) -> Frame:
         """What one run at a time needs; any number of them may run at once."""
@@ -58,7 +94,7 @@ class Function:
     @property
     def code_bytes(self) -> int:
         """The memory of its module's machine code; 0 where LLVM's engine keeps it."""
-        code = self._machine.object
+        code = self._code.object
         return 0 if code is None else code.bytes
 
     def sizes(self, symbols: Mapping[str, int]) -> tuple[int, ...]:
@@ -79,21 +115,11 @@ class Function:
         )
 
     @cached_property
-    def profiled(self) -> Callable[[int], None]:
+    def profiled(self) -> Profiled:
         """The entry function with the time taken around each call. It is compiled here; the kernels are those of the program."""
-        clock = getattr(time, "CLOCK_MONOTONIC", None)
-        if clock is None:
-            raise OptionError("profile", expected="a system with `clock_gettime`", got=sys.platform)
-        kernels, calls = kernels_of(self.lowered.calls), self.lowered.calls
-        addresses = (ctypes.c_int64 * max(1, len(kernels)))()
-        self._machine.call(KERNELS, ctypes.addressof(addresses))
-        with make_context(), ir.Location.unknown():
-            if self.lowered.flow:
-                module = profiled_flow(self.lowered.flow, self.lowered.entry, _PROFILED, clock)
-            else:
-                module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock))
-        self._profiling = Machine(module, [_PROFILED], dict(zip(kernels, addresses, strict=False)))
-        return self._profiling.entry(_PROFILED)
+        if self._profiled is None:
+            raise OptionError("profile", expected="a program that `hotdesk.compile` made", got="one from a file")
+        return self._profiled()
 
     def failure(self, code: int) -> ExecutionError:
         """What an assertion of the program says that has failed with this status."""
@@ -148,10 +174,11 @@ class Frame:
 
     def profile(self, layout: Layout, results: Sequence[int]) -> list[tuple[float, int]]:
         """Runs like `run`, and returns the seconds that each kernel call took, and how often it was made."""
-        stamps = np.zeros((len(self._function.lowered.calls) + 1, 2), dtype=np.int64)
+        profiled = self._function.profiled
+        stamps = np.zeros((profiled.calls + 1, 2), dtype=np.int64)
         self._stamp_address.value = stamps.ctypes.data
-        self._run(self._function.profiled, layout, results)
-        if self._function.lowered.flow:
+        self._run(profiled.entry, layout, results)
+        if profiled.counts:
             return [(int(taken) / 1e9, int(count)) for taken, count in stamps[1:]]
         nanoseconds: npt.NDArray[np.int64] = stamps[:, 0] * 1_000_000_000 + stamps[:, 1]
         return [(taken, 1) for taken in cast("list[float]", (np.diff(nanoseconds) / 1e9).tolist())]

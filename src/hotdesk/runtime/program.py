@@ -26,7 +26,6 @@ from hotdesk.runtime.arguments.outputs import Extents, admit, plain
 from hotdesk.runtime.arguments.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
 from hotdesk.runtime.arguments.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 from hotdesk.runtime.calling import Positional
-from hotdesk.runtime.code.roof import measured_roof
 from hotdesk.runtime.forks import tell_of_forks
 from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
 from hotdesk.runtime.shared import Turns
@@ -152,6 +151,8 @@ class Program:
         The program runs several times, and the roof of the machine is measured once a process; see docs/profile.md. Raises what
         a call does.
         """
+        from hotdesk.runtime.code.roof import measured_roof  # which generates code
+
         found: list[Profile] = []
 
         def run(binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from hotdesk.errors import RankError, ShapeError
-from hotdesk.explain import evaluate
-from hotdesk.ir.written_sizes import written
+from hotdesk.explain import evaluate, spelled
 from hotdesk.runtime.interface import TensorSpec, spell
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _check_static(spec: TensorSpec, shape: tuple[int, ...]) -> None:
         if isinstance(size, int) and size != found:
             what = f"argument '{spec.name}', dimension {dimension}"
             hint = f"The whole tensor is {spec}; a size that varies has to be compiled as dynamic."
-            raise ShapeError(what, expected=written(size), got=str(found), where=spec.location or None, hint=hint)
+            raise ShapeError(what, expected=spelled(size), got=str(found), where=spec.location or None, hint=hint)
 
 
 def _check(place: _Place, size: int, known: Mapping[str, int], origin: Mapping[str, _Place]) -> None:
@@ -99,7 +98,7 @@ def _check(place: _Place, size: int, known: Mapping[str, int], origin: Mapping[s
         return
     elsewhere = sorted({str(origin[symbol]) for symbol in place.symbols if origin[symbol] is not place})
     given = f" as in {', '.join(elsewhere)}" if elsewhere else ""
-    raise ShapeError(str(place), expected=f"{written(place.size)} = {expected}{given}", got=str(size))
+    raise ShapeError(str(place), expected=f"{spelled(place.size)} = {expected}{given}", got=str(size))
 
 
 def _solve(place: _Place, symbol: str, size: int, known: Mapping[str, int]) -> int:
@@ -119,7 +118,7 @@ def _solve(place: _Place, symbol: str, size: int, known: Mapping[str, int]) -> i
         return found[0]
     if found or any(not root.is_number for root in roots):
         raise _undetermined(place, known)
-    raise ShapeError(str(place), expected=f"{written(place.size)} for some size {symbol}", got=str(size))
+    raise ShapeError(str(place), expected=f"{spelled(place.size)} for some size {symbol}", got=str(size))
 
 
 def _undetermined(place: _Place, known: Mapping[str, int]) -> ShapeError:

@@ -5,15 +5,28 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Protocol
+from zlib import crc32
 
-from hotdesk._bindings import ir
 from hotdesk.errors import OptionError
-from hotdesk.ir.context import make_context
 from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
-from hotdesk.runtime.code.jit import Machine
 
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
+
+
+class Callee(Protocol):
+    """Machine code whose functions of pointers and `i64`s are called by name."""
+
+    def call(self, name: str, *arguments: int) -> None: ...
+
+
+@cache
+def pool_kind() -> str:
+    """What tells pools apart that code of this version and of another would not share: their memory may mean other things."""
+    return f"{crc32(SHARING.encode()):08x}"
 
 
 class ThreadPool:
@@ -22,12 +35,13 @@ class ThreadPool:
     It lives as long as the process: its threads never return. After a fork the child has none of them, and works alone.
     """
 
-    def __init__(self) -> None:
-        self._machine = Machine(lambda: ir.Module.parse(SHARING, make_context()), [], source=SHARING)
+    def __init__(self, code: Callee | None = None) -> None:
+        """`code` is that of `SHARING`; without any it is compiled."""
+        self._machine = _compiled_sharing() if code is None else code
         self._block = ctypes.create_string_buffer(POOL_BYTES + 64)
         self._address = (ctypes.addressof(self._block) + 63) & -64
         self._started = 0
-        self._served: list[Machine] = []
+        self._served: list[Callee] = []
         self._initialize()
 
     def _initialize(self) -> None:
@@ -47,7 +61,7 @@ class ThreadPool:
             name = f"hotdesk-{self._started}"
             threading.Thread(target=self._machine.call, args=arguments, name=name, daemon=True).start()
 
-    def serve(self, machine: Machine, threads: int) -> None:
+    def serve(self, machine: Callee, threads: int) -> None:
         """Lets code that shares out work (`SHARING`) share it with these threads, for as long as the process lives."""
         self._served.append(machine)
         self.use(threads)
@@ -58,34 +72,47 @@ class ThreadPool:
         self._started = 0
 
 
+def _compiled_sharing() -> Callee:
+    from hotdesk._bindings import ir
+    from hotdesk.ir.context import make_context
+    from hotdesk.runtime.code.jit import Machine
+
+    return Machine(lambda: ir.Module.parse(SHARING, make_context()), [], source=SHARING)
+
+
 class _Process:
-    """The pool of this process, made when work is first shared, and how many threads it is to have."""
+    """The pools of this process by kind, each made when work is first shared, and how many threads they are to have."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.threads: int | None = None
-        self.pool: ThreadPool | None = None
+        self.pools: dict[str, ThreadPool] = {}
 
 
 _process = _Process()
 
 
-def serve(machine: Machine) -> None:
-    """Lets code that shares out work share it with the threads of this process."""
+def serve(machine: Callee, make: Callable[[], ThreadPool] = ThreadPool, kind: str | None = None) -> None:
+    """Lets code that shares out work share it with the threads of this process.
+
+    `make` makes the pool where there is none of this kind yet, that of `pool_kind()` if none is given.
+    """
+    kind = kind or pool_kind()
     with _process.lock:
-        if _process.pool is None:
-            _process.pool = ThreadPool()
-            # its threads wait inside its code until the process ends
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(_process.pool))
-            if hasattr(os, "register_at_fork"):
+        pool = _process.pools.get(kind)
+        if pool is None:
+            if not _process.pools and hasattr(os, "register_at_fork"):
                 os.register_at_fork(after_in_child=_forked)
-        _process.pool.serve(machine, get_num_threads())
+            pool = _process.pools[kind] = make()
+            # its threads wait inside its code until the process ends
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(pool))
+        pool.serve(machine, get_num_threads())
 
 
 def _forked() -> None:
     _process.lock = threading.RLock()
-    if _process.pool is not None:
-        _process.pool.forked()
+    for pool in _process.pools.values():
+        pool.forked()
 
 
 def set_num_threads(threads: int) -> None:
@@ -98,8 +125,8 @@ def set_num_threads(threads: int) -> None:
         raise OptionError("threads", expected=f"a number from 1 to {MOST_THREADS}", got=repr(threads))
     with _process.lock:
         _process.threads = threads
-        if _process.pool is not None:
-            _process.pool.use(threads)
+        for pool in _process.pools.values():
+            pool.use(threads)
 
 
 def get_num_threads() -> int:

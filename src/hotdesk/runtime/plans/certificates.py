@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from hotdesk.explain import Source
-from hotdesk.planning import Bound
-from hotdesk.planning.problem.bounds import certificate
+from hotdesk.planning.problem.bounds import Bound, certificate
 from hotdesk.report.records import Certificate, CertifiedBuffer
-from hotdesk.runtime.plans.problems import Planned, problem_of
+from hotdesk.runtime.lowered import Planned
+from hotdesk.runtime.plans.problems import problem_of
 
 
 class Located(Planned, Protocol):

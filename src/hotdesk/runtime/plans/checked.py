@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hotdesk.errors import PlanError
-from hotdesk.planning import Plan, Problem, Violation, check
+from hotdesk.planning.problem.checker import Violation, check
+from hotdesk.planning.problem.plan import Plan
+from hotdesk.planning.problem.problem import Problem
 
 
 def checked(problem: Problem, made: Plan) -> Plan:

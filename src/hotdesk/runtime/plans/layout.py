@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.planning import Plan
 from hotdesk.report.records import BufferLine
+from hotdesk.runtime.lowered import Lowered
+
+if TYPE_CHECKING:
+    from hotdesk.planning import Plan
 
 ALIGNMENT = 64
 
@@ -35,7 +37,7 @@ class Layout:
         return 2048 + 400 * len(self.plan.placements) + 40 * len(self.sizes) + 8 * len(self.numbers)
 
 
-def buffer_lines(lowered: LoweredFunction, layout: Layout, inputs: Mapping[int, str]) -> tuple[BufferLine, ...]:
+def buffer_lines(lowered: Lowered, layout: Layout, inputs: Mapping[int, str]) -> tuple[BufferLine, ...]:
     """Every buffer of the arena and every result with memory of its own, in the order of first use. Results live to the end.
 
     `inputs` are the names of the inputs, by place.
@@ -50,13 +52,13 @@ def buffer_lines(lowered: LoweredFunction, layout: Layout, inputs: Mapping[int, 
     return tuple(sorted(lines, key=lambda line: (line.lower, line.upper)))
 
 
-def _lender(lowered: LoweredFunction, place: int, inputs: Mapping[int, str]) -> str:
+def _lender(lowered: Lowered, place: int, inputs: Mapping[int, str]) -> str:
     if place in lowered.donated:
         return f"input '{inputs[place]}'"
     return f"result {lowered.result_places.index(place)}"
 
 
-def _line(lowered: LoweredFunction, layout: Layout, place: int, where: str, offset: int) -> BufferLine:
+def _line(lowered: Lowered, layout: Layout, place: int, where: str, offset: int) -> BufferLine:
     use = lowered.buffers[place]
     source = lowered.sources[use.lower] if use.lower < use.upper else None
     name = source.op if source is not None else use.kind
@@ -79,7 +81,7 @@ def at_peak(lines: Sequence[BufferLine]) -> tuple[BufferLine, ...]:
     return tuple(sorted(present, key=lambda line: (-line.bytes, line.lower)))
 
 
-def shared_decisions(lowered: LoweredFunction, layout: Layout, inputs: Mapping[int, str]) -> list[Decision]:
+def shared_decisions(lowered: Lowered, layout: Layout, inputs: Mapping[int, str]) -> list[Decision]:
     """Which buffers took over bytes of one that died before, of a result that is written later, or of a donated input.
 
     `inputs` are the names of the inputs, by place.

@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Sequence
 
-from hotdesk.analysis.allocations.lending import Windows
 from hotdesk.errors import PlanError
-from hotdesk.ir.sizes import Size
-from hotdesk.planning import Buffer, Pool, Problem
-from hotdesk.planning.problem.problem import LARGEST_TOTAL
+from hotdesk.planning.problem.buffers import Buffer, Pool
+from hotdesk.planning.problem.problem import LARGEST_TOTAL, Problem
+from hotdesk.runtime.lowered import Planned
 from hotdesk.runtime.plans.layout import ALIGNMENT
 
 MOST_BYTES = LARGEST_TOTAL // 2
 """Buffers take less together, more than any machine has, or nothing is planned."""
-
-
-class Use(Protocol):
-    """A buffer of a function: `alloc` is what there is to place. In use at the ops from `lower` up to `upper`."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def lower(self) -> int: ...
-    @property
-    def upper(self) -> int: ...
-    @property
-    def bytes(self) -> Size: ...
-
-
-class Planned(Protocol):
-    """What a planner has to know of a function: its buffers by place, and when memory of the caller's is free, by place."""
-
-    @property
-    def buffers(self) -> Sequence[Use]: ...
-    @property
-    def windows(self) -> Mapping[int, Windows]: ...
 
 
 def problem_of(function: Planned, sizes: Sequence[int]) -> Problem:

@@ -15,23 +15,32 @@ from collections.abc import Iterable, Mapping
 from hotdesk.errors import OptionError
 from hotdesk.ir.polynomials import Polynomials
 from hotdesk.ir.written_sizes import written
+from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.planning.sizes.polynomials import greatest
 from hotdesk.report.records import Memory, WorstCase
-from hotdesk.runtime.function import Function
 from hotdesk.runtime.plans.certificates import certified
+from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.layout import ALIGNMENT
+from hotdesk.runtime.plans.planner import Planner
 from hotdesk.runtime.plans.problems import MOST_BYTES
 
 Limits = Mapping[str, tuple[int, int]]
 
 
 def worst_case(
-    main: Function, ranges: Limits, inputs: Iterable[int], weights: int, prepared: int, *, is_allowed: bool
+    lowered: LoweredFunction,
+    planner: Planner,
+    ranges: Limits,
+    inputs: Iterable[int],
+    weights: int,
+    prepared: int,
+    *,
+    is_allowed: bool,
 ) -> WorstCase:
     """The most that calls of a function take.
 
     Args:
-        main: the function.
+        lowered, planner: the function, and what plans for it.
         ranges: the least and greatest value of each symbol.
         inputs: places of the inputs in the pointer table.
         weights, prepared: bytes of weights and of what was prepared.
@@ -41,7 +50,7 @@ def worst_case(
         OptionError: a size has no limit that is known, or one beyond all memory.
     """
     corner = {name: high for name, (_, high) in ranges.items()}
-    sizes = main.sizes(corner)
+    sizes = tuple(Evaluator([buffer.bytes for buffer in lowered.buffers]).at(corner))
     if sum(sizes) >= MOST_BYTES:
         raise OptionError(
             f"the sizes at {', '.join(f'{name} = {high}' for name, high in corner.items())}",
@@ -49,29 +58,29 @@ def worst_case(
             got=str(sum(sizes)),
             hint='Ask about a smaller range, as in `program.memory({"batch": (1, 64)})`.',
         )
-    plan = main.planner.solve(sizes)
+    plan = planner.solve(sizes)
     reader = Polynomials(ranges)
 
     def most(place: int, rounded: int = 1) -> int:
-        found = reader.of(main.lowered.buffers[place].bytes)
+        found = reader.of(lowered.buffers[place].bytes)
         high = sizes[place] if reader.never_falls(found) else greatest(found, reader.ranges)
         if high is None:
             raise OptionError(
-                f"the size {written(main.lowered.buffers[place].bytes)}",
+                f"the size {written(lowered.buffers[place].bytes)}",
                 expected="one with a known limit",
                 got="none is known",
             )
         return -(-high // rounded) * rounded
 
     def rise(places: Iterable[int]) -> bool:
-        return all(reader.never_falls(reader.of(main.lowered.buffers[place].bytes)) for place in places)
+        return all(reader.never_falls(reader.of(lowered.buffers[place].bytes)) for place in places)
 
-    given, results = tuple(inputs), main.lowered.own_results
-    held = tuple(i for i, use in enumerate(main.lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)
-    donated = main.lowered.donated
-    lends = any(place in main.lowered.windows for place in donated)
+    given, results = tuple(inputs), lowered.own_results
+    held = tuple(i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)
+    donated = lowered.donated
+    lends = any(place in lowered.windows for place in donated)
     outputs = sum(map(most, results))
-    arena = main.planner.most(ranges) if main.planner.depends_on_sizes else plan.arena
+    arena = planner.most(ranges) if planner.depends_on_sizes else plan.arena
     if arena is None:
         arena = sum(most(place, ALIGNMENT) for place in held)
     memory = Memory(
@@ -86,7 +95,7 @@ def worst_case(
         allocations=len(plan.placements),
         donated=sum(map(most, donated)),
         lent=sum(map(most, held)) if lends else 0,
-        certificate=certified(main.lowered, sizes, plan.bound) if is_allowed and plan.bound.bytes == arena else None,
+        certificate=certified(lowered, sizes, plan.bound) if is_allowed and plan.bound.bytes == arena else None,
     )
     exact = {"weights", "prepared", "allocations", "state"}
     if not lends:

@@ -1,0 +1,59 @@
+"""What planning and running take of a lowered function: its buffers, constants and places, whoever has made it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy.typing as npt
+
+from hotdesk.explain import Source
+
+if TYPE_CHECKING:
+    from hotdesk.analysis.allocations.lending import Windows
+    from hotdesk.ir.sizes import Size
+
+
+class Use(Protocol):
+    """A buffer of a function: `alloc` is what there is to place. In use at the ops from `lower` up to `upper`."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def lower(self) -> int: ...
+    @property
+    def upper(self) -> int: ...
+    @property
+    def bytes(self) -> Size: ...
+
+
+class Planned(Protocol):
+    """What a planner has to know of a function: its buffers by place, and when memory of the caller's is free, by place."""
+
+    @property
+    def buffers(self) -> Sequence[Use]: ...
+    @property
+    def windows(self) -> Mapping[int, Windows]: ...
+
+
+class Lowered(Planned, Protocol):
+    """What running an entry function takes, beside its code: `passes.lower.function.LoweredFunction` says what each part is."""
+
+    @property
+    def entry(self) -> str: ...
+    @property
+    def constants(self) -> Mapping[int, npt.NDArray[Any]]: ...
+    @property
+    def numbers(self) -> Sequence[object]: ...
+    @property
+    def sources(self) -> Sequence[Source]: ...
+    @property
+    def result_places(self) -> tuple[int, ...]: ...
+    @property
+    def donated(self) -> tuple[int, ...]: ...
+    @property
+    def state(self) -> tuple[int, ...]: ...
+    @property
+    def own_results(self) -> tuple[int, ...]: ...
+    @property
+    def held(self) -> Mapping[int, int]: ...
