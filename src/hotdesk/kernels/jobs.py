@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-GRAIN = 1 << 22
-"""Multiplications that are worth a thread: several times what it costs to wake one."""
+GRAIN = 1 << 20
+"""Multiplications that are worth a thread: several times what it costs to hand them to one that looks for work."""
 
 MOST_THREADS = 64
 

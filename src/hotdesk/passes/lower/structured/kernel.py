@@ -11,12 +11,15 @@
 4. Sums over reduced dims may be reassociated, which lets them be vectorised.
 5. Where the work is worth several threads, the kernel does a range of one loop, `first` to `last`, and another function has all
    ranges done (`cuts`, `kernels.parts`).
+6. Loops that step through memory as one are one (`joined`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from math import prod
 from typing import Any, NamedTuple, cast
 
 from hotdesk._bindings import ir
@@ -31,6 +34,7 @@ from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.structured.checks import replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
+from hotdesk.passes.lower.structured.joined import join_loops
 from hotdesk.passes.lower.views import Place, Places
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
@@ -73,7 +77,9 @@ def build_loop_kernel(
     scalars = [size for place in resolved for size in place.unknowns()]
     views = [place.view() for place in resolved]
     bases = {value: place.base for value, place in zip(memrefs, resolved, strict=True)}
-    cut = find_cut(op, dict(zip(memrefs, views, strict=True)), bases)
+    seen = dict(zip(memrefs, views, strict=True))
+    cut = find_cut(op, seen, bases)
+    joined = join_loops(op, seen, () if cut is None else (cut.loop,))
     types = [*([ir.IndexType.get()] * (len(scalars) + len(index_captures))), *(value.type for value in passed)]
     head = "" if cut is None else head_text(cut, memrefs, views, [str(kind) for kind in types[len(scalars) :]])
     types += [ir.IntegerType.get_signless(64)] * (2 if cut is not None else 0)
@@ -87,13 +93,17 @@ def build_loop_kernel(
     with op.location:
         piece = None if cut is None else _Range.of(arguments[-2], arguments[-1], point)
         for value, view, pointer in zip(memrefs, views, arguments, strict=False):
-            mapping[value] = _seen(pointer, view, rest, point, piece, cut and cut.dims.get(value))
+            groups = joined.dims.get(value) if joined is not None else None
+            groups = tuple((i,) for i in range(len(view.sizes))) if groups is None else groups
+            mapping[value] = _seen(pointer, view, rest, point, groups, piece, cut and cut.dims.get(value))
         for value in index_captures:
             mapping[value] = _as_type(next(rest), value.type, point)
         mapping.update((value, next(rest)) for value in passed)
         clone = _clone(op, mapping, point)
+        if joined is not None:
+            joined.apply(clone)
         if cut is not None and piece is not None:
-            _count_from(clone, cut.loop, piece.first)
+            _count_from(clone, cut.loop if joined is None else joined.loop(cut.loop), piece.first)
         if has_checks:
             replace_checks(clone, arguments[-1], assertion_code)
         if "iterator_types" in op.attributes and "reduction" in str(op.attributes["iterator_types"]):
@@ -218,16 +228,25 @@ class _Range(NamedTuple):
 
 
 def _seen(
-    pointer: ir.Value, view: View, rest: Any, point: ir.InsertionPoint, piece: _Range | None, dim: int | None
+    pointer: ir.Value,
+    view: View,
+    rest: Any,
+    point: ir.InsertionPoint,
+    groups: Sequence[tuple[int, ...]],
+    piece: _Range | None,
+    dim: int | None,
 ) -> ir.Value:
     """`memref.reinterpret_cast` of a bare pointer to its view; unknown sizes and strides are the next arguments.
 
-    Of a dim that a range of a loop runs through, only that range is seen.
+    Dims of a group are one. Of a dim that a range of a loop runs through, only that range is seen.
     """
     sizes: list[ir.Value | int] = [next(rest) if size is None else size for size in view.sizes]
     strides: list[ir.Value | int] = [next(rest) if stride is None else stride for stride in view.strides]
+    sizes = [_product([sizes[i] for i in group], point) for group in groups]
+    strides = [strides[group[-1]] for group in groups]
     offsets: list[ir.Value | int] = [0]
     if piece is not None and dim is not None:
+        dim = next(i for i, group in enumerate(groups) if dim in group)
         stride = strides[dim]
         step = _index(stride, point) if isinstance(stride, int) else stride
         offsets, sizes[dim] = [_number("arith.muli", piece.first, step, point)], piece.length
@@ -260,6 +279,15 @@ def _count_from(op: ir.Operation, loop: int, first: ir.Value) -> None:
                 place = _number("arith.addi", nested.results[0], first, ir.InsertionPoint.after(nested))
             for use in users:
                 use.owner.operands[use.operand_number] = place
+
+
+def _product(sizes: Sequence[ir.Value | int], point: ir.InsertionPoint) -> ir.Value | int:
+    known = prod(size for size in sizes if isinstance(size, int))
+    unknown = [size for size in sizes if not isinstance(size, int)]
+    if not unknown:
+        return known
+    factors = [*unknown, _index(known, point)] if known != 1 else unknown
+    return reduce(lambda a, b: _number("arith.muli", a, b, point), factors)
 
 
 def _number(name: str, a: ir.Value, b: ir.Value, point: ir.InsertionPoint) -> ir.Value:
