@@ -77,6 +77,27 @@ def nested_ops(operation: ir.Operation) -> list[ir.Operation]:
     return found[1:]
 
 
+def is_loop_or_branch(operation: ir.Operation) -> bool:
+    """Whether an op is structured control flow, of `scf` or `affine`."""
+    return len(operation.regions) > 0 and operation.name.partition(".")[0] in ("scf", "affine")
+
+
+def ops_outside_payloads(function: ir.Operation) -> list[ir.Operation]:
+    """The ops of a function, those in the regions of loops and branches behind the op that has these regions."""
+    found: list[ir.Operation] = []
+
+    def visit(region: ir.Region) -> None:
+        for block in in_order(region):
+            for op in block.operations:
+                found.append(op.operation)
+                if is_loop_or_branch(op.operation):
+                    for each in op.operation.regions:
+                        visit(each)
+
+    visit(function.regions[0])
+    return found
+
+
 def in_order(region: ir.Region) -> list[ir.Block]:
     """The blocks of a region, each after one that branches to it and, loops apart, after all; at the end those never reached."""
     blocks = list(region.blocks)

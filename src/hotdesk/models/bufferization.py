@@ -11,15 +11,9 @@ from hotdesk.ir.types import is_buffer, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, segment_sizes, users
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.layouts import has_identity_layout
+from hotdesk.models.memref import RESHAPE, VIEWS, view_source
 from hotdesk.models.model import Buffers, OpModel
 
-_VIEWS = frozenset(
-    {
-        *("memref.cast", "memref.subview", "memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast"),
-        *("memref.transpose", "memref.reshape", "memref.view", "memref.memory_space_cast", "memref.assume_alignment"),
-    }
-)
-"""Ops whose result is their first operand's memory."""
 _LOCAL = ("memref", "linalg", "vector", "affine")
 _TO_BUFFER, _TO_TENSOR = "bufferization.to_buffer", "bufferization.to_tensor"
 
@@ -87,8 +81,11 @@ def _to_tensor_facts(op: ir.Operation) -> Facts:
 def is_lent(op: ir.Operation) -> bool:
     """Whether a `to_tensor` is promised its memory alone, and no tensor of the function lies there."""
     root = op.operands[0]
-    while (producer := defining_op(root)) is not None and producer.name in _VIEWS:
-        root = producer.operands[0]
+    while (producer := defining_op(root)) is not None:
+        source = view_source(producer.name, int(cast(Any, root).result_number))
+        if source is None:
+            break
+        root = producer.operands[source]
     return "restrict" in op.attributes and (producer is None or producer.name != _TO_BUFFER)
 
 
@@ -161,7 +158,7 @@ def _is_copied_for(op: ir.Operation) -> bool:
 def _is_followed(memref: ir.Value, *, calls: bool = False) -> bool:
     """Whether all that uses a memref, or a view of it, is known to use it where it stands only; `calls` may be among them."""
     for user in users(memref):
-        if user.name in _VIEWS:
+        if user.name in VIEWS or user.name == RESHAPE:
             if not all(_is_followed(result, calls=calls) for result in user.results):
                 return False
         elif not _keeps_nothing(user, calls):

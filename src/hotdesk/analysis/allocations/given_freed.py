@@ -11,10 +11,10 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
-from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.walking import defining_op, nested_ops
+from hotdesk.models.memref import view_source
 from hotdesk.models.new_memory import allocated, freed
 from hotdesk.program.graphs import reached
 

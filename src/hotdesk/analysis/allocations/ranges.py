@@ -21,9 +21,8 @@ from hotdesk.analysis.allocations.hoisting import is_loop, runs_in_parallel
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, Kind
 from hotdesk.explain import Reason
+from hotdesk.models.memref import QUIET, RESHAPE
 from hotdesk.models.new_memory import only_frees
-
-_QUIET = frozenset({"memref.dim", "memref.rank", "arith.select", "memref.assume_alignment"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +82,9 @@ def is_touching(allocations: Allocations, op: BufferOp) -> bool:
 
 def _reads_or_writes(allocations: Allocations, op: BufferOp) -> bool:
     program, block = allocations.program, allocations.program.blocks[op.block]
-    if op.name in _QUIET or op.control or only_frees(op.operation):
+    if op.name in QUIET or op.control or only_frees(op.operation):
         return False
-    if op.name == "memref.reshape":  # a view that reads its sizes
+    if op.name == RESHAPE:  # a view that reads its sizes
         return True
     if op.results and all(r >= 0 and program.buffers[r].kind in (Kind.VIEW, Kind.CHOICE) for r in op.results):
         return False

@@ -31,7 +31,6 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.fusion_blocks import FusionBlock
 from hotdesk.analysis.memrefs.aliasing import Alias, Aliases, described
 from hotdesk.analysis.memrefs.memory_effects import Effects, payload_effects
-from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import product
@@ -39,6 +38,7 @@ from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.generics import Generic, are_sized, loops_of, matched_loops, renamed
+from hotdesk.models.memref import view_source
 
 _QUIET = ("memref.dealloc", "memref.dim")
 

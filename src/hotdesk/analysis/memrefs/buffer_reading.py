@@ -10,11 +10,11 @@ from dataclasses import replace
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, Buffer, BufferProgram, Kind
 from hotdesk.analysis.memrefs.hidden_memory import HiddenMemory
-from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.asynchronous import runs_on
 from hotdesk.models.flow import Flow
+from hotdesk.models.memref import view_source
 from hotdesk.models.new_memory import allocated
 from hotdesk.program.reading import Head, Reader
 from hotdesk.program.records import Op

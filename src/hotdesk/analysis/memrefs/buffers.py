@@ -1,16 +1,17 @@
-"""Buffers of a function on memrefs: what each memref is a view of, and when each buffer is in use.
+"""Buffers of a function on memrefs as lowering sees them: each with its size and the ops during which it is in use.
 
-A *base* is an allocation, an argument or a global; every view leads back to one. Ops are numbered in the order of the text, those
-in the regions of control flow (`numbered`) behind the op that they belong to; a live range is half-open in these numbers.
+A *base* is an allocation, an argument or a global; every view leads back to one. Ops are numbered as `ops_outside_payloads` has
+them; a live range is half-open in these numbers. What uses a memref is read as deallocation reads it (`buffer_reading`): an op
+that uses a scalar uses what the scalar is computed from, since its kernel computes it again. Views, sizes and deallocations touch
+nothing.
 
-In a function without control flow it reaches from the first op that touches any alias of the buffer to just after the last one.
-Views and deallocations touch nothing. An op that uses a scalar touches what the scalar is computed from: its kernel computes it
-again.
+In a function without control flow a live range reaches from the first op that touches any alias of the buffer to just after the
+last one, which is where deallocation has put the `memref.dealloc` of an allocation.
 
-With control flow deallocation has decided: an allocation lives from its first use up to its `memref.dealloc` in the same block.
-What a loop uses that was allocated outside lives as long as the loop, what an iteration allocates and frees has one place in all
-of them, and the ways of a branch share theirs, since their numbers are different. An allocation that is freed elsewhere, by a
-condition or by nobody, or whose size is known only when it runs, is of the `heap`: nothing is planned for it.
+With control flow an allocation lives from its first use up to its `memref.dealloc` in the same block. What a loop uses that was
+allocated outside lives as long as the loop, what an iteration allocates and frees has one place in all of them, and the ways of a
+branch share theirs, since their numbers are different. An allocation that is freed elsewhere, by a condition or by nobody, or
+whose size is known only when it runs, is of the `heap`: nothing is planned for it.
 """
 
 from __future__ import annotations
@@ -18,15 +19,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.memref_views import VIEWS, view_source
+from hotdesk.analysis.memrefs.buffer_program import Buffer, BufferProgram, Kind
+from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, is_opaque, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
-from hotdesk.ir.walking import captured_operands, entry_block, in_order, top_level_ops, users
+from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_level_ops
+from hotdesk.models.memref import QUIET, VIEWS
+from hotdesk.models.new_memory import ALLOC, DEALLOC
 
-_NOT_A_USE = VIEWS | {"memref.dealloc", "memref.dim", "memref.alloc"}
+_UNTOUCHING = VIEWS | QUIET | {DEALLOC}
+_CODE = ("memref.store", "memref.copy", "memref.alloca", "func.call")
+"""Ops that are code of their own between the kernels, as control flow is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,7 @@ class BufferUse:
         kind: `alloc`, `argument`, `global`, or `heap` for an allocation that is not planned, of 0 bytes here.
         lower, upper: the live range, half-open in op numbers; equal when nothing touches the buffer.
         bytes: the size; an expression when it is dynamic.
-        users: numbers of the ops that touch it, in order.
+        users: numbers of the ops that touch it, in order; of a function without control flow.
     """
 
     base: ir.Value
@@ -49,46 +55,20 @@ class BufferUse:
     users: tuple[int, ...]
 
 
-def find_buffers(function: ir.Operation) -> tuple[BufferUse, ...]:
+def find_buffers(function: ir.Operation, sizes: SymbolicSizes | None = None) -> tuple[BufferUse, ...]:
     """The bases of a function with their live ranges: arguments first, then allocations and globals in program order.
+
+    Args:
+        sizes: those of the function, if they are known already.
 
     Raises:
         BufferizationError: an op of a function without control flow makes a memref of which it is not known what it shows.
     """
-    sizes = SymbolicSizes(function)
-    if not is_straight(function, sizes):
-        return _with_control_flow(function, sizes)
-    users: dict[ir.Value, list[int]] = {}
-    bases: dict[ir.Value, str] = {a: "argument" for a in entry_block(function).arguments if is_memref(a.type)}
-    known: dict[ir.Value, ir.Value] = {}
-    behind: dict[ir.Value, tuple[ir.Value, ...]] = {}  # the memrefs that a scalar is computed from
-    for number, op in enumerate(top_level_ops(function)):
-        if op.name in ("memref.alloc", "memref.get_global"):
-            bases[op.results[0]] = "alloc" if op.name == "memref.alloc" else "global"
-        elif op.name in VIEWS:
-            for i, shown in enumerate(op.results):
-                source = op.operands[view_source(op.name, i) or 0]
-                known[shown] = known.get(source, source)
-        elif any(is_memref(result.type) for result in op.results):
-            raise BufferizationError(
-                "live ranges", expected="allocations, globals and views", got=f"a memref made by `{op.name}`",
-                where=python_line(op.location) or None,
-            )  # fmt: skip
-        if op.name in _NOT_A_USE:
-            continue
-        used = list(dict.fromkeys((*op.operands, *(v for _, _, v in captured_operands(op)))))
-        used += [memref for value in used for memref in behind.get(value, ())]
-        memrefs = tuple(dict.fromkeys(value for value in used if is_memref(value.type)))
-        behind.update((result, memrefs) for result in op.results if not is_memref(result.type))
-        for value in memrefs:
-            users.setdefault(known.get(value, value), []).append(number)
-    result: list[BufferUse] = []
-    for base, kind in bases.items():
-        touched = tuple(dict.fromkeys(users.get(base, ())))
-        size = product([*sizes.shape(base), element_bytes(element_of(base.type))])
-        lower, upper = (touched[0], touched[-1] + 1) if touched else (0, 0)
-        result.append(BufferUse(base, kind, lower, upper, size, touched))
-    return tuple(result)
+    sizes = SymbolicSizes(function) if sizes is None else sizes
+    straight = is_straight(function, sizes)
+    if straight:
+        _check_known(function)
+    return _Bases(read_buffers(function, scalars=True), sizes, straight).run()
 
 
 def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
@@ -96,7 +76,7 @@ def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
     if len(function.regions[0].blocks) != 1:
         return False
     for op in top_level_ops(function):
-        if _is_flow(op) or op.name in _CODE or op.name.startswith("vector."):
+        if is_loop_or_branch(op) or op.name in _CODE or op.name.startswith("vector."):
             return False
         if op.name == "arith.select" and is_memref(op.results[0].type):
             return False
@@ -105,90 +85,68 @@ def is_straight(function: ir.Operation, sizes: SymbolicSizes) -> bool:
     return True
 
 
-_CODE = ("memref.store", "memref.copy", "memref.alloca", "func.call")
-"""Ops that are code of their own between the kernels, as control flow is."""
+def _check_known(function: ir.Operation) -> None:
+    for op in top_level_ops(function):
+        if op.name in VIEWS or op.name in (ALLOC, "memref.get_global"):
+            continue
+        if any(is_memref(result.type) for result in op.results):
+            raise BufferizationError(
+                "live ranges", expected="allocations, globals and views", got=f"a memref made by `{op.name}`",
+                where=python_line(op.location) or None,
+            )  # fmt: skip
 
 
-def _is_flow(op: ir.Operation) -> bool:
-    return len(op.regions) > 0 and op.name.partition(".")[0] in ("scf", "affine")
+class _Bases:
+    def __init__(self, program: BufferProgram, sizes: SymbolicSizes, straight: bool) -> None:
+        self._program, self._sizes, self._straight = program, sizes, straight
+        self._ops = {op: number for number, op in enumerate(ops_outside_payloads(program.function))}
+        self._numbers: list[int] = []  # by op of the program; of what is in a payload, the number of the op around it
+        for op in program.ops:
+            number = self._ops.get(op.operation)
+            self._numbers.append(self._numbers[program.blocks[op.block].parent] if number is None else number)
+        self._users: dict[int, list[int]] = {}  # by base
+        for buffer in program.buffers:
+            self._users.setdefault(program.root(buffer.number), []).extend(program.users[buffer.number])
 
+    def run(self) -> tuple[BufferUse, ...]:
+        found = ((buffer, self._kind(buffer)) for buffer in self._program.buffers)
+        return tuple(self._base(buffer, kind) for buffer, kind in found if kind)
 
-def numbered(function: ir.Operation) -> list[ir.Operation]:
-    """The ops of a function, each at its number: those in the regions of control flow behind the op that has these regions."""
-    found: list[ir.Operation] = []
+    def _kind(self, buffer: Buffer) -> str:
+        """The kind of a base; empty for what is none."""
+        if buffer.kind is Kind.ALLOCATION:
+            op = self._program.ops[buffer.producer]
+            return "alloc" if op.name == ALLOC and op.operation in self._ops else ""
+        known = {Kind.ARGUMENT: "argument", Kind.GLOBAL: "global"} if is_memref(buffer.value.type) else {}
+        return known.get(buffer.kind, "")
 
-    def visit(region: ir.Region) -> None:
-        for block in in_order(region):
-            for op in block.operations:
-                found.append(op.operation)
-                if _is_flow(op.operation):
-                    for each in op.operation.regions:
-                        visit(each)
+    def _base(self, buffer: Buffer, kind: str) -> BufferUse:
+        size = product([*self._sizes.shape(buffer.value), element_bytes(element_of(buffer.value.type))])
+        if self._straight:
+            users = self._touching(buffer)
+            lower, upper = (users[0], users[-1] + 1) if users else (0, 0)
+            return BufferUse(buffer.value, kind, lower, upper, size, users)
+        if kind == "argument":
+            return BufferUse(buffer.value, kind, 0, len(self._ops), size, ())
+        number = self._numbers[buffer.producer]
+        if kind == "global":
+            return BufferUse(buffer.value, kind, number, number + 1, size, ())
+        lifetime = self._lifetime(buffer)
+        if lifetime is None or is_opaque(size):
+            return BufferUse(buffer.value, "heap", 0, 0, 0, ())
+        return BufferUse(buffer.value, kind, *lifetime, size, ())
 
-    visit(function.regions[0])
-    return found
+    def _touching(self, buffer: Buffer) -> tuple[int, ...]:
+        users = self._users[buffer.number]
+        return tuple(sorted({self._numbers[op] for op in users if self._program.ops[op].name not in _UNTOUCHING}))
 
-
-def _with_control_flow(function: ir.Operation, sizes: SymbolicSizes) -> tuple[BufferUse, ...]:
-    ops = numbered(function)
-    number = {op: i for i, op in enumerate(ops)}
-    end = _ends(ops, number)
-    result = [
-        BufferUse(argument, "argument", 0, len(ops), _bytes(sizes, argument), ())
-        for argument in entry_block(function).arguments
-        if is_memref(argument.type)
-    ]
-    for op in ops:
-        if op.name == "memref.get_global":
-            base = op.results[0]
-            result.append(BufferUse(base, "global", number[op], end[number[op]], _bytes(sizes, base), ()))
-        elif op.name == "memref.alloc":
-            base = op.results[0]
-            lower, upper = _lifetime(op, number)
-            size = _bytes(sizes, base)
-            if upper is None or is_opaque(size):
-                result.append(BufferUse(base, "heap", 0, 0, 0, ()))
-            else:
-                result.append(BufferUse(base, "alloc", lower, upper, size, ()))
-    return tuple(result)
-
-
-def _bytes(sizes: SymbolicSizes, base: ir.Value) -> Size:
-    return product([*sizes.shape(base), element_bytes(element_of(base.type))])
-
-
-def _ends(ops: list[ir.Operation], number: dict[ir.Operation, int]) -> list[int]:
-    """For each op the number after it and all that is in its regions."""
-    ends = list(range(1, len(ops) + 1))
-    for i in range(len(ops) - 1, -1, -1):
-        parent = ops[i].parent
-        outer = None if parent is None else number.get(parent.operation)
-        if outer is not None:
-            ends[outer] = max(ends[outer], ends[i])
-    return ends
-
-
-def _lifetime(alloc: ir.Operation, number: dict[ir.Operation, int]) -> tuple[int, int | None]:
-    """The first use of an allocation and its deallocation, as numbers of ops of its block; None if that is not in its block."""
-    block, first, freed = alloc.block, len(number), None
-    pending = [alloc.results[0]]
-    while pending:
-        value = pending.pop()
-        for user in users(value):
-            if user.name in VIEWS:
-                pending.extend(user.results)
-            above = _of_block(user, block)
-            if user.name == "memref.dealloc" and above is not None and above == user:
-                freed = number[user]
-            elif user.name not in _NOT_A_USE and above is not None:
-                first = min(first, number[above])
-    return (first, freed) if freed is None or first < freed else (freed, freed)
-
-
-def _of_block(op: ir.Operation, block: ir.Block) -> ir.Operation | None:
-    """The op of a block that an op is, or is in a region of; None if it is in another block."""
-    current: ir.Operation | None = op
-    while current is not None and current.block != block:
-        parent = current.parent
-        current = None if parent is None or parent.name == "func.func" else parent.operation
-    return current
+    def _lifetime(self, buffer: Buffer) -> tuple[int, int] | None:
+        """From the first use of an allocation to its deallocation; None if that is not in its block."""
+        program, first, freed = self._program, len(self._ops), None
+        for user in self._users[buffer.number]:
+            above, name = program.within(user, buffer.block), program.ops[user].name
+            if name == DEALLOC and above == user:
+                freed = self._numbers[user]
+            elif name not in _UNTOUCHING and above is not None:
+                first = min(first, self._numbers[above])
+        return None if freed is None else (min(first, freed), freed)

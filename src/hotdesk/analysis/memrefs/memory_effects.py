@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.memref_views import VIEWS
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.generics import read_generic
 from hotdesk.models.linalg import facts as linalg_facts
 from hotdesk.models.linalg import inputs_of
+from hotdesk.models.memref import METADATA, VIEWS
 from hotdesk.models.registry import model_of
 
 _NOTHING = frozenset(
     {
-        *("memref.alloc", "memref.alloca", "memref.get_global", "memref.dim", "memref.extract_strided_metadata"),
+        *("memref.alloc", "memref.alloca", "memref.get_global", "memref.dim", METADATA),
         *("affine.apply", "linalg.yield", "linalg.index"),
         *VIEWS,
     }

@@ -19,24 +19,7 @@ from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_of, is_strided, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
-
-_SAME = ("memref.cast", "memref.memory_space_cast")
-_RESHAPE = "memref.reshape"
-_ARRANGED = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view", _RESHAPE)
-_METADATA = "memref.extract_strided_metadata"
-_ONE_TO_ONE = ("memref.assume_alignment", "memref.distinct_objects")
-_OF_FIRST = frozenset({*_SAME, *_ARRANGED, _METADATA, "memref.subview", "memref.transpose"})
-
-
-VIEWS = frozenset((_OF_FIRST | set(_ONE_TO_ONE)) - {_METADATA, _RESHAPE})
-"""The ops that do nothing but show memory differently; `memref.reshape` reads sizes besides."""
-
-
-def view_source(name: str, result: int) -> int | None:
-    """Which operand of an op of that name a result shows differently; None if it is no view."""
-    if name in _OF_FIRST:
-        return 0
-    return result if name in _ONE_TO_ONE else None
+from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESHAPE, view_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,26 +74,26 @@ class Views:
     def _compute(self, value: ir.Value) -> View:
         op = defining_op(value)
         if not cast(Any, value.type).has_rank:
-            base = self.view(op.operands[0]).base if op is not None and op.name in _SAME else value
+            base = self.view(op.operands[0]).base if op is not None and op.name in CASTS else value
             return replace(_whole(base, value, 0, (), ()), known=False)
         if op is None:
             return self._base(value)
         if op.name == "memref.get_global":
             name = str(cast(Any, op.attributes["name"]).value)
             return self._base(self._globals.setdefault(name, value))
-        if op.name in _SAME and not cast(Any, op.operands[0].type).has_rank:
+        if op.name in CASTS and not cast(Any, op.operands[0].type).has_rank:
             return replace(self._base(value), base=self.view(op.operands[0]).base, known=False)
-        if op.name in _SAME:
+        if op.name in CASTS:
             return self.view(op.operands[0])
-        if op.name in _ONE_TO_ONE:
+        if op.name in ONE_TO_ONE:
             return self.view(op.operands[int(cast(Any, value).result_number)])
         if op.name == "memref.subview":
             return self._subview(op)
-        if op.name in _ARRANGED:
+        if op.name in REARRANGING:
             return self._arranged(op)
         if op.name == "memref.transpose":
             return _transposed(op, self.view(op.operands[0]))
-        if op.name == _METADATA:
+        if op.name == METADATA:
             return self._start(op)
         return self._base(value)
 
@@ -183,7 +166,7 @@ class Views:
             steps = self._sizes.mixed(op.attributes["static_strides"], dynamic[counts[1] + counts[2] :])
             strides = tuple(expand(step * element) for step in steps)
             known = known_bytes and not _is_shifted(op.operands[0])
-        elif op.name == _RESHAPE:  # contiguous memory, of sizes that may be read from memory
+        elif op.name == RESHAPE:  # contiguous memory, of sizes that may be read from memory
             known = known and not any(is_opaque(size) for size in sizes)
         else:
             groups = [int_array(group) for group in cast(Any, op.attributes["reassociation"])]
@@ -211,7 +194,7 @@ def _symbols(sizes: tuple[Size, ...]) -> frozenset[object]:
 def _is_shifted(value: ir.Value) -> bool:
     """Whether a `memref.view` has moved the pointer that offsets are counted from."""
     op = defining_op(value)
-    while op is not None and op.name in _OF_FIRST:
+    while op is not None and op.name not in ONE_TO_ONE and view_source(op.name, 0) == 0:
         if op.name == "memref.view":
             return True
         op = defining_op(op.operands[0])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from hotdesk.analysis.memrefs.asynchronous import started
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
-from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.ownership.allocators import Allocators
 from hotdesk.analysis.ownership.candidates import Candidates
 from hotdesk.analysis.ownership.handovers import Handovers
 from hotdesk.analysis.ownership.late_ends import LateEnds
 from hotdesk.analysis.ownership.releases import Releases
 from hotdesk.analysis.ownership.scopes import OwnerScopes
+from hotdesk.models.memref import QUIET, view_source
 from hotdesk.models.new_memory import freed, never_frees
 from hotdesk.program.dominance import Dominance
 
-_QUIET = frozenset({"memref.alloc", "memref.dim", "memref.rank", "arith.select"})
 _NOTHING: frozenset[int] = frozenset()
 
 
@@ -48,7 +47,7 @@ class OwnershipProblem:
         op = self.program.ops[number]
         found = self._touching.get(number)
         if found is None:
-            found = self._touching[number] = not (op.name in _QUIET or self.freed(op))
+            found = self._touching[number] = not (op.name in QUIET or self.freed(op))
         return found and not self._only_shows(op, buffer)
 
     def _only_shows(self, op: BufferOp, buffer: int) -> bool:

@@ -13,12 +13,12 @@ from typing import Any
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffers import numbered
 from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegative, Number, demands
 from hotdesk.frontends.mlir.sizes import is_of_data, relations
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.symbolic import SymbolicSizes
+from hotdesk.ir.walking import ops_outside_payloads
 
 _EQ, _SLT, _SGE, _ULT, _ULE = 0, 2, 5, 6, 7
 
@@ -27,7 +27,7 @@ def guard_demands(function: ir.Operation) -> None:
     """Puts a `cf.assert` in front of each op that demands what `mlir_sizes.size_checks` does not have each call checked for."""
     known, outermost = SymbolicSizes(function), function.regions[0].blocks[0]
     wanted: list[tuple[ir.Operation, Demand]] = []
-    for op in numbered(function):
+    for op in ops_outside_payloads(function):
         for demand in demands(op):
             found = [relation for relation in relations(demand, known) if relation is not sympy.true]
             if op.block != outermost or any(map(is_of_data, found)):

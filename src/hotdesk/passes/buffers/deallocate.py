@@ -22,7 +22,6 @@ from typing import ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import bytes_of
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
-from hotdesk.analysis.memrefs.memref_views import view_source
 from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.analysis.ownership.releases import ReleasePoint
 from hotdesk.errors import BufferizationError, OptionError
@@ -33,6 +32,7 @@ from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import constant_of, defined_functions, defining_op, modules, runs_every_call, symbol_name, users
+from hotdesk.models.memref import view_source
 from hotdesk.passes.base import Pass
 from hotdesk.passes.buffers.branch_edges import split_edge
 from hotdesk.passes.buffers.earlier_frees import drop_free, drop_unused_frees, is_dropped

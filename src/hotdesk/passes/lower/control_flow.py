@@ -22,8 +22,7 @@ from typing import Any, NamedTuple, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffers import BufferUse, numbered
-from hotdesk.analysis.memrefs.memref_views import VIEWS, view_source
+from hotdesk.analysis.memrefs.buffers import BufferUse
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.building import create, elementwise, index_constant
@@ -33,8 +32,9 @@ from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
-from hotdesk.ir.walking import captured_operands, constant_of, defining_op, entry_block
+from hotdesk.ir.walking import captured_operands, constant_of, defining_op, entry_block, ops_outside_payloads
 from hotdesk.models.hotdesk import foreign_groups
+from hotdesk.models.memref import VIEWS, view_source
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.flow_profile import CALL
@@ -99,7 +99,7 @@ class _ControlFlow:
         self._told: tuple[Source, Work] | None = None  # of the op that is lowered
 
     def run(self) -> Flow:
-        ops = numbered(self._function)
+        ops = ops_outside_payloads(self._function)
         extents = cast(Places, _Extents(self._sizes))
         told = [
             (Source(op.name, python_line(op.location)), work_of(op, extents)) if _has_kernel(op) else None for op in ops

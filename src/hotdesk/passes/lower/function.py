@@ -13,17 +13,17 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
-from hotdesk.analysis.memrefs.buffers import find_buffers, is_straight, numbered
-from hotdesk.analysis.memrefs.memref_views import VIEWS
+from hotdesk.analysis.memrefs.buffers import find_buffers, is_straight
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes
-from hotdesk.ir.walking import defining_op, symbol_name, top_level_ops
+from hotdesk.ir.walking import defining_op, ops_outside_payloads, symbol_name, top_level_ops
 from hotdesk.ir.written_sizes import written
 from hotdesk.models.hotdesk import foreign_groups
+from hotdesk.models.memref import VIEWS
 from hotdesk.passes.lower.calls import Base, KernelCall, Pointer
 from hotdesk.passes.lower.control_flow import NAMED, lower_control_flow
 from hotdesk.passes.lower.entry import NumberTable, entry_text
@@ -117,13 +117,13 @@ class _Lowering:
         self._entry = entry
         self._sizes = SymbolicSizes(function)
         self._places = Places(self._function, self._sizes)
-        self._buffers = find_buffers(function)
+        self._buffers = find_buffers(function, self._sizes)
         self._table = {buffer.base: i for i, buffer in enumerate(self._buffers)}
         self._status = len(self._buffers)
         self._checks: list[SizeCheck] = []
 
     def run(self) -> LoweredFunction:
-        sources = [Source(op.name, python_line(op.location)) for op in numbered(self._function)]
+        sources = [Source(op.name, python_line(op.location)) for op in ops_outside_payloads(self._function)]
         constants, given = self._constants(), callers_memory(self._function)
         results, donated, state = (
             tuple(self._table[each] for each in found) for found in (given.results, given.donated, given.state)

@@ -27,9 +27,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffers import numbered
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.walking import all_functions, entry_block
+from hotdesk.ir.walking import all_functions, entry_block, ops_outside_payloads
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.contractions import EQUATIONS, contract
 from hotdesk.passes.tensor.convolutions import convolution, grouped_convolution, pool
@@ -46,7 +45,7 @@ class NormalizeNamedOps(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in all_functions(module):
-            for op in numbered(function):
+            for op in ops_outside_payloads(function):
                 rewrite = _REWRITES.get(op.name)
                 if rewrite is not None and (op.name in EQUATIONS or op.block == entry_block(function)):
                     decisions.extend(rewrite(op))
