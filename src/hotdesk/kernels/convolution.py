@@ -11,10 +11,10 @@ After Chetlur et al., *cuDNN: Efficient Primitives for Deep Learning*, 2014, who
 
 from __future__ import annotations
 
+from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, depth, kinds, sweep_name
 from hotdesk.kernels.convolution_packing import UNFOLD_ARGUMENTS, WINDOW, panels_at_once, unfold_functions, unfold_name
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.product import SWEEP_ARGUMENTS, depth, kinds, sweep_name
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.ir.context import make_context, run_mlir_passes
 from hotdesk.ir.linking import define
+from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.convolution import convolution_functions
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.product import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.shared import batch_functions, sharing_function
 from hotdesk.kernels.shared_convolution import sharing_convolution, sharing_winograd
 from hotdesk.kernels.sharing import SHARING

@@ -39,6 +39,10 @@ class Machine:
         """How many elements of the type a vector holds."""
         return self.vector_bytes // _BYTES[element]
 
+    def bytes_of(self, element: str) -> int:
+        """How many bytes an element of the type has."""
+        return _BYTES[element]
+
 
 AVX512 = Machine(64, 32, fma=True, l2_bytes=1024 * 1024)
 AVX2 = Machine(32, 16, fma=True)

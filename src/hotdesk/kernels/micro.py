@@ -10,14 +10,17 @@ Multiplication*, 2008, but for a, which needs no packing: one element of it serv
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
-_ROWS_BY_ADDRESS = (
-    3  # rows of a read from one address, as an addressing mode of the processor allows: at it, one and two strides on
-)
+_ROWS_BY_ADDRESS = 3
+"""Rows of a read from one address, as an addressing mode of the processor allows: at it, one and two strides on."""
+
+LINE_BYTES = 64
+"""Of a line of the caches, as far as it is known; a machine that has longer ones is asked for some of them twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,20 @@ def tile_name(element: str, rows: int, vectors: int) -> str:
     return f"hotdesk_tile_{element}_{rows}x{vectors}"
 
 
-TILE_ARGUMENTS = ("k", "a", "a_at", "a_row", "b", "b_at", "b_row", "c", "c_at", "c_row", "c_column", "columns", "add")
-"""Arguments of a tile's function: pointers, offsets and strides in elements, how many columns there are, whether to add."""
+TILE_ARGUMENTS = (
+    *("k", "a", "a_at", "a_row", "a_column", "b", "b_at", "b_row"),
+    *("c", "c_at", "c_row", "c_column", "columns", "add", "ahead", "ahead_step", "ahead_row"),
+)
+"""Arguments of a tile's function: pointers, offsets and strides in elements, how many columns there are, whether to add.
+
+The last three say what will be wanted: an address, and how many bytes on is what to ask for a group of columns of a later, and of
+what is asked for at once.
+"""
+
+
+def group_length(machine: Machine, element: str) -> int:
+    """Columns of a that are summed between two requests for what will be wanted: the elements of a line of the cache."""
+    return LINE_BYTES // machine.bytes_of(element)
 
 
 def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> str:
@@ -61,21 +76,30 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
     b is read over the whole width, whatever `columns` says.
     """
     f = VectorBuilder(machine, element)
-    k, a = f.number("k"), f.pointer("a")
-    a_at, a_row = f.number("a_at"), f.number("a_row")
+    k = f.number("k")
+    a, a_at, a_row, a_column = f.pointer("a"), f.number("a_at"), f.number("a_row"), f.number("a_column")
     b, b_at, b_row = f.pointer("b"), f.number("b_at"), f.number("b_row")
     c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
     columns, add = f.number("columns"), f.flag("add")
-    for i in range(rows):  # of c, which is wanted when all is summed; a row touches two lines at most
-        for j in (0, vectors * f.lanes - 1):
+    ahead, ahead_step, ahead_row = (f.integer(f.number(name)) for name in ("ahead", "ahead_step", "ahead_row"))
+    width, count, size = vectors * f.lanes, rows * vectors, machine.bytes_of(element)
+    together = f.equal(c_column, 1)
+
+    def lines_of_rows() -> None:  # of c, which is wanted when all is summed; a row touches two lines at most
+        for i, j in product(range(rows), (0, width - 1)):
             f.prefetch(c, f.add(c_at, f.mul(i, c_row), j), write=True)
-    size = machine.vector_bytes // f.lanes
-    apart = f.hidden(f.integer(f.mul(a_row, size)))
+
+    def lines_of_columns() -> None:
+        with f.loop(0, columns) as j:
+            f.prefetch(c, f.add(c_at, f.mul(rows - 1, c_row), f.mul(j, c_column)), write=True)
+
+    f.branch(together, lines_of_rows, lines_of_columns)
+    apart, onward = (f.hidden(f.integer(f.mul(stride, size))) for stride in (a_row, a_column))
     starts = [f.hidden(f.address(a, f.add(a_at, f.mul(i, a_row)), size)) for i in range(0, rows, _ROWS_BY_ADDRESS)]
-    ahead = f.integer(size)
 
     def step(position: Index, values: list[str]) -> list[str]:
-        sums, addresses = values[: -len(starts)], values[-len(starts) :]
+        """The sums with one more column of a and row of b, and where the next column begins."""
+        sums, addresses = values[:count], values[count:]
         line = f.add(b_at, f.mul(position, b_row))
         row = [f.load_vector(b, f.add(line, j * f.lanes)) for j in range(vectors)]
         result: list[str] = []
@@ -85,12 +109,23 @@ def tile_function(machine: Machine, element: str, rows: int, vectors: int) -> st
                 address = f.add_addresses(address, apart)
             value = f.broadcast(f.load_at(address))
             result += [f.multiply_add(value, row[j], sums[i * vectors + j]) for j in range(vectors)]
-        return [*result, *(f.add_addresses(address, ahead) for address in addresses)]
+        return [*result, *(f.add_addresses(address, onward) for address in addresses)]
 
-    sums = f.carry(0, k, 1, [f.zeros()] * (rows * vectors), step, starts)[: rows * vectors]
-    width = vectors * f.lanes
+    group = group_length(machine, element)
+    whole = f.sub(k, f.mod(k, group))
+
+    def steps(first: Index, values: list[str]) -> list[str]:
+        """Those of a group of columns."""
+        wanted = address = values[-1]
+        for _ in range(max(rows, group)):
+            f.prefetch_far(address)
+            address = f.add_addresses(address, ahead_row)
+        inner = f.carry(0, group, 1, values[:count], lambda q, each: step(f.add(first, q), each), values[count:-1])
+        return [*inner, f.add_addresses(wanted, ahead_step)]
+
+    found = f.carry(0, whole, group, [f.zeros()] * count, steps, [*starts, ahead])
+    sums = f.carry(whole, k, 1, found[:count], step, found[count:-1])[:count]
     place = Place(c, c_at, c_row)
-    together = f.equal(c_column, 1)
 
     def part() -> None:
         if machine.masks:

@@ -9,10 +9,11 @@ threads alone, and so does the order in which an element of c is summed.
 
 from __future__ import annotations
 
+from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, Matrix, kinds, sweep_name
 from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk, telling_function
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.product import SWEEP_ARGUMENTS, Matrix, call_product, kinds, product_functions, sweep_name
+from hotdesk.kernels.product import call_product, product_functions
 from hotdesk.kernels.vectors import VectorBuilder
 
 ELEMENTS = ("f32", "f64")

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import time
 
+from hotdesk.kernels.scratch import SCRATCH, SCRATCH_BYTES, SLOTS_AT
+
 SPIN = 50_000
-POOL_BYTES = 320
+POOL_BYTES = SLOTS_AT + SCRATCH_BYTES
 LOCK, WORK, DONE = 0, 64, 128
 """Where in a pool the mutex and the two conditions lie; each has 64 bytes, enough for those of any C library."""
 
@@ -213,5 +215,5 @@ llvm.func internal @hotdesk_share(%f: !llvm.ptr, %j: !llvm.ptr, %s: i64, %n: i64
 ^end:
   llvm.return
 }}
-"""
-"""The functions above, as text in the LLVM dialect."""
+{SCRATCH}"""
+"""The functions above and those of scratch memory, as text in the LLVM dialect."""

@@ -55,6 +55,36 @@ class VectorBuilder(KernelBuilder):
         )
         return Operand(bare, flat, element, (size,), (1,))
 
+    def take_scratch(self, kind: int, size: Index, otherwise: Operand) -> Operand:
+        """A block of scratch memory of so many bytes (`kernels.scratch`); `otherwise` where there is none."""
+        memref = f"memref<{self.element}>"
+        given = f"{self.index(kind)}, {self.index(size)}, {otherwise.pointer}"
+        taken = self.value(f"func.call @hotdesk_take_scratch({given}) : (index, index, {memref}) -> {memref}")
+        return self._of_pointer(taken)
+
+    def give_scratch(self, block: Operand, otherwise: Operand) -> None:
+        """Gives a block of scratch memory back."""
+        memref = f"memref<{self.element}>"
+        self.call_local("hotdesk_give_scratch", [(block.pointer, memref), (otherwise.pointer, memref)])
+
+    def same_memory(self, one: Operand, other: Operand) -> Condition:
+        """Whether two pieces of memory begin at the same place."""
+        return self.equal(*(self.place(each, 0, 1) for each in (one, other)))
+
+    def place(self, operand: Operand, offset: Index, width: int) -> Index:
+        """The address of an element of `width` bytes, as a number."""
+        base = self.value(
+            f"memref.extract_aligned_pointer_as_index {operand.pointer} : memref<{operand.element}> -> index"
+        )
+        return self.add(base, self.mul(offset, width))
+
+    def _of_pointer(self, pointer: str) -> Operand:
+        flat = self.value(
+            f"memref.reinterpret_cast {pointer} to offset: [0], sizes: [{self.index(1 << 48)}], strides: [1]"
+            f" : memref<{self.element}> to memref<?x{self.element}>"
+        )
+        return Operand(pointer, flat, self.element, (), ())
+
     def call_local(self, symbol: str, arguments: Sequence[tuple[Index | str, str]]) -> None:
         """Calls a function of the same module; arguments with their types."""
         values = [self.index(value) if kind == "index" else str(value) for value, kind in arguments]
@@ -154,6 +184,12 @@ class VectorBuilder(KernelBuilder):
         """Whether an index is more than another."""
         return self.value(f"arith.cmpi sgt, {self.index(index)}, {self.index(other)} : index")
 
+    def negation(self, condition: Condition) -> Condition:
+        """Whether it does not hold."""
+        if isinstance(condition, bool):
+            return not condition
+        return self.value(f"arith.xori {condition}, {self.constant('true', 'i1')} : i1")
+
     def within(self, index: Index, size: Index) -> Condition:
         """Whether an index is one of those from 0 up to a size."""
         return self.value(f"arith.cmpi ult, {self.index(index)}, {self.index(size)} : index")
@@ -182,6 +218,13 @@ class VectorBuilder(KernelBuilder):
         """Asks for a line of memory that will be wanted. It need not belong to anybody: a prefetch never fails."""
         kind = f"{'write' if write else 'read'}, locality<3>, data : memref<?x{self.element}>"
         self.line(f"memref.prefetch {operand.flat}[{self.index(offset)}], {kind}")
+
+    def prefetch_far(self, address: str) -> None:
+        """Asks for the line of an address, an `i64`, to be brought into the second cache, which leaves the first as it is."""
+        pointer = self.value(f"llvm.inttoptr {address} : i64 to !llvm.ptr")
+        self.line(
+            f'"llvm.intr.prefetch"({pointer}) <{{rw = 0 : i32, hint = 2 : i32, cache = 1 : i32}}> : (!llvm.ptr) -> ()'
+        )
 
     def broadcast(self, scalar: str) -> str:
         return self.value(f"vector.broadcast {scalar} : {self.element} to {self.vector}")

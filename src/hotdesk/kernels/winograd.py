@@ -16,9 +16,9 @@ see `winograd_matrices`; the padded row of tiles makes every load and store one 
 
 from __future__ import annotations
 
+from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.product import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.text import Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE

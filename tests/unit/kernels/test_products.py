@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.kernels.blocks import block_elements, deepest
 from hotdesk.kernels.jobs import MOST_THREADS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host, of_features
-from hotdesk.kernels.product import block_rows, depth
 from hotdesk.runtime.code.products import CommonCode, compile_products
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected
@@ -37,6 +37,14 @@ LAYOUTS = ("rows", "columns", "apart", "gap")
 
 @cache
 def compiled(machine: Machine, element: str) -> CommonCode:
+    products = compile_products(machine, element)
+    pool().serve(products.machine, 1)
+    return products
+
+
+@cache
+def without_a_pool(machine: Machine, element: str) -> CommonCode:
+    """The same without the pool, and so without scratch memory."""
     return compile_products(machine, element)
 
 
@@ -114,12 +122,41 @@ def test_every_layout(machine: str, element: str) -> None:
 
 def test_blocks_are_several() -> None:
     """What the small caches are for."""
-    assert depth(SMALL, "f32") < 130
-    assert block_rows(SMALL, "f32") < 150
+    assert deepest(SMALL, "f32") < 250
+    assert block_elements(SMALL, "f32") < 150 * 250
     products = compiled(SMALL, "f32")
     for layouts, add in product(product(LAYOUTS[:3], repeat=3), (False, True)):
         check(products, (311, 50, 257), layouts, np.float32, add=add)
         check(products, (17, 200, 257), layouts, np.float32, add=add)
+
+
+def test_rows_that_share_a_set_of_the_cache() -> None:
+    """Rows a multiple of 4 KiB apart are taken in lower tiles; columns that far apart, as they are."""
+    for m, n, k in ((29, 40, 1024), (40, 2048, 35), (1024, 37, 40)):
+        for layouts in product(("rows", "columns"), repeat=3):
+            check(compiled(host(), "f32"), (m, n, k), layouts, np.float32)
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_without_scratch_memory_blocks_are_smaller(element: str) -> None:
+    for sizes in ((70, 90, 300), (311, 50, 257), (1, 1, 1), (13, 33, 65)):
+        for layouts, add in product(product(LAYOUTS[:3], repeat=2), (False, True)):
+            check(without_a_pool(host(), element), sizes, (*layouts, "rows"), TYPES[element], add=add)
+
+
+def test_what_is_beyond_the_operands_does_not_reach_the_result() -> None:
+    """Neither an edge's unused lanes nor what is asked for ahead: NaNs all around, infinities inside where they belong."""
+    products = compiled(host(), "f32")
+    for (m, n, k), turned in product([(13, 33, 30), (29, 5, 70), (100, 100, 150)], product((False, True), repeat=2)):
+        a, b = (np.full(2 * (size + 9), np.nan, np.float32)[: 2 * (size + 9)] for size in (m * k, k * n))
+        left = a[4 : 4 + m * k].reshape((k, m) if turned[0] else (m, k))
+        right = b[4 : 4 + k * n].reshape((n, k) if turned[1] else (k, n))
+        left[...], right[...] = 1, 2
+        left, right = (x.T if turn else x for x, turn in zip((left, right), turned, strict=True))
+        left[0, 0], right[0, 1] = np.inf, -np.inf
+        c = np.full((1, m, n), np.nan, np.float32)
+        call(products, left[None], right[None], c, add=False)
+        np.testing.assert_array_equal(c[0], left @ right)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5, MOST_THREADS + 3])

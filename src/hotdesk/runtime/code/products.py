@@ -8,12 +8,12 @@ from functools import cache
 
 from hotdesk._bindings import ir
 from hotdesk.ir.linking import declared_names
+from hotdesk.kernels.blocks import sweep_name
 from hotdesk.kernels.jobs import telling_name
 from hotdesk.kernels.library import convolution_module, product_module, winograd_module
 from hotdesk.kernels.machine import Machine as Processor
 from hotdesk.kernels.machine import host
 from hotdesk.kernels.parts import PARTS, parts_module
-from hotdesk.kernels.product import sweep_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
 from hotdesk.runtime.cache import generators

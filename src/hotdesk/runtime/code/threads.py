@@ -12,6 +12,7 @@ from zlib import crc32
 
 from hotdesk.errors import OptionError
 from hotdesk.kernels.jobs import MOST_THREADS
+from hotdesk.kernels.scratch import SCRATCH_BYTES, SLOTS_AT, TAKEN
 from hotdesk.kernels.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, WORK, WORKER
 
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
@@ -46,7 +47,7 @@ class ThreadPool:
 
     def _initialize(self) -> None:
         library = ctypes.CDLL(None)
-        ctypes.memset(self._address, 0, POOL_BYTES)
+        ctypes.memset(self._address, 0, SLOTS_AT)
         library.pthread_mutex_init(ctypes.c_void_p(self._address + LOCK), None)
         for condition in (WORK, DONE):
             library.pthread_cond_init(ctypes.c_void_p(self._address + condition), None)
@@ -67,7 +68,9 @@ class ThreadPool:
         self.use(threads)
 
     def forked(self) -> None:
-        """In the child of a fork, where another thread may have held the lock."""
+        """In the child of a fork, where another thread may have held the lock, or blocks of scratch memory."""
+        slots = (ctypes.c_int64 * (SCRATCH_BYTES // 8)).from_address(self._address + SLOTS_AT)
+        slots[:] = [0 if slot == TAKEN else slot for slot in slots]
         self._initialize()
         self._started = 0
 

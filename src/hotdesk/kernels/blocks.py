@@ -1,0 +1,248 @@
+"""Products of matrices block by block: c (+)= a b, elements of a broadcast, those of b in vectors.
+
+    for a block of b, some hundred steps of k deep and a few panels wide:  pack it into scratch memory
+      for each slab of a, as many rows as a tile has:
+        for each panel of the block:  micro-kernel, which reads a where it lies
+
+After Goto and van de Geijn, 2008, but for a, which is not packed: of the two operands it is the one that need not be, such as a
+weight, of which every element comes from memory once for each block of b. Blocks are deep, so that c is seldom read again to be
+added to; a block, slabs of a and what is packed next fit the second cache together. Each tile asks for what comes after it: the
+slab below, or rows of b that are packed next. Slabs are of much the same height, so that none idles on an edge, and of few rows
+where these lie a multiple of 4 KiB apart: more would push each other out of the nearest cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.micro import LINE_BYTES, TILE_ARGUMENTS, Tile, group_length, tile_name
+from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_name
+from hotdesk.kernels.scratch import PRODUCTS
+from hotdesk.kernels.text import Condition, Index, Operand
+from hotdesk.kernels.vectors import VectorBuilder
+
+_WAY_BYTES = 4096  # rows a multiple of it apart share one set of the nearest cache, which has room for
+_FEW_ROWS = 6  # of them, and for what passes through
+_COLUMNS_AHEAD = 2  # groups of columns
+_SHORT = 64  # steps of k at a time where there is no scratch memory
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A matrix in a function: memory, where its first element is, and its strides in elements."""
+
+    memory: Operand
+    at: Index
+    row: Index
+    column: Index
+
+    @classmethod
+    def argument(cls, f: VectorBuilder, name: str) -> Matrix:
+        memory = f.pointer(name)
+        return cls(memory, f.number(f"{name}_at"), f.number(f"{name}_row"), f.number(f"{name}_column"))
+
+    @property
+    def transpose(self) -> Matrix:
+        return Matrix(self.memory, self.at, self.column, self.row)
+
+    def moved(self, f: VectorBuilder, row: Index, column: Index) -> Matrix:
+        at = f.add(self.at, f.mul(row, self.row), f.mul(column, self.column))
+        return Matrix(self.memory, at, self.row, self.column)
+
+    @property
+    def arguments(self) -> tuple[Index, ...]:
+        return self.memory.pointer, self.at, self.row, self.column
+
+
+def matrix_arguments(name: str) -> tuple[str, ...]:
+    return name, f"{name}_at", f"{name}_row", f"{name}_column"
+
+
+PRODUCT_ARGUMENTS = ("m", "n", "k", *matrix_arguments("a"), *matrix_arguments("b"), *matrix_arguments("c"), "add")
+"""Arguments of a product: sizes, and of each matrix a pointer, an offset and two strides in elements; whether to add to c."""
+
+SWEEP_ARGUMENTS = (
+    "m",
+    *(name for name in TILE_ARGUMENTS if name not in ("a_column", "ahead", "ahead_step", "ahead_row")),
+)
+
+
+def block_functions(machine: Machine, element: str) -> str:
+    """The text of the functions of a sweep and of a product by blocks; they call those of tiles and of packing."""
+    return _sweep(machine, element) + _blocks(machine, element)
+
+
+def depth(machine: Machine, element: str) -> int:
+    """Steps of k for which a panel fits the nearest cache: half of one costs more passes over c than it saves of a panel."""
+    row = Tile.of(machine).vectors * machine.vector_bytes
+    return max(64, machine.l1_bytes // row // 8 * 8)
+
+
+def deepest(machine: Machine, element: str) -> int:
+    """Steps of k of a block: so many that storing a tile, and adding to it, cost little. Panels come from the second cache."""
+    return 3 * depth(machine, element)
+
+
+def block_elements(machine: Machine, element: str) -> int:
+    """Elements of a block of b, with which rows of a, and what will be packed next, fit the second cache."""
+    panel = deepest(machine, element) * Tile.of(machine).columns(machine, element)
+    return max(machine.l2_bytes // 4 // machine.bytes_of(element), panel)
+
+
+def call(f: VectorBuilder, symbol: str, names: Sequence[str], values: Sequence[Index]) -> None:
+    f.call_local(symbol, list(zip(values, kinds(names, f.element), strict=True)))
+
+
+def kinds(names: Sequence[str], element: str) -> list[str]:
+    pointers = ("a", "b", "c", "panel")
+    return [f"memref<{element}>" if name in pointers else "i1" if name == "add" else "index" for name in names]
+
+
+def sweep_name(element: str) -> str:
+    return f"hotdesk_sweep_{element}"
+
+
+def _sweep(machine: Machine, element: str) -> str:
+    """The function of all tiles of a panel: `m` rows, at least one."""
+    f = VectorBuilder(machine, element)
+    m, k, a, a_at, a_row = f.number("m"), f.number("k"), f.pointer("a"), f.number("a_at"), f.number("a_row")
+    b, b_at, b_row = f.pointer("b"), f.number("b_at"), f.number("b_row")
+    c, c_at, c_row, c_column = f.pointer("c"), f.number("c_at"), f.number("c_row"), f.number("c_column")
+    columns, add = f.number("columns"), f.flag("add")
+    size = machine.bytes_of(element)
+    for height, first, stop in _heights(f, m, Tile.of(machine).rows):
+        with f.steps(first, stop, height) as i:
+            a_here, c_here = f.add(a_at, f.mul(i, a_row)), f.add(c_at, f.mul(i, c_row))
+            below = f.place(a, f.add(a_here, f.mul(height, a_row)), size)
+            values = [k, a.pointer, a_here, a_row, 1, b.pointer, b_at, b_row]
+            values += [c.pointer, c_here, c_row, c_column, columns, add, below, LINE_BYTES, f.mul(a_row, size)]
+            _tiles(f, height, columns, values)
+    return f.function(sweep_name(element))
+
+
+def blocks_name(element: str) -> str:
+    return f"hotdesk_blocks_{element}"
+
+
+def _blocks(machine: Machine, element: str) -> str:
+    """The function of a product by blocks, elements of a broadcast and those of b in vectors; k is at least 1."""
+    f = VectorBuilder(machine, element)
+    m, n, k = f.number("m"), f.number("n"), f.number("k")
+    a, b, c = (Matrix.argument(f, name) for name in "abc")
+    add = f.flag("add")
+    width = Tile.of(machine).columns(machine, element)
+
+    def blocks() -> None:
+        shape = _Blocking.of(f, n, k)
+        with f.steps(0, k, shape.deep) as p, f.steps(0, n, shape.wide) as j:
+            deep, wide = f.minimum(shape.deep, f.sub(k, p)), f.minimum(shape.wide, f.sub(n, j))
+            with f.loop(0, wide, width) as q:
+                source, columns = b.moved(f, p, f.add(j, q)), f.minimum(width, f.sub(wide, q))
+                values = [deep, columns, *source.arguments, shape.memory.pointer, f.mul(q, deep)]
+                call(f, pack_name(element), PACK_ARGUMENTS, values)
+            more = f.more(n, f.add(j, wide))  # columns, or else the first ones, deeper
+            following = b.moved(f, f.select(more, p, f.add(p, deep)), f.select(more, f.add(j, wide), 0))
+            block = _Packed(shape.memory, deep, wide, following)
+            _slabs(f, m, a.moved(f, 0, p), block, c.moved(f, 0, j), f.either(add, f.at_least(p, 1)))
+        f.give_scratch(shape.memory, shape.own)
+
+    empty = f.either(f.equal(m, 0), f.equal(n, 0))
+    f.branch(empty, lambda: None, blocks)
+    return f.function(blocks_name(element))
+
+
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """A block of b whose panels are packed, how deep and wide it is, and the matrix of what is packed next."""
+
+    memory: Operand
+    deep: Index
+    wide: Index
+    following: Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocking:
+    """How deep and wide blocks of b are, and the scratch memory that they are packed in, or else a little on the stack."""
+
+    deep: Index
+    wide: Index
+    memory: Operand
+    own: Operand
+
+    @classmethod
+    def of(cls, f: VectorBuilder, n: Index, k: Index) -> _Blocking:
+        """How to cut k and n: n not at all where all of it fits twice the room, as nothing is packed meanwhile."""
+        width, size = Tile.of(f.machine).columns(f.machine, f.element), f.machine.bytes_of(f.element)
+        deep = _even(f, k, deepest(f.machine, f.element), group_length(f.machine, f.element))
+        room = block_elements(f.machine, f.element)
+        room = f.select(f.at_least(2 * room, f.mul(deep, n)), 2 * room, room)
+        wide = _even(f, n, f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width), width)
+        own = f.scratch(width * _SHORT)
+        memory = f.take_scratch(PRODUCTS, f.mul(f.mul(deep, wide), size), own)
+        short = f.same_memory(memory, own)
+        return cls(f.select(short, f.minimum(deep, _SHORT), deep), f.select(short, width, wide), memory, own)
+
+
+def _even(f: VectorBuilder, size: Index, most: Index, multiple: int) -> Index:
+    """The length of as few parts of a size as there can be, all much the same: a multiple, about `most` at most."""
+    each = f.ceildiv(size, f.ceildiv(size, most))
+    return f.mul(f.ceildiv(each, multiple), multiple)
+
+
+def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, adds: Condition) -> None:
+    """All rows of a times a packed block of b, in slabs of two heights that differ by one; each stays near for all panels."""
+    tile = Tile.of(f.machine)
+    width, size = tile.columns(f.machine, f.element), f.machine.bytes_of(f.element)
+    collide = f.equal(f.mod(f.mul(a.row, size), _WAY_BYTES), 0)
+    for height, first, stop in _heights(f, m, f.select(collide, _FEW_ROWS, tile.rows)):
+        with f.steps(first, stop, height) as i, f.loop(0, block.wide, width) as q:
+            here, columns = a.moved(f, i, 0), f.minimum(width, f.sub(block.wide, q))
+            panels = f.sub(f.ceildiv(block.wide, width), 1)  # that are left when the slab below has been asked for
+            number = f.add(f.mul(f.floordiv(i, height), panels), f.floordiv(q, width), -1)
+            values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), width]
+            values += [*c.moved(f, i, q).arguments, columns, str(adds)]
+            values += _ahead(f, here, height, block, f.at_least(q, 1), number)
+            _tiles(f, height, columns, values)
+
+
+def _ahead(
+    f: VectorBuilder, a: Matrix, height: Index, block: _Packed, later: Condition, number: Index
+) -> tuple[Index, Index, Index]:
+    """What a tile asks for, as its function takes it: the rows of a below; what is packed next where it is a later panel.
+
+    Where elements of a lie together by columns, it asks for columns of its own rows instead, which come too late otherwise.
+    """
+    size, group = f.machine.bytes_of(f.element), group_length(f.machine, f.element)
+    b, last = block.following, f.sub(f.ceildiv(block.wide, group), 1)
+    in_columns = f.both(f.equal(a.row, 1), f.negation(f.equal(a.column, 1)))
+    packing = f.both(f.both(later, f.equal(b.row, 1)), f.negation(in_columns))
+    below, right = f.mul(height, a.row), f.add(f.mul(_COLUMNS_AHEAD * group, a.column), f.sub(height, 1))
+    own = f.place(a.memory, f.add(a.at, f.select(in_columns, right, below)), size)
+    then = f.place(b.memory, f.add(b.at, f.mul(f.mul(f.minimum(number, last), group), b.column)), size)
+    step = f.select(in_columns, a.column, 1)
+    row = f.select(packing, b.column, f.select(in_columns, a.column, a.row))
+    return f.select(packing, then, own), f.mul(step, group * size), f.mul(row, size)
+
+
+def _heights(f: VectorBuilder, m: Index, most: Index) -> tuple[tuple[Index, Index, Index], ...]:
+    """The two heights, `most` at most, of the tiles of m rows, which differ by one, with the rows where they begin and end."""
+    count = f.ceildiv(m, most)
+    low = f.floordiv(m, count)
+    middle = f.mul(f.sub(m, f.mul(low, count)), f.add(low, 1))
+    return (f.add(low, 1), 0, middle), (low, middle, m)
+
+
+def _tiles(f: VectorBuilder, height: Index, columns: Index, values: Sequence[Index]) -> None:
+    """The call of the tile of a height and of as many vectors as the columns need."""
+    tile = Tile.of(f.machine)
+
+    def of(vectors: int) -> None:
+        def one(rows: int) -> None:
+            call(f, tile_name(f.element, rows, vectors), TILE_ARGUMENTS, values)
+
+        f.switch(height, range(1, tile.rows + 1), one)
+
+    f.branch(f.at_least(tile.narrow * f.lanes, columns), lambda: of(tile.narrow), lambda: of(tile.vectors))
