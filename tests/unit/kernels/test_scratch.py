@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -49,8 +47,8 @@ class Scratch:
 
 
 @pytest.fixture
-def scratch() -> Iterator[Scratch]:
-    yield Scratch()
+def scratch() -> Scratch:
+    return Scratch()
 
 
 def test_a_block_is_made_once_and_begins_a_line(scratch: Scratch) -> None:
