@@ -6,7 +6,7 @@ message has one form::
     <what>: expected <expected>, got <got> (<where>). <hint> [<code>]
 
 Parts that are not known are left out. The first digit of a code is its group: 1 front ends, 2 calls, 3 compilation,
-4 execution, 5 planning. The group classes (`FrontendError`, `CallError`, `CompileError`, `RunError`) are there to be
+4 execution, 5 planning, 6 reports. The group classes (`FrontendError`, `CallError`, `CompileError`, `RunError`) are there to be
 caught. Where Python has a class for the same mistake (`TypeError`, `ValueError`, `ImportError`), the class derives from
 it too.
 """
@@ -270,6 +270,23 @@ class PlanError(HotdeskError):
     slug = "plan"
 
 
+# Reports
+
+
+class ReportError(HotdeskError, ValueError):
+    """A file is no report, or one of another version."""
+
+    code = "HD601"
+    slug = "report"
+
+
+class PeakError(HotdeskError, AssertionError):
+    """A call takes more memory at its peak than was allowed."""
+
+    code = "HD602"
+    slug = "peak"
+
+
 __all__ = [
     "ArgumentCountError",
     "ArgumentTypeError",
@@ -292,8 +309,10 @@ __all__ = [
     "OutOfMemoryError",
     "OutputOverlapError",
     "PassError",
+    "PeakError",
     "PlanError",
     "RankError",
+    "ReportError",
     "RunError",
     "ShapeError",
     "UnsupportedMutationError",

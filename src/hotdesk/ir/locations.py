@@ -10,7 +10,8 @@ from hotdesk._bindings import ir
 from hotdesk.errors import HotdeskError
 
 CHECKED_OP = "hotdesk.checked_op"  # on a `cf.assert`: the name of the op that it was made for
-_FRAME = re.compile(r'"([^"]+)":(\d+):(\d+)')
+_FRAME = re.compile(r'"((?!<module )[^"]+)":(\d+):(\d+)')
+_MODULE = re.compile(r'"<module ([^">]+)>":')
 _LIBRARY = re.compile(r"[\\/]torch[\\/]")
 
 
@@ -37,6 +38,23 @@ def python_line(location: object) -> str:
         if not _LIBRARY.search(frame[0]):
             return _line(*frame)
     return _line(*frames[0]) if frames else ""
+
+
+def origin(location: object) -> tuple[str, str]:
+    """The Python line and the submodule of a location, as `python_line` and `module_path` give them."""
+    text = str(location)
+    return python_line(text), module_path(text)
+
+
+def module_frame(path: str) -> str:
+    """A frame of a stack of PyTorch's that says in which submodule of a model an op is; `module_path` finds it again."""
+    return f'  File "<module {path}>", line 1, in forward\n'
+
+
+def module_path(location: object) -> str:
+    """The submodule of the model that an op comes from, such as `encoder.layer.3.attention`; "" if it is not known."""
+    found = _MODULE.search(str(location))
+    return found[1] if found is not None else ""
 
 
 def _line(file: str, line: str, column: str) -> str:

@@ -108,7 +108,8 @@ class WorstCase:
 class BufferLine:
     """One buffer: live from step `lower` up to step `upper`; `where` is `arena`, `result 0` and the like.
 
-    `offset` counts bytes from the start of the arena, or of the result that lends its memory.
+    `offset` counts bytes from the start of the arena, or of the result that lends its memory. `module` is the submodule of the
+    model, `shape` and `element` are of the memref.
     """
 
     name: str
@@ -118,6 +119,9 @@ class BufferLine:
     upper: int
     where: str
     offset: int = 0
+    module: str = ""
+    shape: tuple[int, ...] = ()
+    element: str = ""
 
 
 @dataclass(frozen=True, slots=True)

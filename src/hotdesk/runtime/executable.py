@@ -101,9 +101,9 @@ class PlannedExecutable:
     def details(self, binding: Binding) -> Details:
         layout = cast(PlannedBinding, binding).layout
         names = {place: spec.name for place, spec in zip(self._input_places, self._inputs, strict=True)}
-        lines = buffer_lines(self._main.lowered, layout, names)
+        lines = buffer_lines(self._main.lowered, layout, names, binding.symbols)
         shared = shared_decisions(self._main.lowered, layout, names)
-        return Details(at_peak(lines), (*self._decisions, *shared), lines)
+        return Details(at_peak(lines), (*self._decisions, *shared), lines, tuple(self._main.lowered.sources))
 
     def certificate(self, binding: Binding) -> Certificate:
         layout = cast(PlannedBinding, binding).layout

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from hotdesk.explain import Decision
+from hotdesk.explain import Decision, Source
 from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
 
@@ -56,11 +56,19 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What there is to tell about a binding: the buffers live at the peak, largest first, all in order of first use, and why."""
+    """What there is to tell about a binding.
+
+    Attributes:
+        peak_buffers: those in use at the peak, the largest first.
+        decisions: what was decided, and why.
+        buffers: all of them, in order of first use.
+        points: the ops, by the numbers that live ranges are in.
+    """
 
     peak_buffers: tuple[BufferLine, ...]
     decisions: tuple[Decision, ...]
     buffers: tuple[BufferLine, ...]
+    points: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
-from hotdesk.report import BufferLine, Memory, Report, WorstCase, render, summarize
+from hotdesk.report import BufferLine, Document, Memory, Report, WorstCase, render, summarize
+from hotdesk.report.document import document
 from hotdesk.report.profile import Profile
 from hotdesk.runtime.arguments.admission import Admission, Admitted
 from hotdesk.runtime.arguments.donation import Donation, Taken
@@ -307,6 +308,19 @@ class Program:
         symbols, decisions = tuple(binding.symbols.items()), self._decisions(binding, views)
         at_peak = self._executable.details(binding).peak_buffers
         return summarize(self.name, symbols, self._memory(binding, views), at_peak, decisions)
+
+    def document(self, *args: Any, **kwargs: Any) -> Document:
+        """The report on a call with these arguments, complete: points, buffers, bound, decisions; `to_json` writes it down."""
+        binding, views = self._plan(args, kwargs)
+        details = self._executable.details(binding)
+        return document(
+            self.name,
+            tuple(binding.symbols.items()),
+            self._memory(binding, views),
+            details.buffers,
+            details.points,
+            self._decisions(binding, views),
+        )
 
     def report(self, *args: Any, **kwargs: Any) -> str:
         """The report on a call with these arguments, as at most 20 lines of text."""

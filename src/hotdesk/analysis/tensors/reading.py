@@ -9,7 +9,7 @@ from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules, mem
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord, TensorValue
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
-from hotdesk.ir.locations import placed, python_line
+from hotdesk.ir.locations import origin, placed, python_line
 from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.symbolic import SymbolicSizes
@@ -136,7 +136,7 @@ class _Reader(Reader[OpRecord, TensorValue]):
             self._behind.update((v, (*captured, *loaded)) for v in operation.results if not is_tensor(v.type))
         has_tensors = any(n != NOT_A_TENSOR for n in (*operands, *results)) or any(v in self.numbers for v in within)
         facts = _facts(operation, model, has_tensors)
-        source = Source(name, python_line(operation.location))
+        source = Source(name, *origin(operation.location))
         for operand, region, argument in head.flow.shows if head.flow is not None else ():
             target = self.blocks[head.regions[region][0]].arguments[argument]
             self._shown.append(FlowEdge(head.number, operand, operands[operand], target))

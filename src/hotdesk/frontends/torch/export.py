@@ -30,7 +30,7 @@ from hotdesk.frontends.torch.dims import SizeNames, dimension_names
 from hotdesk.frontends.torch.empties import settle_empties
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
 from hotdesk.frontends.torch.identity import identity
-from hotdesk.frontends.torch.lines import generated_code, name_users_lines
+from hotdesk.frontends.torch.lines import generated_code, name_modules, name_users_lines
 from hotdesk.frontends.torch.random import Draw, is_draw, thread_random_state
 from hotdesk.frontends.torch.refusals import (
     UNTRUSTED,
@@ -235,6 +235,7 @@ def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
 
 
 def _settle(graph: torch.fx.Graph) -> None:
+    name_modules(graph)
     settle_empties(graph)
     fold_splats(graph)
     spell_out_views(graph)

@@ -20,6 +20,8 @@ from torch._ops import HigherOrderOperator, OpOverload
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, InputSpec
 
+from hotdesk.frontends.torch.lines import submodule
+
 _NAMESPACES = {"aten", "prims", "prim"}
 _MODULES = {"_operator", "math", "builtins", "torch"}
 _PLAIN = (type(None), bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -62,7 +64,8 @@ def identity(
 def _graph(module: torch.fx.GraphModule) -> Iterator[Any]:
     for node in module.graph.nodes:
         stack = node.meta.get("stack_trace") or ""
-        yield [node.op, node.name, _target(module, node), _operand(node.args), _operand(node.kwargs), stack]
+        path = submodule(node.meta.get("nn_module_stack") or {})
+        yield [node.op, node.name, _target(module, node), _operand(node.args), _operand(node.kwargs), stack, path]
         yield _value(node.meta.get("val"))
 
 

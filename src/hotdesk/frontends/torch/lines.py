@@ -12,6 +12,8 @@ from typing import Any, TypeAlias, cast
 
 import torch
 
+from hotdesk.ir.locations import module_frame
+
 _LIBRARIES = tuple(str(folder) + os.sep for folder in (Path(torch.__file__).parent, Path(__file__).parents[2]))
 
 
@@ -98,4 +100,21 @@ def name_users_lines(graphs: Iterator[torch.fx.Graph], traces: Traces) -> None:
             node.meta["stack_trace"] = _FRAME.sub(users, node.meta["stack_trace"])
 
 
+def name_modules(graph: torch.fx.Graph) -> None:
+    """Puts the submodule that a node belongs to in front of its stack, where the location of its op has it from."""
+    for node in graph.nodes:
+        stack: dict[str, Any] = node.meta.get("nn_module_stack") or {}
+        path = submodule(stack)
+        trace = node.meta.get("stack_trace") or ""
+        if path and not trace.startswith(module_frame(path)):
+            node.meta["stack_trace"] = module_frame(path) + trace
+
+
+def submodule(stack: Mapping[str, Any]) -> str:
+    """The path of the innermost module of a stack that PyTorch has recorded, as in `model.get_submodule`."""
+    path = str(next(reversed(stack.values()))[0]) if stack else ""
+    return re.sub(r"[\"<>\n]", "", _ROOT.sub("", path))
+
+
+_ROOT = re.compile(r"L\['self'\]\.?")
 _FRAME = re.compile(r' *File "(<eval_with_key>[^"]*)", line (\d+),[^\n]*\n?(?: {3,}(?!File)[^\n]*(?:\n|$))?')

@@ -15,7 +15,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import origin
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import defined_functions, runs_every_call, top_level_ops
 from hotdesk.passes.base import Pass
@@ -55,7 +55,7 @@ class AllocateWorkspaces(Pass):
         request = convolution_workspace(op, [places.of(v) for v in op.operands])
         if request is None:
             return []
-        source = Source(op.name, python_line(op.location))
+        source = Source(op.name, *origin(op.location))
         if request.optional and not self.winograd:
             return [Decision(_SUBJECT, Outcome.DECLINED, Reason.WITHOUT_SCRATCH, (source,), request.bytes)]
         memref = ir.MemRefType.get([request.bytes], ir.IntegerType.get_signless(8))

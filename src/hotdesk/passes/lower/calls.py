@@ -17,12 +17,15 @@ class Base:
         kind: `alloc`, `argument` or `global`.
         lower, upper: the live range, half-open in op numbers; equal when nothing touches the buffer.
         bytes: the size; an expression when it is dynamic.
+        shape, element: of the memref, such as (1, 64) and `f32`; none of one that is not planned.
     """
 
     kind: str
     lower: int
     upper: int
     bytes: Size
+    shape: tuple[Size, ...] = ()
+    element: str = ""
 
 
 @dataclass(frozen=True, slots=True)

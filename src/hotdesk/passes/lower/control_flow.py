@@ -27,7 +27,7 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.building import create, elementwise, index_constant
 from hotdesk.ir.context import run_mlir_passes
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import origin, python_line
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
@@ -102,7 +102,7 @@ class _ControlFlow:
         ops = ops_outside_payloads(self._function)
         extents = cast(Places, _Extents(self._sizes))
         told = [
-            (Source(op.name, python_line(op.location)), work_of(op, extents)) if _has_kernel(op) else None for op in ops
+            (Source(op.name, *origin(op.location)), work_of(op, extents)) if _has_kernel(op) else None for op in ops
         ]
         shapes = {i: self._sizes.shape(b.base) for i, b in enumerate(self._buffers) if b.kind == "argument"}
         module, block = self._moved()

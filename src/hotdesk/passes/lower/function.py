@@ -13,13 +13,13 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
-from hotdesk.analysis.memrefs.buffers import find_buffers, is_straight
+from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers, is_straight
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import origin, python_line
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.symbolic import SymbolicSizes
-from hotdesk.ir.types import element_bytes
+from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import defining_op, ops_outside_payloads, symbol_name, top_level_ops
 from hotdesk.ir.written_sizes import written
 from hotdesk.models.hotdesk import foreign_groups
@@ -123,12 +123,12 @@ class _Lowering:
         self._checks: list[SizeCheck] = []
 
     def run(self) -> LoweredFunction:
-        sources = [Source(op.name, python_line(op.location)) for op in ops_outside_payloads(self._function)]
+        sources = [Source(op.name, *origin(op.location)) for op in ops_outside_payloads(self._function)]
         constants, given = self._constants(), callers_memory(self._function)
         results, donated, state = (
             tuple(self._table[each] for each in found) for found in (given.results, given.donated, given.state)
         )
-        buffers = tuple(Base(b.kind, b.lower, b.upper, b.bytes) for b in self._buffers)
+        buffers = tuple(map(self._base, self._buffers))
         numbers = NumberTable()
         calls: list[KernelCall] = []
         text = flow_text = ""
@@ -155,6 +155,12 @@ class _Lowering:
             state,
             flow_text,
         )
+
+    def _base(self, buffer: BufferUse) -> Base:
+        if buffer.kind == "heap":
+            return Base(buffer.kind, buffer.lower, buffer.upper, buffer.bytes)
+        shape, element = self._sizes.shape(buffer.base), element_of(buffer.base.type)
+        return Base(buffer.kind, buffer.lower, buffer.upper, buffer.bytes, shape, element)
 
     def _calls(self, sources: Sequence[Source]) -> list[KernelCall]:
         calls: list[KernelCall] = []

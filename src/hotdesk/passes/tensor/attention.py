@@ -34,7 +34,7 @@ from hotdesk.analysis.fusion.attention import (
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, dim, integers
 from hotdesk.ir.dialect import MOST_EXTRAS
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import origin
 from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, shape_of, static_entries, tensor_with
@@ -104,7 +104,7 @@ def _rewrite(found: Attention, sizes: SymbolicSizes) -> list[Decision]:
     total: Any = element_bytes("f32")
     for size in sizes.shape(softmax.weights):
         total = total * size
-    source = Source(new.name, python_line(weighing.location))
+    source = Source(new.name, *origin(weighing.location))
     return [Decision("attention scores", Outcome.FUSED, Reason.BLOCK_BY_BLOCK, (source,), total)]
 
 

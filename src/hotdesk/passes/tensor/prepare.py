@@ -22,7 +22,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import origin
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function, set_signature, signature
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
@@ -65,7 +65,7 @@ class SplitPrepare(Pass):
 
 def _decision(value: ir.Value) -> Decision:
     op = cast(ir.Operation, defining_op(value))
-    source = Source(op.name, python_line(op.location))
+    source = Source(op.name, *origin(op.location))
     return Decision(f"prepared {value.type}", Outcome.PREPARED, Reason.WEIGHT_ONLY, (source,), _bytes(value.type) or 0)
 
 

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create, empty_like, fill
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.locations import origin
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import all_functions, captured_operands, defining_op, segment_sizes, top_level_ops
 from hotdesk.models.facts import Facts
@@ -144,5 +144,5 @@ def _around(user: ir.Operation, op: ir.Operation) -> ir.Operation:
 
 
 def _recomputed(op: ir.Operation) -> Decision:
-    source = Source(op.name, python_line(op.location))
+    source = Source(op.name, *origin(op.location))
     return Decision("fill", Outcome.FOLDED, Reason.CHEAP_TO_RECOMPUTE, (source,), 0)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from hotdesk.explain import Decision, Outcome, Reason
+from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
+from hotdesk.report.neighbours import Holders
 from hotdesk.report.records import BufferLine
 from hotdesk.runtime.lowered import Lowered
 
@@ -37,18 +37,24 @@ class Layout:
         return 2048 + 400 * len(self.plan.placements) + 40 * len(self.sizes) + 8 * len(self.numbers)
 
 
-def buffer_lines(lowered: Lowered, layout: Layout, inputs: Mapping[int, str]) -> tuple[BufferLine, ...]:
+def buffer_lines(
+    lowered: Lowered, layout: Layout, inputs: Mapping[int, str], symbols: Mapping[str, int]
+) -> tuple[BufferLine, ...]:
     """Every buffer of the arena and every result with memory of its own, in the order of first use. Results live to the end.
 
-    `inputs` are the names of the inputs, by place.
+    `inputs` are the names of the inputs, by place; `symbols` the sizes of the call.
     """
     end = len(lowered.sources)
-    lines = [_line(lowered, layout, place, "arena", offset) for place, offset in layout.in_arena]
+
+    def line(place: int, where: str, offset: int) -> BufferLine:
+        return _line(lowered, layout, place, where, offset, symbols)
+
+    lines = [line(place, "arena", offset) for place, offset in layout.in_arena]
     for place, lender, offset in layout.lent:
-        lines.append(_line(lowered, layout, place, f"lent by {_lender(lowered, lender, inputs)}", offset))
+        lines.append(line(place, f"lent by {_lender(lowered, lender, inputs)}", offset))
     for number, place in enumerate(lowered.result_places):
         if place not in lowered.donated:
-            lines.append(replace(_line(lowered, layout, place, f"result {number}", 0), upper=end))
+            lines.append(replace(line(place, f"result {number}", 0), upper=end))
     return tuple(sorted(lines, key=lambda line: (line.lower, line.upper)))
 
 
@@ -58,12 +64,16 @@ def _lender(lowered: Lowered, place: int, inputs: Mapping[int, str]) -> str:
     return f"result {lowered.result_places.index(place)}"
 
 
-def _line(lowered: Lowered, layout: Layout, place: int, where: str, offset: int) -> BufferLine:
+def _line(
+    lowered: Lowered, layout: Layout, place: int, where: str, offset: int, symbols: Mapping[str, int]
+) -> BufferLine:
     use = lowered.buffers[place]
-    source = lowered.sources[use.lower] if use.lower < use.upper else None
-    name = source.op if source is not None else use.kind
-    location = source.location if source is not None else ""
-    return BufferLine(name, layout.sizes[place], location, use.lower, use.upper, where, offset)
+    source = lowered.sources[use.lower] if use.lower < use.upper else Source(use.kind)
+    shape = tuple(evaluate(dim, symbols) for dim in use.shape)
+    size = layout.sizes[place]
+    return BufferLine(
+        *(source.op, size, source.location, use.lower, use.upper, where, offset, source.module, shape, use.element)
+    )
 
 
 def at_peak(lines: Sequence[BufferLine]) -> tuple[BufferLine, ...]:
@@ -92,35 +102,11 @@ def shared_decisions(lowered: Lowered, layout: Layout, inputs: Mapping[int, str]
         subject = f"{source.op} in {_lender(lowered, lender, inputs)}"
         reason = Reason.DONATED if lender in lowered.donated else Reason.RESULT_SLOT
         decisions.append(Decision(subject, Outcome.LENT, reason, (source,), layout.sizes[place]))
-    bytes_of = _LastHolder()
+    bytes_of = Holders()
     for place, offset in sorted(layout.in_arena, key=lambda entry: lowered.buffers[entry[0]].lower):
         size = layout.sizes[place]
         before = bytes_of.replace(offset, offset + size, place)
-        if before is not None:
-            source, previous = (lowered.sources[lowered.buffers[i].lower] for i in (place, before))
+        if before:
+            source, previous = (lowered.sources[lowered.buffers[i].lower] for i in (place, before[0]))
             decisions.append(Decision(source.op, Outcome.SHARED, Reason.LIVE_RANGE_ENDED, (source, previous), size))
     return decisions
-
-
-class _LastHolder:
-    """Who had each byte of the arena last: disjoint ranges in order; each range given is cut into what it replaces once."""
-
-    def __init__(self) -> None:
-        self._starts: list[int] = []
-        self._ranges: list[tuple[int, int, int]] = []
-
-    def replace(self, start: int, end: int, holder: int) -> int | None:
-        """Gives `[start, end)` to a holder; returns who had the first byte of it that anybody had, or None."""
-        first = max(0, bisect_right(self._starts, start) - 1)
-        if first < len(self._ranges) and self._ranges[first][1] <= start:
-            first += 1
-        last = bisect_left(self._starts, end)
-        if start == end:
-            return None
-        replaced = self._ranges[first:last]
-        kept = [(a, start, who) for a, _, who in replaced[:1] if a < start]
-        kept += [(start, end, holder)]
-        kept += [(end, b, who) for _, b, who in replaced[-1:] if end < b]
-        self._ranges[first:last] = kept
-        self._starts[first:last] = [a for a, _, _ in kept]
-        return replaced[0][2] if replaced else None

@@ -1,24 +1,9 @@
-"""Who had the bytes of the arena before: against a list with one entry a byte."""
+"""Which buffers are in use at the peak."""
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from hotdesk.report.records import BufferLine
-from hotdesk.runtime.plans.layout import _LastHolder, at_peak  # pyright: ignore[reportPrivateUsage]
-
-SIZE = 40
-RANGES = st.lists(st.tuples(st.integers(0, SIZE), st.integers(0, SIZE)).map(sorted), max_size=25)
-
-
-@given(RANGES)
-def test_the_last_holder_of_every_byte(ranges: list[list[int]]) -> None:
-    holders, bytes_ = _LastHolder(), [None] * SIZE
-    for number, (start, end) in enumerate(ranges):
-        expected = next((holder for holder in bytes_[start:end] if holder is not None), None)
-        assert holders.replace(start, end, number) == expected
-        bytes_[start:end] = [number] * (end - start)
+from hotdesk.runtime.plans.layout import at_peak
 
 
 def _line(name: str, size: int, lower: int, upper: int) -> BufferLine:
