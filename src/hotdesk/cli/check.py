@@ -16,6 +16,8 @@ from pathlib import Path
 from hotdesk._bindings import ir
 from hotdesk.checker import CheckReport, Fault, Settings, check_module
 from hotdesk.cli.diagnostics import Diagnostic, Input
+from hotdesk.cli.models import FORMS
+from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
 from hotdesk.models.files import load_models
@@ -23,7 +25,9 @@ from hotdesk.models.files import load_models
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk check` and returns its exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
+    if options.file.endswith((".pt2", ".onnx", ".py")) or ".py:" in options.file:
+        return _check_model(options)
     file = "<stdin>" if options.file == "-" else options.file
     try:
         text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
@@ -33,6 +37,17 @@ def main(arguments: Sequence[str]) -> int:
     except UnicodeDecodeError as error:
         print(f"error: {file} is not text in UTF-8: {error}", file=sys.stderr)
     return 2
+
+
+def _check_model(options: argparse.Namespace) -> int:
+    """A model, compiled, under the checker: the IR on memrefs with each buffer where the plan has put it."""
+    from hotdesk.cli.inputs import add_inputs, ready
+
+    parser = argparse.ArgumentParser()
+    add_inputs(parser)
+    given = parser.parse_args(["--seed", str(options.seed)])
+    made = ready(argparse.Namespace(**vars(given), model=options.file))
+    return _tell(made.program.check(*made.args, **made.kwargs), Input.of(options.file, ""), options.quiet)
 
 
 def _check(options: argparse.Namespace, source: Input, text: str) -> int:
@@ -95,13 +110,17 @@ def _sizes(text: str) -> list[int]:
         raise argparse.ArgumentTypeError(f"expected whole numbers with commas between them, got '{text}'") from None
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="hotdesk check",
-        description="Runs a function of a program on memrefs with random arguments and reports each wrong use of memory.",
-        epilog="Exit codes: 0 no faults, 1 faults, 2 the program could not be checked.",
+EXAMPLES = ("hotdesk check model.mlir --function main --sizes 8,3", "hotdesk check my_model.py:build")
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = parser_of(
+        "check",
+        "Runs a program with random arguments, or a model with its examples, and reports each wrong use of memory.",
+        EXAMPLES,
+        "Exit codes: 0 no faults, 1 faults, 2 the program could not be checked.",
     )
-    parser.add_argument("file", help="MLIR text; '-' reads stdin")
+    parser.add_argument("file", help=f"MLIR text; '-' reads stdin; or a model: {FORMS}, or FILE.onnx")
     parser.add_argument(
         "--function", metavar="NAME", help="which function to call (main, or the only one that is not private)"
     )
@@ -136,5 +155,4 @@ def _parser() -> argparse.ArgumentParser:
         "--load-models", action="append", default=[], metavar="FILE", help="a Python file with models of ops"
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing of a program without faults")
-    parser.add_argument("--debug", action="store_true", help=argparse.SUPPRESS)
     return parser

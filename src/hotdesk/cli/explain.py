@@ -1,10 +1,13 @@
-"""`hotdesk explain`: why a value is copied, or gets memory of its own, in a sentence with the lines it rests on.
+"""`hotdesk explain`: why memory is as it is, in sentences with the lines they rest on.
 
+    hotdesk explain my_model.py:build --peak
+    hotdesk explain my_model.py:build --module encoder.layer.3
     hotdesk explain in.mlir --value %5
     hotdesk explain in.mlir --at model.py:12 --pass-pipeline='builtin.module(cse,hotdesk-one-shot-bufferize)'
 
-FILE is IR in text. It runs through the pipeline, and what was decided about the value or the line is printed; without either,
-every copy and allocation.
+A model is compiled, and its report is asked: what the peak is made of, why a buffer is where it is, what a line or a submodule
+holds, and what would free it. IR in text runs through the pipeline, and what was decided about the value or the line is printed;
+without either, every copy and allocation.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ from pathlib import Path
 
 from hotdesk._bindings import ir
 from hotdesk.cli.diagnostics import Input
+from hotdesk.cli.inputs import add_inputs
+from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.remarks import in_words_of
 from hotdesk.cli.written import Written, all_names, definitions, read_written
 from hotdesk.errors import HotdeskError, InvalidIRError, OptionError
@@ -34,7 +39,14 @@ _NEAR = 3
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk explain` and returns its exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
+    if (
+        options.peak
+        or options.module
+        or (options.value is not None and _is_buffer(options.value))
+        or not _is_ir(options.file)
+    ):
+        return _explain_model(options)
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     source = Input.of("<stdin>" if options.file == "-" else options.file, text)
     try:
@@ -52,19 +64,47 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="hotdesk explain", description="Says why a value is copied or allocated.")
-    parser.add_argument("file", metavar="FILE", help="IR in text; '-' reads stdin")
+def _is_ir(text: str) -> bool:
+    """Whether passes run on it: IR in text. Anything else is a model, or a report of one."""
+    return text == "-" or (not text.endswith((".pt2", ".onnx", ".json", ".hotdesk", ".py")) and ".py:" not in text)
+
+
+def _is_buffer(text: str) -> bool:
+    return text[:1] == "b" and text[1:].isdecimal()
+
+
+def _explain_model(options: argparse.Namespace) -> int:
+    from hotdesk.cli.documents import reported
+    from hotdesk.report.explaining import explain
+
+    options.model = options.file
+    made, _ = reported(options)
+    print(explain(made, options.value or options.at or options.module or "peak"))
+    return 0
+
+
+EXAMPLES = ("hotdesk explain my_model.py:build --peak", "hotdesk explain in.mlir --value %5")
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = parser_of("explain", "Says why memory is as it is: of a model, or of a value of IR in text.", EXAMPLES)
+    parser.add_argument(
+        "file", metavar="FILE", help="a model, a report that was saved as JSON, or IR in text; '-' reads stdin"
+    )
     asked = parser.add_mutually_exclusive_group()
-    asked.add_argument("--value", metavar="%NAME", help="a value by its name in FILE")
+    asked.add_argument("--peak", action="store_true", help="what the peak is made of (of a model, if nothing is asked)")
+    asked.add_argument(
+        "--value", metavar="NAME", help="a buffer of the report, such as b12, or a value by its name in FILE"
+    )
     asked.add_argument("--at", metavar="FILE:LINE[:COLUMN]", help="a line of FILE, or of the Python file it came from")
+    asked.add_argument("--module", metavar="PATH", help="a submodule of the model, such as encoder.layer.3")
+    add_inputs(parser)
     parser.add_argument("--function", metavar="NAME", help="the function that --value is in, if several have the name")
     parser.add_argument("--pass-pipeline", default=PIPELINE, metavar="TEXT", help=f"what to run (default: {PIPELINE})")
     parser.add_argument("--allow-unregistered-dialect", action="store_true", help="accept ops of unknown dialects")
     parser.add_argument(
         "--load-models", action="append", default=[], metavar="FILE", help="a Python file with models of ops"
     )
-    parser.add_argument("--debug", action="store_true", help="show Python's traceback of an internal error")
     return parser
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,8 +32,13 @@ class Ready:
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Adds what names a model and its inputs to a command line."""
+    parser.add_argument("model", metavar="MODEL", help=f"{FORMS}; or FILE.mlir or FILE.onnx; - reads MLIR from stdin")
+    add_inputs(parser)
+
+
+def add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Adds what says how the model is compiled, and its inputs."""
     add = parser.add_argument
-    add("model", metavar="MODEL", help=f"{FORMS}; or FILE.mlir or FILE.onnx")
     add("--entry", metavar="NAME", help="the function of a program in MLIR: the only public one, or main")
     add("--random-inputs", action="store_true", help="random arguments for MLIR or ONNX; --sizes implies it")
     add("--seed", type=int, default=0, metavar="N", help="for random arguments (0)")
@@ -42,6 +48,12 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         default={},
         metavar="NAME=N,…",
         help="sizes of random arguments, such as n=5 or x[0]=5; an index: k=3",
+    )
+    add("--order", choices=("given", "peak"), help="peak looks for an order of operations with a lower peak")
+    add(
+        "--budget",
+        metavar="SIZE",
+        help="bytes that a call may take, such as 24MiB; the cheapest way to fit is looked for",
     )
     add("--inputs", nargs="+", metavar="VALUE", help="arguments for MLIR or ONNX, in order: files .npy, or numbers")
 
@@ -57,15 +69,17 @@ def ready(options: argparse.Namespace) -> Ready:
     """
     from hotdesk.api import compile
 
-    if not states_its_types(options.model):
+    if not states_its_types(options.model) and options.model != "-":
         _refuse(options)
         given = read_model(options.model)
-        return Ready(compile(given.model, given.args, given.kwargs), given.args, given.kwargs)
+        program = compile(given.model, given.args, given.kwargs, order=options.order, budget=options.budget)
+        return Ready(program, given.args, given.kwargs)
     if options.inputs and (options.random_inputs or options.sizes):
         raise OptionError(
             "option '--inputs'", expected="files and numbers, or --random-inputs with --sizes", got="both"
         )
-    program = compile(options.model, entry=options.entry)
+    model = sys.stdin.read() if options.model == "-" else options.model
+    program = compile(model, entry=options.entry, order=options.order, budget=options.budget)
     if options.inputs:
         return Ready(program, tuple(map(_value, options.inputs)), {})
     if program.inputs and not (options.random_inputs or options.sizes):

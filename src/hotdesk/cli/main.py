@@ -1,14 +1,19 @@
+# PYTHON_ARGCOMPLETE_OK
 """`hotdesk`: the verbs of the command line.
 
     hotdesk plan problem.csv --capacity 1MiB
 
 A verb is one line in `VERBS`. Its function takes the arguments behind the verb and returns an exit code; it may raise
-`HotdeskError` or `OSError`, which become a line on stderr and exit code 1. Modules of verbs load when they are used.
+`HotdeskError` or `OSError`, which become a line on stderr and exit code 1. Its module also has `parser`, which makes its parser,
+and `EXAMPLES` for its help. Modules of verbs load when they are used. In a shell's start file,
+`eval "$(register-python-argcomplete hotdesk)"` completes verbs, options and files.
 Exit codes: 0; 1 with a diagnostic on stderr; 2 for a command line that makes no sense. A verb may define further ones.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,18 +35,28 @@ class Verb:
         module, _, function = self.entry.partition(":")
         return getattr(import_module(module), function)
 
+    def parser(self) -> argparse.ArgumentParser:
+        """The parser of its command line."""
+        return import_module(self.entry.partition(":")[0]).parser()
+
 
 VERBS = {
     "check": Verb("hotdesk.cli.check:main", "run a program on memrefs and report each wrong use of memory"),
-    "explain": Verb("hotdesk.cli.explain:main", "say why a value of a program is copied or allocated"),
+    "diff": Verb("hotdesk.cli.diff:main", "say what differs in the memory of two models or reports"),
+    "doctor": Verb("hotdesk.cli.doctor:main", "say what is found on this machine"),
+    "explain": Verb("hotdesk.cli.explain:main", "say why memory is as it is, and what would free it"),
+    "list-passes": Verb("hotdesk.cli.list_passes:main", "list the passes"),
     "plan": Verb("hotdesk.cli.plan:main", "place buffers with given live ranges and sizes in one arena"),
     "profile": Verb("hotdesk.cli.profile:main", "say where the time of a model goes, kernel by kernel"),
+    "report": Verb("hotdesk.cli.report:main", "say what the memory of a model is made of, with limits for CI"),
     "run": Verb("hotdesk.cli.run:main", "run a model and print its results and the report on its memory"),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code."""
+    if "_ARGCOMPLETE" in os.environ:
+        complete()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
         complain(_usage())
@@ -58,6 +73,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(_usage())
         return 2
     return _run(given[0], given[1:])
+
+
+def complete() -> None:
+    """Answers a shell that asks how its command line may go on, and ends the process. Only the parser of its verb is loaded."""
+    import argcomplete
+
+    words = os.environ.get("COMP_LINE", "").split()
+    verb = next((word for word in words[1:] if word in VERBS), None)
+    whole = argparse.ArgumentParser(prog="hotdesk")
+    verbs = whole.add_subparsers()
+    for name, each in VERBS.items():
+        parents = [each.parser()] if name == verb else []
+        verbs.add_parser(name, parents=parents, add_help=not parents)
+    argcomplete.autocomplete(whole)
 
 
 def _run(verb: str, arguments: Sequence[str]) -> int:

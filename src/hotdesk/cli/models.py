@@ -14,7 +14,8 @@ from typing import Any, cast
 from hotdesk.errors import MissingExtraError, OptionError
 
 FORMS = (
-    "FILE.pt2, FILE.py[:NAME] or MODULE[:NAME], where NAME (build) is a function that returns (model, args[, kwargs])"
+    "FILE.pt2, FILE.py[:NAME] or MODULE[:NAME], where NAME (build) is a function that returns (model, args[, kwargs]) "
+    "or a module with example_inputs"
 )
 _DEFAULT = "build"
 
@@ -44,7 +45,16 @@ def read_model(text: str) -> Given:
         args, kwargs = cast("tuple[Any, Any]", exported.example_inputs or ((), {}))
         return Given(exported, tuple(args), kwargs)
     source, _, name = text.partition(":")
-    made: Any = _function(source, name or _DEFAULT)()
+    found: Any = _named(source, name or _DEFAULT)
+    if isinstance(found, torch.nn.Module) and hasattr(found, "example_inputs"):
+        inputs: Any = found.example_inputs
+        made: Any = (found, *_examples(inputs() if callable(inputs) else inputs))
+    elif callable(found) and not isinstance(found, torch.nn.Module):
+        made = found()
+    else:
+        raise _refused(
+            text, f"{type(found).__name__} '{name or _DEFAULT}', neither a function nor a module with example_inputs"
+        )
     parts: list[Any] = list(made) if isinstance(made, tuple) else []  # pyright: ignore[reportUnknownArgumentType]
     if len(parts) == 2:
         parts.append({})
@@ -53,11 +63,18 @@ def read_model(text: str) -> Given:
     return Given(*parts)
 
 
-def _function(source: str, name: str) -> Any:
-    found = getattr(_module(source), name, None)
-    if not callable(found):
+def _examples(inputs: Any) -> tuple[Any, ...]:
+    """Arguments and keyword arguments from `example_inputs`: a tuple, a dictionary, or one tensor."""
+    if isinstance(inputs, Mapping):
+        return (), cast("Mapping[str, Any]", inputs)
+    return (cast("tuple[Any, ...]", inputs), {}) if isinstance(inputs, tuple) else ((inputs,), {})
+
+
+def _named(source: str, name: str) -> Any:
+    module = _module(source)
+    if not hasattr(module, name):
         raise _refused(f"{source}:{name}", "no such function")
-    return found
+    return getattr(module, name)
 
 
 def _module(source: str) -> ModuleType:

@@ -13,21 +13,22 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import PlanError
-from hotdesk.planning import NO_REUSE, STRATEGIES, Plan, Pool, plan, read_csv, write_csv
+from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Plan, Pool, Problem, plan, read_csv, write_csv
 from hotdesk.planning.problem.bounds import Certificate, certificate, spelled
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.plans.checked import checked
+from hotdesk.runtime.plans.layout import ALIGNMENT
 
 DOES_NOT_FIT = 3
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk plan` and returns its exit code."""
-    options = _parser().parse_args(arguments)
-    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+    options = parser().parse_args(arguments)
     try:
-        problem = read_csv(text, alignment=options.alignment, pin=options.pin, pools=options.pool)
+        problem = _problem(options)
         made = plan(problem, strategy=options.strategy, capacity=options.capacity, time_limit=options.time_limit)
     except (ValueError, ImportError) as error:
         raise PlanError(f"{options.file}: {error}") from error
@@ -38,6 +39,24 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     print(_refusal(made, proof, options.capacity), file=sys.stderr)
     return DOES_NOT_FIT
+
+
+def _problem(options: argparse.Namespace) -> Problem:
+    """The buffers of a file, or those that a model has in its arena."""
+    if options.file.endswith((".pt2", ".onnx", ".mlir", ".py", ".json")) or ".py:" in options.file:
+        return _of_model(options.file)
+    text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+    return read_csv(text, alignment=options.alignment, pin=options.pin, pools=options.pool)
+
+
+def _of_model(model: str) -> Problem:
+    from hotdesk.cli.documents import add_reported, reported
+
+    parser = argparse.ArgumentParser()
+    add_reported(parser)
+    made, _ = reported(parser.parse_args([model]))
+    in_arena = [each for each in made.buffers if each.where == "arena"]
+    return Problem(tuple(Buffer(each.name, each.lower, each.upper, each.bytes, ALIGNMENT) for each in in_arena))
 
 
 def _summary(made: Plan, proof: Certificate) -> str:
@@ -88,11 +107,15 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="hotdesk plan", description="Places buffers in one arena.")
+EXAMPLES = ("hotdesk plan problem.csv --capacity 1MiB", "hotdesk plan my_model.py:build")
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = parser_of("plan", "Places buffers in one arena.", EXAMPLES)
     parser.add_argument(
         "file",
-        help="CSV with the columns id,lower,upper,size and, if need be, alignment, gaps, host and at; '-' reads stdin",
+        help="CSV with the columns id,lower,upper,size and, if need be, alignment, gaps, host and at; '-' reads stdin; "
+        "or a model, whose arena is planned",
     )
     parser.add_argument(
         "--capacity",
@@ -117,5 +140,4 @@ def _parser() -> argparse.ArgumentParser:
         help="memory beside the arena; where it has a cost a byte, it is used as little as --capacity allows",
     )
     parser.add_argument("--pin", action="store_true", help="keep the offsets that the file states")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an internal error")
     return parser

@@ -16,26 +16,29 @@ import json
 from collections.abc import Sequence
 
 from hotdesk.cli.inputs import add_model, ready
+from hotdesk.cli.parsers import parser_of
 from hotdesk.report.profile import render_profile
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk profile` and returns its exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     made = ready(options)
     profile = made.program.profile(*made.args, **made.kwargs)
     print(json.dumps(profile.to_dict(), indent=1) if options.json else render_profile(profile, options.top or None))
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="hotdesk profile", description="Says where the time of a model goes.")
+EXAMPLES = ("hotdesk profile model.pt2", "hotdesk profile my_model.py:build --top 5")
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = parser_of("profile", "Says where the time of a model goes.", EXAMPLES)
     add_model(parser)
     parser.add_argument(
         "--top", type=_count, default=20, metavar="N", help="the slowest kernels to show (20); 0 for all"
     )
     parser.add_argument("--json", action="store_true", help="everything as JSON")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an internal error")
     return parser
 
 

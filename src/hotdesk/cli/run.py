@@ -16,6 +16,7 @@ from typing import Any, cast
 import numpy as np
 
 from hotdesk.cli.inputs import Ready, add_model, ready
+from hotdesk.cli.parsers import parser_of
 from hotdesk.runtime.arguments.tensors import is_torch
 
 _SHOWN = 60
@@ -24,7 +25,7 @@ _SHOWN = 60
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk run` and returns its exit code."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     made = ready(options)
     returned = made.program(*made.args, **made.kwargs)
     found = {**dict(_named("result", returned)), **_written(made)}
@@ -73,9 +74,11 @@ def _array(value: Any) -> Any:
     return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).resolve_conj().numpy()
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="hotdesk run", description="Runs a model and reports on its memory.")
+EXAMPLES = ("hotdesk run model.mlir --random-inputs --sizes n=5", "hotdesk run my_model.py:build")
+
+
+def parser() -> argparse.ArgumentParser:
+    parser = parser_of("run", "Runs a model and reports on its memory.", EXAMPLES)
     add_model(parser)
     parser.add_argument("--save", metavar="FILE", help="a file .npz for the results: result_0, …, and what was written")
-    parser.add_argument("--debug", action="store_true", help="show the traceback of an internal error")
     return parser

@@ -14,11 +14,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 from hotdesk.errors import ReportError
-from hotdesk.explain import Decision, Source, evaluate
+from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
 from hotdesk.explain.remedies import remedy
 from hotdesk.report.neighbours import neighbours
 from hotdesk.report.profile import Profile
-from hotdesk.report.records import BufferLine, Certificate, CertifiedBuffer, Memory
+from hotdesk.report.records import BufferLine, Certificate, CertifiedBuffer, Memory, Report, summarize
+from hotdesk.report.text import render
 
 FORMAT = "hotdesk-report"
 VERSION = 1
@@ -92,6 +93,12 @@ class DecisionEntry:
     because: tuple[tuple[str, str, str], ...]
 
     @property
+    def decision(self) -> Decision:
+        """The decision itself, but for where a conflict is."""
+        because = tuple(Source(*each) for each in self.because)
+        return Decision(self.subject, Outcome(self.outcome), Reason(self.reason), because, self.bytes, hint=self.remedy)
+
+    @property
     def line(self) -> str:
         return self.because[0][1] if self.because else ""
 
@@ -153,6 +160,22 @@ class Document:
         """The buffers in use at a point, the largest first."""
         found = [each for each in self.buffers if each.lower <= point < each.upper and each.bytes]
         return tuple(sorted(found, key=lambda each: (-each.bytes, each.id)))
+
+    @property
+    def summary(self) -> Report:
+        """What the report in text says."""
+        lines = [
+            BufferLine(
+                *(each.op, each.bytes, each.line, each.lower, each.upper, each.where),
+                *(each.offset, each.module, each.shape, each.type),
+            )
+            for each in self.at_peak
+        ]
+        decisions = [each.decision for each in self.decisions]
+        return summarize(self.name, self.symbols, replace(self.memory, certificate=self.bound), lines, decisions)
+
+    def __str__(self) -> str:
+        return render(self.summary)
 
     def with_series(self, series: Iterable[Series]) -> Document:
         return replace(self, series=(*self.series, *series))

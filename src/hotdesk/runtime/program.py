@@ -33,6 +33,7 @@ from hotdesk.runtime.shared import Turns
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
+    from hotdesk.report.diff import Diff
     from hotdesk.runtime.arguments.tensors import Kind
 
 PROFILED_RUNS = 7
@@ -321,6 +322,23 @@ class Program:
             details.points,
             self._decisions(binding, views),
         )
+
+    def explain(self, what: str, *args: Any, **kwargs: Any) -> str:
+        """Why memory is as it is in a call with these arguments, and what would free it.
+
+        `what` is `peak`; a buffer such as `b12`; a line such as `model.py:12`; or a submodule such as `encoder.layer.3`. Raises
+        OptionError for anything that the program does not have.
+        """
+        from hotdesk.report.explaining import explain
+
+        return explain(self.document(*args, **kwargs), what)
+
+    def diff(self, other: Program | Document, *args: Any, **kwargs: Any) -> Diff:
+        """What differs in memory between this program and another one, or an older report, in a call with these arguments."""
+        from hotdesk.report.diff import diff
+
+        made = self.document(*args, **kwargs)
+        return diff(made, other.document(*args, **kwargs) if isinstance(other, Program) else other)
 
     def report(self, *args: Any, **kwargs: Any) -> str:
         """The report on a call with these arguments, as at most 20 lines of text."""

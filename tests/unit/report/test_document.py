@@ -82,7 +82,7 @@ def test_a_program_without_points() -> None:
         ("{", "text that is no JSON"),
         ("[]", 'JSON without "format": "hotdesk-report"'),
         ('{"format": "hotdesk-report", "version": 2}', "version 2"),
-        ('{"format": "hotdesk-report", "version": 1}', "one that lacks or misspells a field ('bound')"),
+        ('{"format": "hotdesk-report", "version": 1}', "one that lacks or misspells a field ('name')"),
     ],
 )
 def test_what_is_no_report(text: str, got: str) -> None:

@@ -112,7 +112,7 @@ def name_modules(graph: torch.fx.Graph) -> None:
 
 def submodule(stack: Mapping[str, Any]) -> str:
     """The path of the innermost module of a stack that PyTorch has recorded, as in `model.get_submodule`."""
-    path = str(next(reversed(stack.values()))[0]) if stack else ""
+    path = str(list(stack.values())[-1][0]) if stack else ""
     return re.sub(r"[\"<>\n]", "", _ROOT.sub("", path))
 
 

@@ -1,0 +1,310 @@
+"""`hotdesk report`, `explain`, `diff`, `plan` and `check` on models, limits for CI, and what every verb has."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from hotdesk.cli.main import VERBS, main
+from hotdesk.report import Document
+
+ROOT = Path(__file__).parents[3]
+SCHEMA = json.loads((ROOT / "docs" / "schema" / "report-1.json").read_text(encoding="utf-8"))
+MODEL = """
+import torch
+
+class Block(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.up = torch.nn.Linear(16, width)
+        self.down = torch.nn.Linear(width, 16)
+
+    def forward(self, x):
+        return self.down(torch.nn.functional.gelu(self.up(x)))
+
+class Net(torch.nn.Module):
+    example_inputs = (torch.ones(8, 16),)
+
+    def __init__(self, width):
+        super().__init__()
+        self.block = Block(width)
+
+    def forward(self, x):
+        return self.block(x)
+
+def build():
+    return Net(64).eval(), (torch.ones(8, 16),), {}
+
+def wide():
+    return Net(128).eval(), (torch.ones(8, 16),)
+
+net = Net(64).eval()
+bare = torch.nn.Linear(2, 2)
+"""
+IN_MLIR = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a model and the reports of two builds of it."""
+    folder = tmp_path_factory.mktemp("desk")
+    (folder / "desk_model.py").write_text(MODEL)
+    (folder / "program.mlir").write_text(IN_MLIR)
+    before = os.getcwd()
+    os.chdir(folder)
+    try:
+        assert main(["report", "desk_model.py:build", "--json", "main.json"]) == 0
+        assert main(["report", "desk_model.py:wide", "--json", "wide.json"]) == 0
+        yield folder
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture(autouse=True)
+def inside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+def test_json_keeps_to_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "desk_model.py:net", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    assert {each["module"] for each in found["buffers"]} == {"block.up", "block.down"}
+    assert found == json.loads(Path("main.json").read_text())
+
+
+def test_a_profile_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "program.mlir", "--profile", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    assert found["profile"]["kernels"]
+
+
+def test_text_in_a_pipe_is_that_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "desk_model.py:build"]) == 0
+    of_model = capsys.readouterr().out
+    assert main(["report", "main.json"]) == 0
+    assert capsys.readouterr().out == of_model
+    assert of_model.startswith("main\npeak       2.50 KiB (2,560): arena and outputs\n")
+
+
+def test_mlir_from_stdin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(IN_MLIR))
+    assert main(["report", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["memory"]["peak"] == 16
+
+
+@pytest.mark.parametrize(("limit", "code"), [("1MB", 0), ("1kB", 1)])
+def test_a_limit_to_the_peak(limit: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "main.json", "--max-peak", limit]) == code
+    told = capsys.readouterr().err
+    assert ("Largest there: 2.00 KiB (2,048) b0 f32[8, 64] by hotdesk.contract in block.up" in told) == bool(code)
+    assert ("[HD602]" in told) == bool(code)
+
+
+@pytest.mark.parametrize(("percent", "code"), [("1%", 1), ("79.9", 1), ("80", 0)])
+def test_a_limit_to_growth(percent: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "wide.json", "--max-growth", percent, "--against", "main.json"]) == code
+    told = capsys.readouterr().err
+    assert ("New at the peak: 4.00 KiB (4,096) b0 f32[8, 128] by hotdesk.contract in block.up" in told) == bool(code)
+
+
+def test_growth_needs_a_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "main.json", "--max-growth", "1%"]) == 1
+    assert "expected both --max-growth and --against" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--max-peak", "much"], ["--max-growth", "-1%", "--against", "x"], ["--nothing"]]
+)
+def test_a_wrong_command_line_is_exit_code_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["report", "main.json", *arguments])
+    assert caught.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["main.json", "--order", "peak"], "option '--order': expected a model, got main.json"),
+        (["main.json", "--profile"], "option '--profile': expected a model"),
+        (["desk_model.py:bare"], "Linear 'bare', neither a function nor a module with example_inputs"),
+        (["program.mlir", "--sizes", "n=3"], "expected none: all sizes are fixed"),
+    ],
+)
+def test_what_report_refuses(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", *arguments]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_explain_the_peak(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "main.json", "--peak"]) == 0
+    told = capsys.readouterr().out
+    assert "2.50 KiB (2,560) are in use at point" in told
+    assert "No plan for this order of operations has an arena smaller than these 2.00 KiB (2,048)" in told
+    assert "b0 f32[8, 64]: 2.00 KiB (2,048) by hotdesk.contract" in told
+    assert "to free it" in told
+    assert main(["explain", "main.json"]) == 0
+    assert capsys.readouterr().out == told
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["--value", "b0"], "allocated: No operand that dies here has as many bytes as the result."),
+        (["--value", "b1"], "from point"),
+        (["--module", "block"], "block: "),
+        (["--module", "block.up"], "1 buffers of 2.00 KiB (2,048) together"),
+        (["--at", "desk_model.py:11"], "desk_model.py:11: "),
+    ],
+)
+def test_explain(asked: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "main.json", *asked]) == 0
+    assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (["--value", "b9"], "buffer: expected b0 to b1, got b9"),
+        (["--module", "blok"], "Near ones: block"),
+        (["--at", "desk_model.py:1"], "Nearest: "),
+    ],
+)
+def test_what_explain_does_not_know(asked: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "main.json", *asked]) == 1
+    assert told in capsys.readouterr().err
+
+
+def test_diff_of_reports(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "main.json", "wide.json"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("main.json → wide.json\npeak       2.50 KiB (2,560) → 4.50 KiB (4,608)  +2,048 (+80.0 %)")
+    assert "new        4.00 KiB (4,096)  b0 f32[8, 128]  hotdesk.contract in block.up" in told
+    assert "gone       2.00 KiB (2,048)  b0 f32[8, 64]" in told
+
+
+def test_diff_for_github(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "main.json", "wide.json", "--markdown"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("### Memory: peak 4.50 KiB (4,608), +2,048 bytes (+80.0 %)\n")
+    assert "| peak | 2,560 | 4,608 | +2,048 (+80.0 %) |" in told
+    assert told.count("<details>") == told.count("</details>") == 2
+
+
+def test_diff_of_what_is_equal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "main.json", "main.json"]) == 0
+    assert capsys.readouterr().out == "main.json → main.json\nthe same memory\n"
+
+
+def test_diff_of_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "program.mlir", "--order-of-second", "peak", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["before"], found["after"]) == ("program.mlir", "program.mlir order=peak")
+    assert found["figures"][0] == {"name": "peak", "before": 16, "after": 16}
+
+
+def test_diff_needs_two(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "main.json"]) == 1
+    assert "got one model" in capsys.readouterr().err
+
+
+def test_plan_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "main.json"]) == 0
+    found = Document.from_json(Path("main.json").read_text()).buffers[0]
+    assert capsys.readouterr().out == f"id,lower,upper,size,offset\nb0,{found.lower},{found.upper},2048,0\n"
+
+
+def test_check_of_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "desk_model.py:net"]) == 0
+    assert "no faults" in capsys.readouterr().out
+
+
+def test_list_passes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list-passes", "one-shot"]) == 0
+    assert capsys.readouterr().out.startswith("hotdesk-one-shot-bufferize  Tensors become buffers")
+    assert main(["list-passes", "no-such"]) == 1
+    assert "expected one that some pass has" in capsys.readouterr().err
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["compiles"] is True
+    assert found["packages"]["torch-mlir"] is not None
+    assert main(["doctor"]) == 0
+    assert "\ncompiles    yes\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_has_two_examples_that_parse(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([verb, "--help"])
+    assert caught.value.code == 0
+    told = capsys.readouterr().out
+    examples = told.partition("examples:\n")[2].split("\n\n")[0].splitlines()
+    assert len(examples) >= 2
+    for example in examples:
+        program, named, *arguments = shlex.split(example)
+        assert (program, named) == ("hotdesk", verb)
+        VERBS[verb].parser().parse_args(arguments)
+
+
+def test_tables_on_a_terminal_and_none_in_colour_if_not_wanted() -> None:
+    for wanted in (False, True):
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "xterm-256color", "COLUMNS": "100"}
+        environment.update({} if wanted else {"NO_COLOR": "1"})
+        reading, writing = pty.openpty()
+        command = [sys.executable, "-m", "hotdesk.cli.main", "report", "main.json"]
+        with subprocess.Popen(command, stdout=writing, env=environment) as child:
+            os.close(writing)
+            text = _read_all(reading)
+            assert child.wait() == 0
+        assert "in use at point" in text
+        assert "█" in text
+        assert ("\x1b[36m" in text) == wanted
+
+
+def _read_all(reading: int) -> str:
+    parts: list[bytes] = []
+    while True:
+        try:
+            part = os.read(reading, 1 << 16)
+        except OSError:
+            part = b""
+        if not part:
+            return b"".join(parts).decode()
+        parts.append(part)
+
+
+@pytest.mark.parametrize(
+    ("line", "completions"),
+    [("hotdesk re", {"report"}), ("hotdesk report --max-", {"--max-growth", "--max-peak"})],
+)
+def test_completion(line: str, completions: set[str], tmp_path: Path) -> None:
+    answer = tmp_path / "answer"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "src"),
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
+    }
+    subprocess.run([sys.executable, "-m", "hotdesk.cli.main"], env=environment, check=True)
+    assert {each.strip() for each in answer.read_text().split("\x0b")} == completions
