@@ -29,6 +29,7 @@ def _rearranged(x: Tensor) -> tuple[Tensor, ...]:
         x[::2],
         x.flip(0),
         x.roll(1, 0),
+        x.roll((7, -9), (0, 0)),
         x.t().reshape(-1),
         x.repeat(2, 1),
         x.tril(),

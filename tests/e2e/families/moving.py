@@ -71,6 +71,7 @@ MOVING: Families = {
             "moves": lambda x: (
                 x.roll((1, 2), (0, 1)),
                 x.roll(2),
+                x.roll((5, -7), (0, -1)),
                 x.flip(1),
                 x.flip(0, 2),
                 torch.rot90(x),

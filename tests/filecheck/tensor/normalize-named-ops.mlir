@@ -125,3 +125,11 @@ func.func @in_a_loop(%x: tensor<2x3xf32>, %w: tensor<3x3xf32>) -> tensor<2x3xf32
   }
   return %r : tensor<2x3xf32>
 }
+
+// Ops on buffers stay as they are.
+// CHECK-LABEL: func.func @on_buffers(
+// CHECK:         linalg.matmul ins(
+func.func @on_buffers(%x: memref<2x3xf32>, %w: memref<3x3xf32>, %y: memref<2x3xf32>) {
+  linalg.matmul ins(%x, %w : memref<2x3xf32>, memref<3x3xf32>) outs(%y : memref<2x3xf32>)
+  return
+}

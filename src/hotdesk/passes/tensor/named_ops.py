@@ -47,7 +47,9 @@ class NormalizeNamedOps(Pass):
         for function in all_functions(module):
             for op in ops_outside_payloads(function):
                 rewrite = _REWRITES.get(op.name)
-                if rewrite is not None and (op.name in EQUATIONS or op.block == entry_block(function)):
+                if rewrite is None or not len(op.results):
+                    continue  # ops on buffers, which have no results, stay as they are
+                if op.name in EQUATIONS or op.block == entry_block(function):
                     decisions.extend(rewrite(op))
         return tuple(decisions)
 

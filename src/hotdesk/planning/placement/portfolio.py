@@ -44,7 +44,8 @@ _GREEDY_WORK = 1_600_000_000
 """Looks of one buffer at another that greedy placement may take, all orders together: some seconds, some 30 without `numba`."""
 
 _ARRAY_WORK = 12_000_000_000
-"""Steps that one skyline without lists of neighbours may read: some ten seconds."""
+"""Steps that one skyline without lists of neighbours may read where there is no deadline: some seconds, two minutes without
+`numba`."""
 
 _ARRAY_LOOKS = 12
 """Looks at each buffer that one may take before greedy placement has its turn: enough where live ranges are short."""
@@ -134,12 +135,13 @@ def _without_lists(instance: Instance, request: Request, found: Sequence[Layout]
         if layout.arena <= instance.floor * _CLOSE:
             return
     if not soon:
-        long = _array_layouts(instance, request, found, _ARRAY_WORK)
+        work = _ARRAY_WORK if request.deadline.moment is None else None
+        long = _array_layouts(instance, request, found, work)
         is_slow = len(instance) > _SLOW and request.deadline.moment is not None
         yield from islice(long, 1) if is_slow else long  # the time that is left is better spent than on others
 
 
-def _array_layouts(instance: Instance, request: Request, found: Sequence[Layout], work: int) -> Iterator[Layout]:
+def _array_layouts(instance: Instance, request: Request, found: Sequence[Layout], work: int | None) -> Iterator[Layout]:
     """One for each order that gets below what is found; none where the first of all layouts takes too much work."""
     for name, order in SKYLINE_ORDERS.items():
         ceiling = _ceiling(found)

@@ -28,12 +28,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush, heapreplace
+from importlib.util import find_spec
 from itertools import accumulate
 
 import numpy as np
 
 from hotdesk.planning.placement import orders
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
+from hotdesk.planning.placement.greedy import WORTH_COMPILING
 from hotdesk.planning.placement.instance import Instance, Layout, Obstacle
 
 SKYLINE_ORDERS: dict[str, Callable[[Instance], list[int]]] = {
@@ -146,6 +148,9 @@ LOOK = 2_000
 _STRETCH = 1_000
 """Looks between two looks at the clock."""
 
+_COMPILED_STRETCH = 100_000
+"""The same in compiled code."""
+
 
 def skyline_in_arrays(
     instance: Instance,
@@ -159,6 +164,8 @@ def skyline_in_arrays(
 
     None too where that takes more than `work`, in steps read, and at the deadline.
     """
+    if not instance.obstacles and len(order) >= WORTH_COMPILING and find_spec("numba") is not None:
+        return _skyline_compiled(instance, order, name, ceiling, work, deadline)
     count = len(order)
     if ceiling is not None and any(obstacle.top > ceiling for obstacle in instance.obstacles):
         return None
@@ -193,6 +200,32 @@ def skyline_in_arrays(
         ranges[i][:] = top
         arena = max(arena, top)
     return Layout(tuple(offsets), arena, name)
+
+
+def _skyline_compiled(
+    instance: Instance, order: Sequence[int], name: str, ceiling: int | None, work: int | None, deadline: Deadline
+) -> Layout | None:
+    from hotdesk.planning.placement import skyline_kernels as kernels
+
+    most = 1 << 62
+    by_rank = np.array(order, dtype=np.int64)
+    columns = (instance.lower, instance.upper, instance.size, instance.alignment)
+    buffers = tuple(np.array(column, dtype=np.int64)[by_rank] for column in columns)
+    tops = np.zeros(max(instance.upper, default=0), dtype=np.int64)
+    heap = np.zeros_like(by_rank), np.arange(len(order), dtype=np.int64)
+    placed = np.zeros_like(by_rank)
+    left, ceiling, waiting, arena = most if work is None else work, most if ceiling is None else ceiling, len(order), 0
+    why = kernels.STOPPED
+    while why == kernels.STOPPED and not deadline.passed():
+        why, waiting, left, highest = kernels.stack_some(
+            heap, waiting, buffers, tops, placed, ceiling, left, LOOK, _COMPILED_STRETCH
+        )
+        arena = max(arena, int(highest))
+    if why != kernels.DONE:
+        return None
+    offsets = np.zeros_like(by_rank)
+    offsets[by_rank] = placed
+    return Layout(tuple(offsets.tolist()), arena, name)
 
 
 def stack_in_gaps(instance: Instance, order: Sequence[int], ceiling: int | None = None) -> tuple[list[int], int]:

@@ -7,12 +7,13 @@ import pytest
 
 from hotdesk.errors import PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Placement, Plan, Pool, Problem, check, plan, read_csv
-from hotdesk.planning.placement import greedy, portfolio
+from hotdesk.planning.placement import greedy, portfolio, skyline
 from hotdesk.planning.placement import instance as instances
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.greedy import online
 from hotdesk.planning.placement.portfolio import Request
 from hotdesk.planning.placement.search import search_whole
+from hotdesk.planning.placement.skyline import SKYLINE_ORDERS
 
 CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("c", 2, 4, 100)))
 
@@ -335,3 +336,25 @@ def test_buffers_may_be_plain_tuples() -> None:
 def test_what_is_no_buffer_is_refused(given: Any) -> None:
     with pytest.raises(PlanError, match=r"plan: expected buffers, or tuples such as \('a', 0, 2, 100\): id, lower"):
         plan([given])
+
+
+@pytest.mark.parametrize("alignment", [1, 64])
+def test_the_compiled_skyline_is_the_skyline(alignment: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    rng = random.Random(alignment)
+    starts = [rng.randrange(500) for _ in range(400)]
+    buffers = tuple(
+        Buffer(i, start, start + rng.randrange(1, 60), rng.randrange(1, 5000), alignment)
+        for i, start in enumerate(starts)
+    )
+    instance = instances.build_instance(Problem(buffers), {})
+    for name, order in SKYLINE_ORDERS.items():
+        monkeypatch.setattr(skyline, "WORTH_COMPILING", 1 << 62)
+        one_by_one = skyline.skyline_in_arrays(instance, order(instance), name)
+        monkeypatch.setattr(skyline, "WORTH_COMPILING", 0)
+        assert skyline.skyline_in_arrays(instance, order(instance), name) == one_by_one
+        assert one_by_one is not None
+        work = 400 * skyline.LOOK  # some buffers are looked at again
+        assert skyline.skyline_in_arrays(instance, order(instance), name, work=work) is None
+        assert skyline.skyline_in_arrays(instance, order(instance), name, one_by_one.arena - 1) is None
+        assert skyline.skyline_in_arrays(instance, order(instance), name, deadline=Deadline.after(0.0)) is None

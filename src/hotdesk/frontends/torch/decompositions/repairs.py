@@ -174,7 +174,16 @@ def _isfinite(x: Tensor) -> Tensor:
 
 
 def _roll(x: Tensor, shifts: list[int], dims: list[int] | None = None) -> Tensor:
-    return NotImplemented if dims else aten.roll(x.reshape(-1), shifts, [0]).reshape(x.shape)
+    """torch-mlir's takes shifts that go no further than the size; where that is dynamic, it is counted round at run time."""
+    if not dims:
+        return aten.roll(x.reshape(-1), shifts, [0]).reshape(x.shape)
+    sizes = [x.shape[dim] for dim in dims]
+    if all(isinstance(size, int) for size in sizes):
+        rest = [shift % size if size else 0 for shift, size in zip(shifts, sizes, strict=True)]
+        return NotImplemented if rest == list(shifts) else aten.roll(x, rest, dims)
+    for shift, dim, size in zip(shifts, dims, sizes, strict=True):
+        x = aten.index_select(x, dim, aten.remainder(aten.arange(size) - shift, size))
+    return x
 
 
 def _pad_constant(x: Tensor, pad: list[Any], value: float = 0) -> Tensor:
