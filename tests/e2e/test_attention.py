@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from torch.nn import functional as F
 
 import hotdesk
 from hotdesk.explain import Reason
+from hotdesk.kernels.scratch import GIVE_SCORES, SLOTS, TAKE_SCORES
+from hotdesk.runtime.code.products import address
 from hotdesk.runtime.program import Program
 from tests.e2e.checking import Call, random, seeded
 
@@ -214,6 +219,40 @@ def test_sizes_known_when_called(masked: bool) -> None:
         args = (random(size, count, 24), *([random(size, 1, count, count)] if masked else []))
         with torch.no_grad():
             torch.testing.assert_close(program(*args), model(*args), rtol=RTOL, atol=1e-5)
+
+
+def test_a_small_stack_is_enough() -> None:
+    """Of the smallest size that many threads of servers have; apart, as what is too small ends the process."""
+    code = """
+import threading, torch, hotdesk
+q, k, v = (torch.randn(1, 2, 600, 64) for _ in range(3))
+model = torch.nn.Module()
+model.forward = lambda q, k, v: torch.nn.functional.scaled_dot_product_attention(q, k, v)
+program = hotdesk.compile(model, (q, k, v))
+threading.stack_size(256 * 1024)
+found = []
+thread = threading.Thread(target=lambda: found.append(program(q, k, v)))
+thread.start()
+thread.join()
+torch.testing.assert_close(found[0], model(q, k, v))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_scratch_memory_blocks_are_smaller() -> None:
+    """As where all blocks are taken by others: the same numbers from a few keys at a time."""
+    args = random(2, 3, 70, 16), random(2, 3, 600, 16), random(2, 3, 600, 16)
+    program = same(Attention(), args)
+    take = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)(address(TAKE_SCORES))
+    give = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address(GIVE_SCORES))
+    blocks = [take(64, None) for _ in range(SLOTS)]
+    try:
+        assert take(64, None) is None
+        torch.testing.assert_close(program(*args), Attention()(*args), rtol=RTOL, atol=ATOL)
+    finally:
+        for block in blocks:
+            give(block, None)
 
 
 @pytest.mark.parametrize("length", [1024, 8192])

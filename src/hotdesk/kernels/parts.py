@@ -22,11 +22,15 @@ from hotdesk.ir.linking import define
 from hotdesk.ir.walking import symbol_name
 from hotdesk.kernels.jobs import telling_function
 from hotdesk.kernels.machine import Machine
+from hotdesk.kernels.scratch import GIVE_SCORES, SCORES_TEXT, TAKE_SCORES
 from hotdesk.kernels.sharing import SHARING
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText, View
 
 PARTS = "hotdesk_parts"
 """The function that shares out ranges of tasks: function, its arguments, tasks, threads they are worth, ranges a thread."""
+
+PARTS_FUNCTIONS = (PARTS, TAKE_SCORES, GIVE_SCORES)
+"""What kernels of programs call beside products and convolutions."""
 
 _MOST = 256  # ranges
 
@@ -88,8 +92,9 @@ llvm.func @{PARTS}(%f: !llvm.ptr, %given: !llvm.ptr, %tasks: i64, %worth: i64, %
 
 
 def parts_module(machine: Machine, element: str) -> ir.Module:
-    """A module in the LLVM dialect with `PARTS`; it is the same for all machines and elements."""
-    return ir.Module.parse(SHARING + PARTS_TEXT + telling_function(PARTS), make_context())
+    """A module in the LLVM dialect with the functions `PARTS_FUNCTIONS`; it is the same for all machines and elements."""
+    told = "".join(telling_function(name) for name in PARTS_FUNCTIONS)
+    return ir.Module.parse(SHARING + PARTS_TEXT + SCORES_TEXT + told, make_context())
 
 
 def with_parts(head: KernelText, part: KernelText) -> KernelText:

@@ -105,6 +105,22 @@ llvm.func internal @hotdesk_give_scratch(%block: !llvm.ptr, %otherwise: !llvm.pt
 """
 """The functions above, as text in the LLVM dialect; they belong to `kernels.sharing`, which says which pool there is."""
 
+TAKE_SCORES, GIVE_SCORES = "hotdesk_take_scores", "hotdesk_give_scores"
+
+SCORES_TEXT = f"""
+llvm.func @{TAKE_SCORES}(%bytes: i64, %otherwise: !llvm.ptr) -> !llvm.ptr {{
+  %kind = llvm.mlir.constant({SCORES} : i64) : i64
+  %block = llvm.call @hotdesk_take_scratch(%kind, %bytes, %otherwise) : (i64, i64, !llvm.ptr) -> !llvm.ptr
+  llvm.return %block : !llvm.ptr
+}}
+
+llvm.func @{GIVE_SCORES}(%block: !llvm.ptr, %otherwise: !llvm.ptr) {{
+  llvm.call @hotdesk_give_scratch(%block, %otherwise) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.return
+}}
+"""
+"""The same for blocks of scores, as functions that kernels of programs call."""
+
 DECLARED = """
 func.func private @hotdesk_take_scratch(index, index, memref<{element}>) -> memref<{element}>
 func.func private @hotdesk_give_scratch(memref<{element}>, memref<{element}>)

@@ -60,7 +60,7 @@ class VectorBuilder(KernelBuilder):
         memref = f"memref<{self.element}>"
         given = f"{self.index(kind)}, {self.index(size)}, {otherwise.pointer}"
         taken = self.value(f"func.call @hotdesk_take_scratch({given}) : (index, index, {memref}) -> {memref}")
-        return self._of_pointer(taken)
+        return self.of_pointer(taken)
 
     def give_scratch(self, block: Operand, otherwise: Operand) -> None:
         """Gives a block of scratch memory back."""
@@ -78,7 +78,8 @@ class VectorBuilder(KernelBuilder):
         )
         return self.add(base, self.mul(offset, width))
 
-    def _of_pointer(self, pointer: str) -> Operand:
+    def of_pointer(self, pointer: str) -> Operand:
+        """Memory that begins at a pointer."""
         flat = self.value(
             f"memref.reinterpret_cast {pointer} to offset: [0], sizes: [{self.index(1 << 48)}], strides: [1]"
             f" : memref<{self.element}> to memref<?x{self.element}>"

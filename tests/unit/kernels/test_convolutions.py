@@ -16,10 +16,10 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.kernels.blocks import depth
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS, most_weights
 from hotdesk.kernels.convolution_packing import MOST_TAPS
 from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, Machine, host
-from hotdesk.kernels.blocks import depth
 from hotdesk.runtime.code.products import CommonCode, compile_convolutions, compile_products
 from hotdesk.runtime.code.threads import ThreadPool
 from tests.unit.kernels.protected import Protected

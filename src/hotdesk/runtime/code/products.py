@@ -13,7 +13,7 @@ from hotdesk.kernels.jobs import telling_name
 from hotdesk.kernels.library import convolution_module, product_module, winograd_module
 from hotdesk.kernels.machine import Machine as Processor
 from hotdesk.kernels.machine import host
-from hotdesk.kernels.parts import PARTS, parts_module
+from hotdesk.kernels.parts import PARTS, PARTS_FUNCTIONS, parts_module
 from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
 from hotdesk.runtime.cache import generators
@@ -88,8 +88,13 @@ def linked_again(key: str, entries: Sequence[str], common: Sequence[str]) -> Mac
     return Machine.kept(key, entries, _addresses(common))
 
 
+def address(name: str) -> int:
+    """The address of a function that kernels may call."""
+    return _COMMON[name]()
+
+
 def _addresses(names: Sequence[str]) -> dict[str, int]:
-    return {name: _COMMON[name]().address for name in names}
+    return {name: address(name) for name in names}
 
 
 @cache
@@ -119,14 +124,16 @@ def _kept(code: CommonCode) -> CommonCode:
     return code
 
 
-def _by_name() -> dict[str, Callable[[], CommonCode]]:
-    found: dict[str, Callable[[], CommonCode]] = {PARTS: _parts}
+def _by_name() -> dict[str, Callable[[], int]]:
+    found: dict[str, Callable[[], int]] = {
+        name: lambda name=name: _parts().address_of(name) for name in PARTS_FUNCTIONS
+    }
     for element in ELEMENTS:
-        found[shared_name(element)] = lambda element=element: _products(element)
-        found[shared_convolution_name(element)] = lambda element=element: _convolutions(element)
-        found[shared_winograd_name(element)] = lambda element=element: _winograd(element)
+        found[shared_name(element)] = lambda element=element: _products(element).address
+        found[shared_convolution_name(element)] = lambda element=element: _convolutions(element).address
+        found[shared_winograd_name(element)] = lambda element=element: _winograd(element).address
     return found
 
 
 _COMMON = _by_name()
-"""The functions that kernels may call."""
+"""The functions that kernels may call, and what finds their addresses."""

@@ -7,8 +7,8 @@
       out = out / l
 
 After Milakov and Gimelshein, *Online normalizer calculation for softmax*, 2018, and Dao et al., *FlashAttention*, 2022. Products
-are those of `kernels.shared`; the block of scores is on the stack. A query none of whose keys counts (m = -∞) gives zeros or
-NaN, as the op says. Each block of queries is computed in the same way whichever thread does it.
+are those of `kernels.shared`; the block of scores is scratch memory (`kernels.scratch`). A query none of whose keys counts
+(m = -∞) gives zeros or NaN, as the op says. Each block of queries is computed in the same way whichever thread does it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from functools import reduce
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
 from hotdesk.kernels.parts import with_parts
+from hotdesk.kernels.scratch import GIVE_SCORES, TAKE_SCORES
 from hotdesk.kernels.text import KernelBuilder, KernelText, Operand, View
 from hotdesk.kernels.values import Index
 from hotdesk.kernels.vectors import VectorBuilder
@@ -30,6 +31,7 @@ QUERY, KEY, SUMMED, COLUMN, UNIT = "m", "n", "d", "e", "1"
 
 _MOST_QUERIES, _MOST_KEYS = 128, 512
 _GRAIN = 1 << 22  # multiplications that are worth a thread
+_FEW_KEYS = 2  # vectors of a block's scores for a query, at least
 _FINER = 4  # ranges for each thread: they take unequal time where keys do not count
 _UNROLLED = 4
 _MINUS_INFINITY, _NOT_A_NUMBER = "0xFF800000", "0x7FC00000"
@@ -146,12 +148,22 @@ class _Part(VectorBuilder):
             for operand, letters in zip(self.operands, spec.letters, strict=True)
         ]
         first, last = self.number("first"), self.number("last")
-        self._keys = _even(self._size[KEY], _MOST_KEYS, 2 * self.lanes)
         self._queries, count = _blocks(self, self._size[QUERY], machine)
-        self._scores = self.scratch(self._queries * self._keys)
+        own = self.scratch(self._queries * _FEW_KEYS * self.lanes)
+        self._keys, self._scores = self._take(own)
         self._peaks, self._totals = self.scratch(self._queries), self.scratch(self._queries)
         with self.loop(first, last) as task:
             self._task(task, count)
+        self.call(GIVE_SCORES, ["memref<f32>"] * 2, [self._scores.pointer, own.pointer])
+
+    def _take(self, own: Operand) -> tuple[Index, Operand]:
+        """How many keys a block has, and memory for the scores of so many; a few, on the stack, where there is none."""
+        keys = _even(self._size[KEY], _MOST_KEYS, _FEW_KEYS * self.lanes)
+        size = self.index(self._queries * keys * 4)
+        self._declarations[f"func.func private @{TAKE_SCORES}(index, memref<f32>) -> memref<f32>"] = None
+        taken = self.value(f"func.call @{TAKE_SCORES}({size}, {own.pointer}) : (index, memref<f32>) -> memref<f32>")
+        scores = self.of_pointer(taken)
+        return self.select(self.same_memory(scores, own), _FEW_KEYS * self.lanes, keys), scores
 
     def _task(self, task: Index, blocks: Index) -> None:
         place: dict[str, Index] = {}
@@ -174,7 +186,7 @@ class _Part(VectorBuilder):
         with self.loop(0, rows) as row:
             self.store(infinity, self._peaks, row)
             self.store(self.constant("0.0", "f32"), self._totals, row)
-        with self.loop(0, keys, self._keys) as key:
+        with self.steps(0, keys, self._keys) as key:
             count = self.minimum(self._keys, self.sub(keys, key))
             self._block(at, start, rows, key, count)
         self.branch(self.at_least(keys, 1), lambda: self._divide(rows, at[-1]), lambda: self._fill(rows, at[-1]))
