@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.context import make_context
@@ -24,7 +24,7 @@ from hotdesk.kernels.jobs import telling_function
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.scratch import GIVE_SCORES, SCORES_TEXT, TAKE_SCORES
 from hotdesk.kernels.sharing import SHARING
-from hotdesk.kernels.text import Index, KernelBuilder, KernelText, View
+from hotdesk.kernels.text import Index, KernelBuilder, KernelText
 
 PARTS = "hotdesk_parts"
 """The function that shares out ranges of tasks: function, its arguments, tasks, threads they are worth, ranges a thread."""
@@ -103,25 +103,28 @@ def with_parts(head: KernelText, part: KernelText) -> KernelText:
     return KernelText(head.text + part.text.replace("@KERNEL(", "@KERNEL_part("), tuple(declared))
 
 
+_Builder = TypeVar("_Builder", bound=KernelBuilder)
+
+
 def shared_loops(
-    views: Sequence[View],
-    noalias: Sequence[bool],
-    outer: Callable[[KernelBuilder], tuple[Sequence[Index], Index]],
-    inner: Callable[[KernelBuilder, Sequence[Index]], None],
+    builder: Callable[[], _Builder],
+    outer: Callable[[_Builder], tuple[Sequence[Index], Index]],
+    inner: Callable[[_Builder, Sequence[Index]], None],
 ) -> KernelText:
     """A kernel of a nest of loops whose iterations touch nothing that another writes.
 
-    `outer` gives the lengths of the loops and the threads that all is worth, `inner` writes an iteration, given its place in each
-    loop. Where there is no loop, or the lengths are known and worth one thread, there are no parts.
+    Each of its functions begins with a new `builder`. `outer` gives the lengths of the loops and the threads that all is worth,
+    `inner` writes an iteration, given its place in each loop. Where there is no loop, or the lengths are known and worth one
+    thread, there are no parts.
     """
-    head = KernelBuilder(views, noalias)
+    head = builder()
     lengths, worth = outer(head)
     if not lengths or (isinstance(worth, int) and worth < 2):
         with head.loops(lengths) as positions:
             inner(head, positions)
         return head.finish()
     head.share(reduce(head.mul, lengths, 1), worth, 1)
-    part = KernelBuilder(views, noalias)
+    part = builder()
     lengths, _ = outer(part)
     with part.loop(part.number("first"), part.number("last")) as task:
         places: list[Index] = []

@@ -44,6 +44,12 @@ class Values:
         self.line(f"{name} = {text}")
         return name
 
+    def several(self, text: str, count: int) -> list[str]:
+        """New values, the results of the operation `text`, of which there are so many."""
+        name = self._name()
+        self.line(f"{name}:{count} = {text}")
+        return [f"{name}#{i}" for i in range(count)]
+
     def constant(self, literal: str, kind: str) -> str:
         key = (literal, kind)
         if key not in self._constants:

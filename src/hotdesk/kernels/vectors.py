@@ -1,6 +1,7 @@
 """Writing functions of vectors: the builder of kernels, with registers, masks and loops that carry several values.
 
-A function's arguments are what it is asked for, in order: pointers (`memref<element>`), numbers (`index`) and flags (`i1`).
+A function's arguments are the operands of given views, as of any kernel, then what it is asked for, in order: pointers
+(`memref<element>`), numbers (`index`) and flags (`i1`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from fractions import Fraction
 from math import log2
 
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
+from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand, View
 
 
 class VectorBuilder(KernelBuilder):
@@ -19,8 +20,10 @@ class VectorBuilder(KernelBuilder):
 
     __slots__ = ("element", "lanes", "machine", "vector")
 
-    def __init__(self, machine: Machine, element: str) -> None:
-        super().__init__((), ())
+    def __init__(
+        self, machine: Machine, element: str, views: Sequence[View] = (), noalias: Sequence[bool] = ()
+    ) -> None:
+        super().__init__(views, noalias)
         self.machine = machine
         self.element = element
         self.lanes = machine.lanes(element)

@@ -77,7 +77,7 @@ def pooling(spec: PoolingSpec) -> KernelText:
         )
         _Pool(k, spec, x, y, slides, kind).write(positions)
 
-    return shared_loops((spec.x, spec.y), spec.noalias, outer, inner)
+    return shared_loops(lambda: KernelBuilder((spec.x, spec.y), spec.noalias), outer, inner)
 
 
 @dataclass(frozen=True, slots=True)

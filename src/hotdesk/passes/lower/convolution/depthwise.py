@@ -4,6 +4,8 @@ The rows of input that a row of outputs reads are kept on the stack, padded with
 output is a special case. They are kept in a ring: from one row of outputs to the next only the new rows are read. Wide
 images are cut into strips of columns. With a stride of s, every s-th column of a row is kept together: neighbouring outputs
 read neighbouring elements under each tap.
+
+Where rows lie together and the machine has masks, nothing is kept: see `depthwise_vectors`.
 """
 
 from __future__ import annotations
@@ -11,8 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.parts import shared_loops
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText, Operand
+from hotdesk.kernels.vectors import VectorBuilder
+from hotdesk.passes.lower.convolution.depthwise_vectors import fits_vectors, write_plane
 from hotdesk.passes.lower.convolution.direct import start_of_sum, sum_kind
 from hotdesk.passes.lower.convolution.problem import ConvolutionSpec, Problem
 from hotdesk.passes.lower.scalar import combine, multiply, narrow, neutral, widen
@@ -58,8 +63,9 @@ def choose_ring(
     return None if lines * ring.line > _LARGEST_RING or rows * taps[-1] > _MOST_TAPS else ring
 
 
-def depthwise(spec: ConvolutionSpec, ring: Ring) -> KernelText:
+def depthwise(spec: ConvolutionSpec, ring: Ring, machine: Machine) -> KernelText:
     """The kernel of a convolution whose input is not widened: images, groups and filters are shared among threads."""
+    vectors = fits_vectors(spec, machine)
 
     def outer(k: KernelBuilder) -> tuple[Sequence[Index], Index]:
         p = Problem.of(k, spec)
@@ -72,7 +78,14 @@ def depthwise(spec: ConvolutionSpec, ring: Ring) -> KernelText:
     def inner(k: KernelBuilder, positions: Sequence[Index]) -> None:
         _plane(k, Problem.of(k, spec), ring, positions)
 
-    return shared_loops((spec.x, spec.w, spec.y), spec.noalias, outer, inner)
+    def on_vectors(f: VectorBuilder, positions: Sequence[Index]) -> None:
+        p = Problem.of(f, spec)
+        write_plane(f, p, _taps(*p.slides), positions)
+
+    views = (spec.x, spec.w, spec.y)
+    if vectors:
+        return shared_loops(lambda: VectorBuilder(machine, spec.y.element, views, spec.noalias), outer, on_vectors)
+    return shared_loops(lambda: KernelBuilder(views, spec.noalias), outer, inner)
 
 
 def _plane(k: KernelBuilder, p: Problem, ring: Ring, positions: Sequence[Index]) -> None:

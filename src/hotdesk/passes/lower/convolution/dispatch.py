@@ -3,7 +3,7 @@
 The first of these that fits is taken::
 
     pointwise   a window of one tap, stride 1, no padding: a contraction
-    depthwise   one channel per group, few taps known: loops with the taps unrolled
+    depthwise   one channel per group, few taps known: vectors of outputs, or loops, with the taps unrolled
     spread      a transposed convolution whose windows do not overlap: one matrix product a tap
     winograd    f32 or f64, 3 by 3, stride 1, many channels and outputs: 36 products for 16 outputs
     unfolded    f32 or f64, filters stored channel by channel and tap by tap: the products of `kernels.convolution`
@@ -19,6 +19,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from hotdesk.kernels.machine import Machine, host
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower.contraction.kernel import contract
 from hotdesk.passes.lower.contraction.loops import Axis
@@ -66,14 +67,16 @@ def workspace(spec: ConvolutionSpec) -> Workspace | None:
     return Workspace(elements * element_bytes(spec.y.element), choice.path == "winograd") if elements else None
 
 
-def convolution(spec: ConvolutionSpec) -> KernelText:
-    """The kernel of `spec`; operands x, w, y, then the workspace if `spec` says it has one.
+def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> KernelText:
+    """The kernel of `spec` for a machine, or else the one that this process runs on.
+
+    Its operands are x, w, y, then the workspace if `spec` says it has one.
 
     Raises ValueError if the element types do not go together.
     """
     choice = _choose(spec)
     if choice.ring is not None:
-        return depthwise(spec, choice.ring)
+        return depthwise(spec, choice.ring, machine or host())
     k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
     p = Problem.of(k, spec)
     if choice.path == "pointwise":

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotdesk.kernels.machine import AVX2, GENERIC, Machine, host
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, convolution, workspace
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT
@@ -86,7 +87,7 @@ def bytes_asked(spec: ConvolutionSpec) -> int:
     return 0 if asked is None else asked.bytes
 
 
-def run(case: Case, w_strides: Sequence[int] | None = None) -> str:
+def run(case: Case, w_strides: Sequence[int] | None = None, machine: Machine | None = None) -> str:
     """Runs a case, checks the values and every guard, and returns the kernel's text."""
     generator = torch.Generator().manual_seed(7)
     shapes = [
@@ -115,7 +116,7 @@ def run(case: Case, w_strides: Sequence[int] | None = None) -> str:
     assert size <= WORKSPACE_LIMIT or case.window == (3, 3)  # Winograd's filtering asks for more
     dtype = DTYPES[case.element]
     scratch = place(unread((size // dtype.itemsize,), case.element)) if size else None
-    text = convolution(spec)
+    text = convolution(spec, machine)
     assert ("%pW" in text.text) is (scratch is not None)
     kernel = Kernel(text, views)
     kernel(x.tensor, w.tensor, y.tensor, workspace=scratch.tensor if scratch else None)
@@ -298,6 +299,51 @@ def test_depthwise(case: Case, element: str, accumulate: bool, dynamic: bool) ->
     text = run(replace(case, element=element, accumulate=accumulate, dynamic=dynamic))
     assert "%pW" not in text
     assert "hotdesk_product" not in text
+
+
+MACHINES = [machine for machine in (AVX2, GENERIC) if machine.vector_bytes <= host().vector_bytes]
+"""Those beside the host that it can run the code of."""
+
+
+@BOTH
+@pytest.mark.parametrize("machine", [host(), *MACHINES], ids=lambda machine: f"{machine.vector_bytes} bytes")
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case(groups=3, image=(13, 37), pad_low=(1, 1), pad_high=(1, 1)),  # a part of a vector, rows left over
+        Case(groups=3, image=(14, 32), pad_low=(1, 1), pad_high=(1, 1), gap=3),
+        Case(groups=3, image=(1, 1), pad_low=(1, 1), pad_high=(1, 1)),
+        Case(groups=3, image=(15, 71), strides=(2, 2), pad_low=(1, 1), pad_high=(1, 1)),
+        Case(
+            groups=3, image=(15, 71), strides=(1, 2), window=(2, 5), dilations=(3, 3), pad_low=(0, 7), pad_high=(5, 8)
+        ),
+        Case(groups=3, image=(9, 40), pad_low=(-1, -2), pad_high=(0, -3)),
+        Case(groups=3, image=(5, 5), pad_low=(4, 9), pad_high=(3, 40)),  # outputs that read nothing
+        Case(groups=3, image=(0, 5), pad_low=(1, 1), pad_high=(3, 1)),
+        Case(batch=0, groups=3, image=(5, 5)),
+        Case(
+            groups=2, image=(30,), window=(7,), strides=(2,), dilations=(1,), pad_low=(3,), pad_high=(3,), widening=(1,)
+        ),
+    ],
+)
+def test_depthwise_on_vectors(case: Case, machine: Machine, dynamic: bool) -> None:
+    case = replace(case, channels=1, filters=2, dynamic=dynamic)
+    text = run(case, machine=machine)
+    assert ("vector.maskedload" in text) is machine.masks
+    run(replace(case, element="f64", accumulate=True), machine=machine)
+
+
+def test_rows_of_an_image_are_read_once_for_the_outputs_that_are_computed_together() -> None:
+    text = run(
+        Case(batch=1, groups=4, channels=1, filters=1, image=(7, 7), pad_low=(1, 1), pad_high=(1, 1)), machine=host()
+    )
+    read = 9 * 3  # by all seven at a time; or by four, and three one by one: 6 * 3 + 3 * 3
+    assert text.count("vector.maskedload") == (read if host().masks else 0)
+
+
+def test_rows_that_do_not_lie_together_are_kept_in_a_ring() -> None:
+    case = Case(groups=3, channels=1, filters=1, image=(9, 11), strides=(1, 3))
+    assert "vector" not in run(case)
 
 
 def test_depthwise_with_many_taps() -> None:
