@@ -139,7 +139,7 @@ def test_nothing_to_gain() -> None:
 
 
 def test_an_order_whose_plan_is_not_smaller_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ordering.Needs, "at", _same)
+    monkeypatch.setattr(ordering.MemoryNeeds, "at", _same)
     model, x = branches()
     program = hotdesk.compile(model, (x,), order="peak")
     assert program.memory() == compiled("given").memory()

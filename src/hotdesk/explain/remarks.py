@@ -33,7 +33,7 @@ FORMATS = ("emitRemark", "yaml")
 OTHER = "other"
 
 
-class Kind(str, Enum):
+class RemarkKind(str, Enum):
     """What a remark reports."""
 
     PASSED = "Passed"
@@ -46,24 +46,24 @@ class Kind(str, Enum):
 
 
 _KINDS = {
-    Outcome.IN_PLACE: Kind.PASSED,
-    Outcome.COPIED: Kind.MISSED,
-    Outcome.ALLOCATED: Kind.MISSED,
-    Outcome.SHARED: Kind.PASSED,
-    Outcome.LENT: Kind.PASSED,
-    Outcome.PREPARED: Kind.PASSED,
-    Outcome.FUSED: Kind.PASSED,
-    Outcome.NOT_FUSED: Kind.MISSED,
-    Outcome.CALLED: Kind.MISSED,
-    Outcome.FOLDED: Kind.PASSED,
-    Outcome.FREED: Kind.PASSED,
-    Outcome.MOVED: Kind.PASSED,
-    Outcome.ON_STACK: Kind.PASSED,
-    Outcome.REMOVED: Kind.PASSED,
-    Outcome.DECLINED: Kind.MISSED,
-    Outcome.REORDERED: Kind.PASSED,
-    Outcome.SPLIT: Kind.PASSED,
-    Outcome.RECOMPUTED: Kind.PASSED,
+    Outcome.IN_PLACE: RemarkKind.PASSED,
+    Outcome.COPIED: RemarkKind.MISSED,
+    Outcome.ALLOCATED: RemarkKind.MISSED,
+    Outcome.SHARED: RemarkKind.PASSED,
+    Outcome.LENT: RemarkKind.PASSED,
+    Outcome.PREPARED: RemarkKind.PASSED,
+    Outcome.FUSED: RemarkKind.PASSED,
+    Outcome.NOT_FUSED: RemarkKind.MISSED,
+    Outcome.CALLED: RemarkKind.MISSED,
+    Outcome.FOLDED: RemarkKind.PASSED,
+    Outcome.FREED: RemarkKind.PASSED,
+    Outcome.MOVED: RemarkKind.PASSED,
+    Outcome.ON_STACK: RemarkKind.PASSED,
+    Outcome.REMOVED: RemarkKind.PASSED,
+    Outcome.DECLINED: RemarkKind.MISSED,
+    Outcome.REORDERED: RemarkKind.PASSED,
+    Outcome.SPLIT: RemarkKind.PASSED,
+    Outcome.RECOMPUTED: RemarkKind.PASSED,
 }
 _CATEGORIES = {
     Outcome.SHARED: "share",
@@ -104,7 +104,7 @@ _PASS_WORDS = {
 class Remark:
     """One remark. Lines and columns count from 1; 0 is unknown. `arguments` are names and values in their order."""
 
-    kind: Kind
+    kind: RemarkKind
     category: str
     name: str
     pass_name: str = ""
@@ -127,10 +127,10 @@ class RemarkFilter:
 
     def accepts(self, remark: Remark) -> bool:
         own = {
-            Kind.PASSED: self.passed,
-            Kind.MISSED: self.missed,
-            Kind.FAILED: self.failed,
-            Kind.ANALYSIS: self.analysis,
+            RemarkKind.PASSED: self.passed,
+            RemarkKind.MISSED: self.missed,
+            RemarkKind.FAILED: self.failed,
+            RemarkKind.ANALYSIS: self.analysis,
         }[remark.kind]
         return any(one is not None and one.search(remark.category) is not None for one in (self.all, own))
 
@@ -147,7 +147,7 @@ def remark_of(
 ) -> Remark:
     """A decision as a remark about a place; `condition` is the one of the pass's page that does not hold."""
     return Remark(
-        _KINDS.get(decision.outcome, Kind.ANALYSIS),
+        _KINDS.get(decision.outcome, RemarkKind.ANALYSIS),
         _CATEGORIES.get(decision.outcome) or _category_of(pass_name) or _OF_ANY,
         decision.outcome.name,
         pass_name,
@@ -167,7 +167,7 @@ def failure_of(
     bare = type(error)(error.what, expected=error.expected, got=error.got, hint=error.hint)  # its place is the remark's
     arguments = (("Error", error.code), ("Remark", str(bare)))
     return Remark(
-        Kind.FAILED, _category_of(pass_name) or OTHER, name, pass_name, function, file, line, column, arguments
+        RemarkKind.FAILED, _category_of(pass_name) or OTHER, name, pass_name, function, file, line, column, arguments
     )
 
 

@@ -23,7 +23,7 @@ from hotdesk.planning.placement.borrow import Loan, borrow
 from hotdesk.planning.placement.cpsat import NODES_PER_EFFORT, improve_bodies, require
 from hotdesk.planning.placement.deadline import Deadline
 from hotdesk.planning.placement.exact import DEFAULT_BUDGET
-from hotdesk.planning.placement.instance import Instance, Layout, build_instance
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, build_instance
 from hotdesk.planning.placement.portfolio import DEFAULT_EFFORT, NO_REUSE, PORTFOLIO, STRATEGIES, Request
 from hotdesk.planning.placement.tied import (
     ORDERS,
@@ -241,7 +241,7 @@ def _proven(bound: Bound, bytes_: int, problem: Problem) -> Bound:
     return Bound(bytes_, named[0].lower, tuple(b.id for b in named), "cp-sat")
 
 
-def _raised(bound: Bound, problem: Problem, instance: Instance, layout: Layout) -> Bound:
+def _raised(bound: Bound, problem: Problem, instance: Instance, layout: ArenaLayout) -> Bound:
     """The bound, or what a search proved beyond it; where anything may be lent, another loan might have refuted that."""
     if layout.prover is None or layout.proven <= bound.bytes or eligibility(problem).any():
         return bound

@@ -39,7 +39,7 @@ Bounds = Mapping[str, tuple[int, "int | None"]]
 
 
 @dataclass(frozen=True)
-class Needs:
+class MemoryNeeds:
     """What a module takes once it is bufferized: its planner, and the bytes of its results that lie in no donated input."""
 
     made: Bufferized
@@ -88,11 +88,11 @@ class LowerPeak:
                 log.decisions.extend(run_pass(ReorderForPeak(), module, log))
             log.decisions.append(decision)
 
-    def needs(self, module: ir.Module) -> Needs:
+    def needs(self, module: ir.Module) -> MemoryNeeds:
         """What a module takes once it is bufferized. Changes nothing."""
-        return Needs(bufferized(module, winograd=self.winograd), self.bounds)
+        return MemoryNeeds(bufferized(module, winograd=self.winograd), self.bounds)
 
-    def _decided(self, module: ir.Module, given: Needs, other: Needs) -> Decision:
+    def _decided(self, module: ir.Module, given: MemoryNeeds, other: MemoryNeeds) -> Decision:
         """Whether the other order is taken."""
         function = main_function(module)
         because = (Source(function.name, python_line(function.location)),)
@@ -115,7 +115,7 @@ class LowerPeak:
         subject = f"arena of @main: {after} bytes, {before} before{self._where(shape)}"
         return Decision(subject, Outcome.REORDERED, Reason.SMALLER_ARENA, because, saved)
 
-    def _is_proven(self, given: Needs, other: Needs) -> bool:
+    def _is_proven(self, given: MemoryNeeds, other: MemoryNeeds) -> bool:
         """Whether the other order takes no more for any sizes in range, and its worst case is known to be no worse."""
         if not given.planner.symbols and not other.planner.symbols:
             return True  # compared already

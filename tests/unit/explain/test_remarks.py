@@ -8,7 +8,7 @@ import pytest
 
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
-from hotdesk.explain.remarks import Kind, RemarkFilter, as_line, as_yaml, failure_of, remark_of
+from hotdesk.explain.remarks import RemarkFilter, RemarkKind, as_line, as_yaml, failure_of, remark_of
 
 COPIED = Decision(
     "result of linalg.add",
@@ -27,14 +27,14 @@ COPIED = Decision(
 def test_every_outcome_has_a_kind_and_a_category(outcome: Outcome) -> None:
     made = remark_of(Decision("x", outcome, Reason.DIES_HERE))
     kinds = {
-        Outcome.COPIED: Kind.MISSED,
-        Outcome.ALLOCATED: Kind.MISSED,
-        Outcome.NOT_FUSED: Kind.MISSED,
-        Outcome.CALLED: Kind.MISSED,
-        Outcome.DECLINED: Kind.MISSED,
-        Outcome.ORDER_KEPT: Kind.ANALYSIS,
+        Outcome.COPIED: RemarkKind.MISSED,
+        Outcome.ALLOCATED: RemarkKind.MISSED,
+        Outcome.NOT_FUSED: RemarkKind.MISSED,
+        Outcome.CALLED: RemarkKind.MISSED,
+        Outcome.DECLINED: RemarkKind.MISSED,
+        Outcome.ORDER_KEPT: RemarkKind.ANALYSIS,
     }
-    assert made.kind is kinds.get(outcome, Kind.PASSED)
+    assert made.kind is kinds.get(outcome, RemarkKind.PASSED)
     known = "bufferize share prepare fuse fold deallocate place copy order split recompute lower"
     assert made.category in known.split()
     assert made.name == outcome.name

@@ -31,7 +31,7 @@ from hotdesk.analysis.allocations.argument_order import ArgumentOrder
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
 from hotdesk.analysis.allocations.sharing import Sharing
-from hotdesk.analysis.allocations.slots import Slot, shareable
+from hotdesk.analysis.allocations.slots import MemorySlot, shareable
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, Kind
 from hotdesk.explain import Decision, Outcome, Reason, Source
@@ -48,7 +48,7 @@ _FOREIGN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Handover:
+class ReusedArgument:
     """Operand `result` of a call gets the memory of operand `argument`."""
 
     call: ir.Operation
@@ -73,7 +73,7 @@ class ArgumentReuse:
         self._program, self._callees = self.allocations.program, callees
         self._owners = {each.buffer: each for each in self.allocations.on_heap}
         self._live: dict[int, LiveRange | Unbounded] = {}
-        wanted: dict[int, tuple[Handover, Allocation]] = {}
+        wanted: dict[int, tuple[ReusedArgument, Allocation]] = {}
         refused: list[tuple[BufferOp, Allocation, Reason, ir.Operation]] = []
         pairs: dict[int, int] = {}
         for op in self._program.ops:
@@ -87,7 +87,7 @@ class ArgumentReuse:
                 wanted[taker.buffer] = (found, taker)
                 break
         sharing = Sharing(function, allocations=self.allocations, handed=pairs)
-        self.slots: tuple[Slot, ...] = tuple(slot for slot in sharing.slots if len(slot.users) > 1)
+        self.slots: tuple[MemorySlot, ...] = tuple(slot for slot in sharing.slots if len(slot.users) > 1)
         self.found = tuple(handover for buffer, (handover, _) in wanted.items() if buffer not in sharing.refused)
         for buffer, (handover, taker) in wanted.items():
             because = sharing.refused.get(buffer)
@@ -109,7 +109,7 @@ class ArgumentReuse:
             self._live[buffer] = shareable(self.allocations, self._owners[buffer])
         return self._live[buffer]
 
-    def _find(self, op: BufferOp, result: int, taker: Allocation) -> Handover | _Refusal:
+    def _find(self, op: BufferOp, result: int, taker: Allocation) -> ReusedArgument | _Refusal:
         closest = _Refusal(0, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.operation)
         if not set(taker.aliases).isdisjoint(op.operands[:result] + op.operands[result + 1 :]):
             return _Refusal(1, Reason.READ_BY_SAME_OP, op.operation)
@@ -118,7 +118,7 @@ class ArgumentReuse:
                 continue
             refusal = self._why_not(op, number, result)
             if refusal is None:
-                return Handover(op.operation, number, result)
+                return ReusedArgument(op.operation, number, result)
             closest = max(closest, refusal, key=lambda each: each.rank)
         return closest
 

@@ -19,7 +19,7 @@ from hotdesk.ir.walking import entry_block
 Windows = tuple[tuple[int, int], ...]
 
 
-class LiveRange(Protocol):
+class HasLiveRange(Protocol):
     """A buffer in use from op number `lower` up to op number `upper`."""
 
     @property
@@ -67,7 +67,7 @@ def callers_memory(function: ir.Operation) -> CallersMemory:
 
 
 def windows(
-    uses: Sequence[LiveRange], results: Sequence[int], donated: Sequence[int], end: int
+    uses: Sequence[HasLiveRange], results: Sequence[int], donated: Sequence[int], end: int
 ) -> Mapping[int, Windows]:
     """The op numbers, half-open, at which memory of the caller's is free, by place; places that are never free are left out.
 

@@ -56,7 +56,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True)
-class Arena:
+class ArenaPlan:
     """One arena for the allocations of a function.
 
     Attributes:
@@ -88,7 +88,9 @@ class _Placed:
     measure: int | None
 
 
-def plan_arena(function: ir.Operation, sizes: ArenaSizes, alignment: int, strategy: str, given: GivenFreed) -> Arena:
+def plan_arena(
+    function: ir.Operation, sizes: ArenaSizes, alignment: int, strategy: str, given: GivenFreed
+) -> ArenaPlan:
     """The arena of a function, each allocation at a multiple of `alignment` bytes, or of its own if that is more.
 
     Raises:
@@ -121,7 +123,7 @@ def plan_arena(function: ir.Operation, sizes: ArenaSizes, alignment: int, strate
         for each, offset in zip(placed, offsets, strict=True)
     ]
     strictest = max((each.alignment for each in placed), default=alignment)
-    return Arena(tuple(merged), total, strictest, tuple(sizes.measures), greatest, tuple(decisions))
+    return ArenaPlan(tuple(merged), total, strictest, tuple(sizes.measures), greatest, tuple(decisions))
 
 
 def _stacked(

@@ -30,7 +30,7 @@ _ANY_LAYOUT = frozenset(
 )
 
 
-class Fit(Enum):
+class TypeFit(Enum):
     """What it takes to put another memref in the place of an allocation."""
 
     SAME = "nothing"
@@ -38,7 +38,7 @@ class Fit(Enum):
     RETYPED = "slices of it made anew"
 
 
-def fit_of(program: BufferProgram, old: Allocation, new: int, *, stays: bool) -> Fit | tuple[Reason, int]:
+def fit_of(program: BufferProgram, old: Allocation, new: int, *, stays: bool) -> TypeFit | tuple[Reason, int]:
     """How memref `new` fits in the place of an allocation, or why it does not, and because of which op.
 
     `stays` is whether the allocation is handed to no other block.
@@ -49,17 +49,17 @@ def fit_of(program: BufferProgram, old: Allocation, new: int, *, stays: bool) ->
             return Reason.ALIGNMENT_ASSUMED, user
     a, b = (cast(Any, program.buffers[number].value.type) for number in (old.buffer, new))
     if a == b:
-        return Fit.SAME
+        return TypeFit.SAME
     pairs = list(zip(shape_of(a), shape_of(b), strict=True)) if a.rank == b.rank else []
     alike = (a.rank, a.element_type) == (b.rank, b.element_type) and same_space(a.memory_space, b.memory_space)
     if not alike or not stays or any(None not in pair and pair[0] != pair[1] for pair in pairs):
         return Reason.OTHER_TYPE, old.users[0]
     if is_contiguous(a) and is_contiguous(b):
-        return Fit.CAST
+        return TypeFit.CAST
     if shape_of(a) != shape_of(b):
         return Reason.OTHER_TYPE, old.users[0]
     refused = _not_taking(program, old.buffer)
-    return Fit.RETYPED if refused is None else (Reason.OTHER_TYPE, refused)
+    return TypeFit.RETYPED if refused is None else (Reason.OTHER_TYPE, refused)
 
 
 def _shows_larger(program: BufferProgram, op: BufferOp, old: int, new: int) -> bool:

@@ -39,7 +39,7 @@ from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.ranges import LiveRange, Unbounded
 from hotdesk.analysis.allocations.slot_places import SlotPlaces
 from hotdesk.analysis.allocations.slots import (
-    Slot,
+    MemorySlot,
     held_across,
     is_held_to_the_end,
     may_be_held,
@@ -51,7 +51,7 @@ from hotdesk.analysis.allocations.slots import (
 from hotdesk.analysis.allocations.types import may_allocate
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.size_bounds import is_at_least, upper_bound
-from hotdesk.analysis.order.peak import Change, Profile
+from hotdesk.analysis.order.peak import Change, MemoryProfile
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.declared_bounds import declared_bounds
 from hotdesk.ir.sizes import Size
@@ -80,9 +80,9 @@ class Sharing:
         self.refused: dict[int, Reason] = {}
         self._ranges = declared_bounds(function)
         self.decisions: list[Decision] = []
-        self.slots: list[Slot] = []
+        self.slots: list[MemorySlot] = []
         self._program, self._places = self.allocations.program, SlotPlaces(self.allocations)
-        found: list[tuple[Slot, LiveRange]] = []
+        found: list[tuple[MemorySlot, LiveRange]] = []
         known: list[Change] = []
         vague = [(op.number, op.end) for op in self._program.ops if may_allocate(op)]
         for allocation in self.allocations.on_heap:
@@ -104,7 +104,7 @@ class Sharing:
                 vague.append(may_be_held(self.allocations, allocation))
         found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
         held = [*known, *(Change(*slot.held, slot.bytes) for slot, _ in found)]
-        self._profile = Profile(len(self._program.ops) + 1, held, vague, self._is_signed)
+        self._profile = MemoryProfile(len(self._program.ops) + 1, held, vague, self._is_signed)
         self._busy: list[tuple[int, int]] = []
         self._free: list[tuple[int, int, int]] = []
         self._symbolic: dict[Size, list[int]] = {}
@@ -118,7 +118,7 @@ class Sharing:
             self._release(live.lower)
             self._assign(slot, live)
 
-    def _hand_over(self, found: Sequence[tuple[Slot, LiveRange]], handed: Mapping[int, int]) -> None:
+    def _hand_over(self, found: Sequence[tuple[MemorySlot, LiveRange]], handed: Mapping[int, int]) -> None:
         """Gives takers, the last one first, and whoever takes over from them, the memory that they take over, if it is enough."""
         slots = {slot.users[0].buffer: slot for slot, _ in found}
         for single, live in reversed(found):
@@ -130,14 +130,14 @@ class Sharing:
                 self.refused[taker] = Reason.ALREADY_OVERWRITTEN
                 continue
             joined = self._join_if_it_fits(slot, alone, LiveRange(live.block, live.lower, alone.upper))
-            if isinstance(joined, Slot):
+            if isinstance(joined, MemorySlot):
                 slots[handed[taker]] = joined
                 del slots[taker]
             else:
                 self.refused[taker] = joined
         self.slots = list(slots.values())
 
-    def _join_if_it_fits(self, slot: Slot, alone: Slot, live: LiveRange) -> Slot | Reason:
+    def _join_if_it_fits(self, slot: MemorySlot, alone: MemorySlot, live: LiveRange) -> MemorySlot | Reason:
         if not self._fits_in(alone, slot):
             return Reason.TOO_SMALL if self._fits_in(slot, alone) else Reason.SIZE_NOT_PROVEN
         return self._join(slot, alone, live)
@@ -155,13 +155,13 @@ class Sharing:
             else:
                 self._symbolic.setdefault(size, []).append(number)
 
-    def _assign(self, taken: Slot, live: LiveRange) -> None:
+    def _assign(self, taken: MemorySlot, live: LiveRange) -> None:
         taker = taken.users[0]
         refusal: tuple[Reason, int, str] | None = None
         for number in self._candidates(taken):
             joined = self._join(self.slots[number], taken, live)
             first = self.slots[number].users[0].op
-            if isinstance(joined, Slot):
+            if isinstance(joined, MemorySlot):
                 self.slots[number] = joined
                 self._remove(number)
                 heapq.heappush(self._busy, (live.upper, number))
@@ -171,7 +171,7 @@ class Sharing:
         self._say(taker, Outcome.ALLOCATED, *(refusal or self._why_none_fits(taken)))
         self._add(taken, live)
 
-    def _add(self, slot: Slot, live: LiveRange) -> None:
+    def _add(self, slot: MemorySlot, live: LiveRange) -> None:
         number = len(self.slots)
         self.slots.append(slot)
         heapq.heappush(self._busy, (live.upper, number))
@@ -179,7 +179,7 @@ class Sharing:
         if isinstance(slot.bytes, int) and (self._largest < 0 or slot.bytes > self.slots[self._largest].bytes):
             self._largest = number
 
-    def _why_none_fits(self, alone: Slot) -> tuple[Reason, int, str]:
+    def _why_none_fits(self, alone: MemorySlot) -> tuple[Reason, int, str]:
         """Why no free slot is large enough: those that are, are in use; or none is, or is known to be."""
         if not self.slots:
             return Reason.NOTHING_TO_SHARE, alone.users[0].op, ""
@@ -197,7 +197,7 @@ class Sharing:
         sizes = f"It needs {needed} bytes; `{source.op}` ({source.location}) has {had}."
         return Reason.TOO_SMALL if smaller else Reason.SIZE_NOT_PROVEN, other.users[0].op, sizes
 
-    def _candidates(self, alone: Slot) -> list[int]:
+    def _candidates(self, alone: MemorySlot) -> list[int]:
         """Some free slots that are large enough (rule 2), the best ones first."""
         kind = self._type(alone)
         size, most = alone.bytes, upper_bound(alone.bytes, self._ranges)
@@ -211,7 +211,7 @@ class Sharing:
         last = [self._symbolic[other][-1] for other in others]
         return [*equal, *numbers, *(number for number in last if self._fits_in(alone, self.slots[number]))]
 
-    def _fits_in(self, alone: Slot, slot: Slot) -> bool:
+    def _fits_in(self, alone: MemorySlot, slot: MemorySlot) -> bool:
         """Whether a slot is large enough. Each dimension of either is a size, and so not negative."""
         sizes = self.allocations.sizes
         dims = frozenset(size for each in (alone, slot) for size in sizes.shape(self.allocations.value(each.users[0])))
@@ -222,7 +222,7 @@ class Sharing:
             )
         return self._fits[question]
 
-    def _type(self, slot: Slot) -> ir.Type:
+    def _type(self, slot: MemorySlot) -> ir.Type:
         return self.allocations.value(slot.users[0]).type
 
     def _remove(self, number: int) -> None:
@@ -237,7 +237,7 @@ class Sharing:
             at += 1
         del self._free[at]
 
-    def _join(self, slot: Slot, alone: Slot, live: LiveRange) -> Slot | Reason:
+    def _join(self, slot: MemorySlot, alone: MemorySlot, live: LiveRange) -> MemorySlot | Reason:
         """A slot with one more user, or why it may not have it (rules 3 to 6)."""
         unlike = why_unlike(self.allocations, slot, alone)
         if unlike is not None:
@@ -248,7 +248,7 @@ class Sharing:
         end = live.upper if place.last < 0 else place.last if place.opens else self._program.ops[place.last].end
         held = (place.first, max(end, live.upper))
         users = (*slot.users, *alone.users)
-        joined = Slot(users, place.block, place.first, place.last, slot.bytes, live.upper, held, place.opens)
+        joined = MemorySlot(users, place.block, place.first, place.last, slot.bytes, live.upper, held, place.opens)
         changes = (
             Change(*alone.held, alone.bytes, -1),
             Change(joined.held[0], slot.held[0], slot.bytes),

@@ -21,7 +21,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from hotdesk.analysis.allocations.hoisting import is_not_negative, runs_in_parallel
-from hotdesk.analysis.allocations.slots import Slot
+from hotdesk.analysis.allocations.slots import MemorySlot
 from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION
 from hotdesk.explain import Reason
@@ -50,7 +50,7 @@ class SlotPlaces:
         self._allocations = allocations
         self._program, self._dominance = allocations.program, allocations.dominance
 
-    def find(self, slot: Slot, alone: Slot) -> SlotPlace | Reason:
+    def find(self, slot: MemorySlot, alone: MemorySlot) -> SlotPlace | Reason:
         """Where memory goes that an allocation takes over from those before it, or why there is no such place."""
         if bool(slot.last >= 0) != bool(alone.last >= 0):
             return Reason.FREED_ELSEWHERE
@@ -68,7 +68,7 @@ class SlotPlaces:
             return kept
         return found if self._is_sized(slot, found.block, found.first) else Reason.SIZE_DEFINED_BELOW
 
-    def _within(self, slot: Slot, alone: Slot, block: int) -> SlotPlace | Reason:
+    def _within(self, slot: MemorySlot, alone: MemorySlot, block: int) -> SlotPlace | Reason:
         firsts = [self._program.within(op, block) for op in (slot.first, alone.first)]
         lasts = [self._program.within(free, block) for each in (slot, alone) for free in _frees(each)]
         known = [first for first in firsts if first is not None]
@@ -77,7 +77,7 @@ class SlotPlaces:
             return Reason.FREED_ELSEWHERE
         return SlotPlace(block, min(known), max(ends, default=-1))
 
-    def _across(self, slot: Slot, alone: Slot) -> SlotPlace | Reason:
+    def _across(self, slot: MemorySlot, alone: MemorySlot) -> SlotPlace | Reason:
         """The place of two in blocks of the function."""
         tops = [self._top(each.block) for each in (slot, alone)]
         blocks = [top for top in tops if not isinstance(top, Reason)]
@@ -92,7 +92,7 @@ class SlotPlaces:
         first = min(self._program.blocks[common].last if op is None else op for op in firsts)
         return SlotPlace(common, first, -1) if slot.last < 0 else self._freed(slot, alone, common, first)
 
-    def _freed(self, slot: Slot, alone: Slot, common: int, first: int) -> SlotPlace | Reason:
+    def _freed(self, slot: MemorySlot, alone: MemorySlot, common: int, first: int) -> SlotPlace | Reason:
         """The place with the block where the memory is freed that is allocated in the block `common`."""
         ends: dict[int, int] = {}
         opened = {self._program.ops[slot.last].block} if slot.opens else set[int]()
@@ -159,7 +159,7 @@ class SlotPlaces:
         """Whether an op is the last one of its block, so that nothing can be freed behind it: `scf.reduce` with its regions."""
         return self._program.blocks[self._program.ops[op].block].last == op
 
-    def _is_sized(self, slot: Slot, block: int, first: int) -> bool:
+    def _is_sized(self, slot: MemorySlot, block: int, first: int) -> bool:
         """Whether the sizes of a slot are known in front of an op of a block, and no negative numbers."""
         owner = self._program.ops[slot.users[0].op]
         if first == owner.number:
@@ -173,6 +173,6 @@ class SlotPlaces:
         return True
 
 
-def _frees(slot: Slot) -> tuple[int, ...]:
+def _frees(slot: MemorySlot) -> tuple[int, ...]:
     """The deallocations, or of those that are known to be in the slot's block the last one."""
     return slot.users[0].frees if len(slot.users) == 1 else (slot.last,) if slot.last >= 0 else ()

@@ -20,7 +20,7 @@ _BETWEEN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class MemorySlot:
     """Memory and who uses it.
 
     Attributes:
@@ -59,7 +59,7 @@ def shareable(allocations: Allocations, allocation: Allocation) -> LiveRange | U
     return live_range(allocations, allocation)
 
 
-def why_unlike(allocations: Allocations, slot: Slot, alone: Slot) -> Reason | None:
+def why_unlike(allocations: Allocations, slot: MemorySlot, alone: MemorySlot) -> Reason | None:
     """Why memory of one allocation is not what another one asks for, whatever its size: rule 3 of `sharing`."""
     users = (slot.users[0], alone.users[0])
     values, ops = [allocations.value(user) for user in users], [allocations.op(user) for user in users]
@@ -79,12 +79,12 @@ def why_unlike(allocations: Allocations, slot: Slot, alone: Slot) -> Reason | No
     return None if aligned else Reason.ALIGNMENT_ASSUMED
 
 
-def single_slot(allocations: Allocations, allocation: Allocation, live: LiveRange) -> Slot:
+def single_slot(allocations: Allocations, allocation: Allocation, live: LiveRange) -> MemorySlot:
     """An allocation as it is: held until it is freed, or as long as it is touched if nothing frees it yet."""
     last = allocation.frees[-1] if allocation.frees else -1
     held = (allocation.op, max(last + 1, live.upper))
     home = allocations.program.ops[allocation.op].block
-    return Slot((allocation,), home, allocation.op, last, allocations.bytes(allocation), live.upper, held)
+    return MemorySlot((allocation,), home, allocation.op, last, allocations.bytes(allocation), live.upper, held)
 
 
 def held_across(allocations: Allocations, allocation: Allocation) -> tuple[int, int] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.retyping import Fit
+from hotdesk.analysis.allocations.retyping import TypeFit
 from hotdesk.analysis.allocations.uses import Allocation
 from hotdesk.analysis.copying.copies import Copy, MemoryClasses
 from hotdesk.analysis.copying.effects import CopyEffects
@@ -27,7 +27,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Reuse:
+class BufferReuse:
     """One buffer in the place of the other; all are op numbers.
 
     Attributes:
@@ -41,7 +41,7 @@ class Reuse:
     erased: tuple[int, ...]
     end: int
     first: int
-    fit: Fit = Fit.SAME
+    fit: TypeFit = TypeFit.SAME
     moved: tuple[tuple[int, int], ...] = ()
 
 

@@ -26,7 +26,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.retyping import Fit, fit_of
+from hotdesk.analysis.allocations.retyping import TypeFit, fit_of
 from hotdesk.analysis.allocations.uses import Allocation, bytes_of
 from hotdesk.analysis.copying.context import CopyContext
 from hotdesk.analysis.copying.copies import Copy, copy_of
@@ -133,8 +133,8 @@ class Displacements:
         if min(target.users) <= context.defined(pair.source, pair):
             return _Refusal(6, Reason.DESTINATION_LATER, min(target.users))
         fit = fit_of(self._program, target, pair.source, stays=stays)
-        if fit is not Fit.SAME:
-            reason, because = (Reason.OTHER_TYPE, target.op) if isinstance(fit, Fit) else fit
+        if fit is not TypeFit.SAME:
+            reason, because = (Reason.OTHER_TYPE, target.op) if isinstance(fit, TypeFit) else fit
             return _Refusal(6, reason, because)
         erased: tuple[int, ...] = () if freed is None else (freed,)
         if freed is None:

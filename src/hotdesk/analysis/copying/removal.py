@@ -28,10 +28,10 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.retyping import Fit
+from hotdesk.analysis.allocations.retyping import TypeFit
 from hotdesk.analysis.allocations.uses import bytes_of
 from hotdesk.analysis.copying import source_reuse, target_reuse
-from hotdesk.analysis.copying.context import CopyContext, Reuse
+from hotdesk.analysis.copying.context import BufferReuse, CopyContext
 from hotdesk.analysis.copying.copies import Copy
 from hotdesk.analysis.copying.source_reuse import source_serves
 from hotdesk.analysis.copying.target_reuse import target_serves
@@ -65,7 +65,7 @@ class Removal:
     decision: Decision
     old: ir.Operation | None = None
     new: ir.Value | None = None
-    fit: Fit = Fit.SAME
+    fit: TypeFit = TypeFit.SAME
     front: ir.Operation | None = None
     erased: tuple[ir.Operation, ...] = ()
     moved: tuple[tuple[ir.Operation, ir.Operation], ...] = ()
@@ -91,20 +91,20 @@ class CopyRemovals:
         if memory.classes(copy.source) & memory.classes(copy.target) and (
             self._context.aliases.relation(source, target) is Alias.MUST
         ):
-            return self._removal(copy, Reason.COPY_OF_ITSELF, Reuse((), copy.op + 1, copy.op), classes)
+            return self._removal(copy, Reason.COPY_OF_ITSELF, BufferReuse((), copy.op + 1, copy.op), classes)
         if 0 in shape_of(target.type):
-            return self._removal(copy, Reason.NOTHING_COPIED, Reuse((), copy.op + 1, copy.op), classes)
+            return self._removal(copy, Reason.NOTHING_COPIED, BufferReuse((), copy.op + 1, copy.op), classes)
         unread = self._unread(copy)
         if unread:
-            return self._removal(copy, Reason.OVERWRITTEN_UNREAD, Reuse((), unread, copy.op), classes)
+            return self._removal(copy, Reason.OVERWRITTEN_UNREAD, BufferReuse((), unread, copy.op), classes)
         earlier = self._earlier(copy)
         if earlier is not None:
-            return self._removal(copy, Reason.ALREADY_THERE, Reuse((), copy.op + 1, earlier), classes)
+            return self._removal(copy, Reason.ALREADY_THERE, BufferReuse((), copy.op + 1, earlier), classes)
         forwards = source_serves(self._context, copy)
-        if isinstance(forwards, Reuse):
+        if isinstance(forwards, BufferReuse):
             return self._removal(copy, Reason.SOURCE_REUSED, forwards, classes, copy.target, source)
         backwards = target_serves(self._context, copy)
-        if isinstance(backwards, Reuse):
+        if isinstance(backwards, BufferReuse):
             return self._removal(copy, Reason.TARGET_REUSED, backwards, classes, copy.source, target)
         likely = backwards if forwards.number <= backwards.number else forwards
         because = self._source(likely.op if likely.op >= 0 else copy.op)
@@ -168,7 +168,7 @@ class CopyRemovals:
         self,
         copy: Copy,
         reason: Reason,
-        reuse: Reuse,
+        reuse: BufferReuse,
         classes: frozenset[int],
         old: int = -1,
         new: ir.Value | None = None,

@@ -22,14 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hotdesk.analysis.allocations.retyping import Fit, fit_of
+from hotdesk.analysis.allocations.retyping import TypeFit, fit_of
 from hotdesk.analysis.allocations.uses import Allocation
-from hotdesk.analysis.copying.context import CopyContext, Refusal, Reuse
+from hotdesk.analysis.copying.context import BufferReuse, CopyContext, Refusal
 from hotdesk.analysis.copying.copies import Copy
 from hotdesk.explain import Reason
 
 
-def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
+def source_serves(context: CopyContext, copy: Copy) -> BufferReuse | Refusal:
     """What it takes, or the first constraint found not to hold."""
     memory, program = context.memory, context.program
     target = memory.owner(copy.target)
@@ -53,7 +53,7 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
         if writer is not None:
             return Refusal(3, Reason.STILL_USED, writer)
         fit = fit_of(program, target, copy.source, stays=stays)
-        if not isinstance(fit, Fit):
+        if not isinstance(fit, TypeFit):
             return Refusal(5, *fit)
         return _freed_as_target(context, copy, target, freed, fit, stays=stays)
     owner = memory.owner(copy.source)
@@ -73,7 +73,7 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
         if writer is not None:
             return Refusal(3, Reason.STILL_USED, writer)
     fit = fit_of(program, target, copy.source, stays=stays)
-    if not isinstance(fit, Fit):
+    if not isinstance(fit, TypeFit):
         return Refusal(5, *fit)
     whole = dead and owner is not None and owner.buffer == copy.source and context.is_heap(owner)
     whole = whole and context.is_heap(target) and context.is_here(target, copy)
@@ -83,7 +83,7 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     if whole and owner is not None and alike and (target.frees or not stays):
         if not context.are_here(owner.frees, copy) or not owner.is_freed_simply:
             return Refusal(4, Reason.FREED_ELSEWHERE, owner.frees[0])
-        return Reuse(owner.frees, len(program.ops), min(target.users), fit)
+        return BufferReuse(owner.frees, len(program.ops), min(target.users), fit)
     if not stays:
         return Refusal(4, Reason.LEAVES_SCOPE, max(target.users))
     if target.frees and not target.is_freed_simply:
@@ -93,7 +93,7 @@ def source_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
         return Refusal(4, Reason.FREED_ELSEWHERE, frees[0])
     last = context.program.within(after[-1], program.ops[copy.op].block) if after else None
     moved = tuple((free, last) for free in frees if last is not None)
-    return Reuse(target.frees, end, min(target.users), fit, moved)
+    return BufferReuse(target.frees, end, min(target.users), fit, moved)
 
 
 def _written_until(context: CopyContext, copy: Copy, target: Allocation, freed: int) -> int | None:
@@ -107,15 +107,15 @@ def _written_until(context: CopyContext, copy: Copy, target: Allocation, freed: 
 
 
 def _freed_as_target(
-    context: CopyContext, copy: Copy, target: Allocation, freed: int, fit: Fit, *, stays: bool
-) -> Reuse | Refusal:
+    context: CopyContext, copy: Copy, target: Allocation, freed: int, fit: TypeFit, *, stays: bool
+) -> BufferReuse | Refusal:
     """The source is freed where the target is; if nothing frees that yet, where it was, or behind the target's last use."""
     program, ends = context.program, len(context.program.ops)
     if target.frees or not stays:
-        return Reuse((freed,), ends, min(target.users), fit)
+        return BufferReuse((freed,), ends, min(target.users), fit)
     after = context.memory.touching({target.buffer}, freed + 1, ends)
     last = context.program.within(after[-1], program.ops[copy.op].block) if after else None
-    return Reuse((), ends, min(target.users), fit, () if last is None else ((freed, last),))
+    return BufferReuse((), ends, min(target.users), fit, () if last is None else ((freed, last),))
 
 
 def _ends_there(context: CopyContext, copy: Copy, op: int, after: Sequence[int]) -> bool:

@@ -14,14 +14,14 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.allocations.retyping import Fit, fit_of
-from hotdesk.analysis.copying.context import CopyContext, Refusal, Reuse
+from hotdesk.analysis.allocations.retyping import TypeFit, fit_of
+from hotdesk.analysis.copying.context import BufferReuse, CopyContext, Refusal
 from hotdesk.analysis.copying.copies import Copy
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.explain import Reason
 
 
-def target_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
+def target_serves(context: CopyContext, copy: Copy) -> BufferReuse | Refusal:
     """What it takes, or the first constraint found not to hold."""
     memory, program = context.memory, context.program
     source = memory.owner(copy.source)
@@ -56,8 +56,8 @@ def target_serves(context: CopyContext, copy: Copy) -> Reuse | Refusal:
     if after:
         return Refusal(4, Reason.STILL_USED, after[0])
     fit = fit_of(program, source, copy.target, stays=True)
-    if not isinstance(fit, Fit):
+    if not isinstance(fit, TypeFit):
         return Refusal(5, *fit)
     if source.frees and not source.is_freed_simply:
         return Refusal(6, Reason.FREED_ELSEWHERE, source.frees[0])
-    return Reuse(source.frees, copy.op + 1, first, fit, moved)
+    return BufferReuse(source.frees, copy.op + 1, first, fit, moved)

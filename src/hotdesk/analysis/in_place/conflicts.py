@@ -19,7 +19,7 @@ LIMIT = 64
 FEW = 3
 
 
-class Aliases:
+class DecidedAliases:
     """The values of a function that lie in the same memory, as the analysis decided."""
 
     def __init__(self, function: FunctionRecord, analysis: InPlaceAnalysis) -> None:

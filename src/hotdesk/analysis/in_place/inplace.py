@@ -29,7 +29,7 @@ from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.in_place.merges import NOTHING_MERGED, Apart
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.in_place.reuse import Reuse
+from hotdesk.analysis.in_place.reuse import SharedDestinations
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
 from hotdesk.analysis.tensors.readers import Readers
@@ -135,13 +135,15 @@ def analyse_in_place(
             staying=staying | moved,
         )
     if not copy_before_write:
-        found = _reused(function, found, Reuse(function, places, readers))
+        found = _reused(function, found, SharedDestinations(function, places, readers))
     by_operand = {(d.op, d.operand): d for d in found}
     apart = frozenset(merged) - flows.merges.failed
     return InPlaceAnalysis(tuple(found), by_operand, flows.decisions, places, readers, apart)
 
 
-def _reused(function: FunctionRecord, decisions: list[OperandDecision], reuse: Reuse) -> list[OperandDecision]:
+def _reused(
+    function: FunctionRecord, decisions: list[OperandDecision], reuse: SharedDestinations
+) -> list[OperandDecision]:
     """The decisions, where a fresh buffer is one that another result was written into before."""
     fresh = {(d.op, d.operand) for d in decisions if d.fresh and d.in_place}
     shared = reuse.share([(op, i, r) for op in function.ops for i, r in op.facts.ties if (op.number, i) in fresh])

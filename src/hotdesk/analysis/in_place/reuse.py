@@ -32,7 +32,7 @@ class _Destination:
     written: set[int] = field(default_factory=set[int])
 
 
-class Reuse:
+class SharedDestinations:
     """The destinations of a function that several results share."""
 
     def __init__(self, function: FunctionRecord, places: Places, readers: Readers) -> None:

@@ -48,7 +48,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class PieceReader:
     """An op that may be made once for each piece.
 
     Attributes:
@@ -64,7 +64,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class ConcatenationSplit:
     """How readers of a concatenation do without it.
 
     Attributes:
@@ -74,7 +74,7 @@ class Split:
     """
 
     slices: tuple[tuple[ir.Operation, Piece], ...]
-    readers: tuple[Reader, ...]
+    readers: tuple[PieceReader, ...]
     decision: Decision | None
 
 
@@ -102,26 +102,26 @@ def pieces_of(value: ir.Value, axis: int) -> tuple[Piece, ...]:
     return () if size is None else (Piece(value, 0, 0, size),)
 
 
-def find_split(concat: ir.Operation, most: int) -> Split:
+def find_split(concat: ir.Operation, most: int) -> ConcatenationSplit:
     """How the readers of a concatenation of at most `most` operands may do without it, or why they need it."""
     axis, whole = axis_of(concat), concat.results[0]
     if not pieces_of(whole, axis):
-        return Split((), (), _refused(concat, Reason.SIZE_NOT_STATIC, concat))
+        return ConcatenationSplit((), (), _refused(concat, Reason.SIZE_NOT_STATIC, concat))
     slices: list[tuple[ir.Operation, Piece]] = []
-    readers: dict[ir.Operation, Reader] = {}
+    readers: dict[ir.Operation, PieceReader] = {}
     refusal: Decision | None = None
     for value, user in _readers(whole, axis, slices):
         found = _reader(user, value, axis, readers.get(user)) if user.block == concat.block else Reason.DIFFERENT_BLOCK
-        if isinstance(found, Reader) and len(found.cuts) - 1 > most:
+        if isinstance(found, PieceReader) and len(found.cuts) - 1 > most:
             found = Reason.TOO_MANY_OPERANDS
-        if isinstance(found, Reader):
+        if isinstance(found, PieceReader):
             readers[user] = found
         elif refusal is None:
             refusal = _refused(concat, found, concat, user)
     if refusal is not None:
-        return Split(tuple(slices), (), refusal)
+        return ConcatenationSplit(tuple(slices), (), refusal)
     told = _told(concat, Outcome.FUSED, Reason.READ_IN_PARTS, concat, *readers) if readers else None
-    return Split(tuple(slices), tuple(readers.values()), told)
+    return ConcatenationSplit(tuple(slices), tuple(readers.values()), told)
 
 
 def _readers(
@@ -139,7 +139,7 @@ def _readers(
             yield value, user
 
 
-def _reader(op: ir.Operation, value: ir.Value, axis: int, known: Reader | None) -> Reader | Reason:
+def _reader(op: ir.Operation, value: ir.Value, axis: int, known: PieceReader | None) -> PieceReader | Reason:
     """`op` as a reader of `value`, and of what it is known to read; or why it cannot be made for each piece."""
     generic = read_generic(op)
     if generic is None or not all(generic.parallel):
@@ -159,7 +159,7 @@ def _reader(op: ir.Operation, value: ir.Value, axis: int, known: Reader | None) 
         return Reason.NOT_PURE_TENSORS
     pieces = pieces_of(value, axis)
     cuts = {*(known.cuts if known is not None else ()), *(piece.start for piece in pieces), pieces[-1].end}
-    return Reader(generic, loop, axes, tuple(sorted(cuts)))
+    return PieceReader(generic, loop, axes, tuple(sorted(cuts)))
 
 
 def _dimension(affine_map: ir.AffineMap, loop: int) -> int | None:

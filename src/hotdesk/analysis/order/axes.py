@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
-from hotdesk.analysis.order.reaches import Reach, dims_in, extents_of, linear, reach_of
+from hotdesk.analysis.order.reaches import LoopReach, dims_in, extents_of, linear, reach_of
 from hotdesk.ir.types import is_tensor, kept_dims, shape_of
 from hotdesk.ir.walking import int_array, nested_ops
 
@@ -46,7 +46,7 @@ class Loops:
     results: tuple[tuple[int, ...], ...]
     inits: tuple[int, ...]
     free: frozenset[int]
-    reaches: Mapping[tuple[int, int], Reach] = field(default_factory=dict[tuple[int, int], Reach])
+    reaches: Mapping[tuple[int, int], LoopReach] = field(default_factory=dict[tuple[int, int], LoopReach])
 
 
 def cut_dims(value: ir.Value) -> list[int]:
@@ -99,13 +99,13 @@ def _pooling(op: ir.Operation) -> Loops:
 
 def _window(
     op: ir.Operation, source: Sequence[int | None], taps: int | None, result: Sequence[int | None]
-) -> Reach | None:
+) -> LoopReach | None:
     """How rows of the result of a `hotdesk` op reach into those of its operand; None if it has none or sizes are not known."""
     if len(source) != len(result) or not source[2] or not taps or not result[2]:
         return None
     stride, dilation, low = (int_array(op.attributes[name])[0] for name in ("strides", "dilations", "pad_low"))
     spread = int_array(op.attributes["input_dilations"])[0] if "input_dilations" in op.attributes else 1
-    return Reach(stride, (taps - 1) * dilation + 1, source[2], low, spread)
+    return LoopReach(stride, (taps - 1) * dilation + 1, source[2], low, spread)
 
 
 def _padding(op: ir.Operation) -> Loops | None:
@@ -118,7 +118,7 @@ def _padding(op: ir.Operation) -> Loops | None:
     free = [dim for dim, size in enumerate(source) if (low[dim], high[dim]) == (0, 0) or (size and result[dim])]
     padded = {dim: size for dim, size in enumerate(source) if dim in free and size and (low[dim], high[dim]) != (0, 0)}
     rows = tuple(dim if dim in free else _FREE for dim in range(len(source)))
-    reaches = {(0, dim): Reach(1, 1, size, low[dim]) for dim, size in padded.items()}
+    reaches = {(0, dim): LoopReach(1, 1, size, low[dim]) for dim, size in padded.items()}
     return Loops((rows,), (rows,), (), frozenset(free), reaches)
 
 
@@ -147,14 +147,14 @@ def _structured(op: ir.Operation) -> Loops | None:
     shapes = [shape_of(value.type) if is_tensor(value.type) else () for value in op.operands]
     extents = extents_of(rows, shapes)
     tangled: set[int] = set()
-    reaches: dict[tuple[int, int], Reach] = {}
+    reaches: dict[tuple[int, int], LoopReach] = {}
     for number, each in enumerate(maps):
         for dim, expression in enumerate(each.results):
             if rows[number][dim] != _FREE:
                 continue
             terms, used = linear(expression), dims_in(expression)
             loops = used & shared
-            reach: Reach | None = None
+            reach: LoopReach | None = None
             if terms is not None and len(loops) == 1 and number < len(rows) - count:
                 reach = reach_of(terms, min(loops), extents, shapes[number][dim])
             if reach is not None:

@@ -37,7 +37,7 @@ class Change:
     sign: int = 1
 
 
-class Profile:
+class MemoryProfile:
     """The bytes that are held while each op of a function runs.
 
     Args:

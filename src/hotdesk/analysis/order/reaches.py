@@ -14,7 +14,7 @@ from hotdesk._bindings import ir
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class LoopReach:
     """How the outputs of a loop reach into a dimension.
 
     Attributes:
@@ -67,7 +67,9 @@ def dims_in(expression: ir.AffineExpr) -> set[int]:
     return dims_in(expression.lhs) | dims_in(expression.rhs) if isinstance(expression, ir.AffineBinaryExpr) else set()
 
 
-def reach_of(terms: Mapping[int, int], loop: int, extents: Mapping[int, int | None], size: int | None) -> Reach | None:
+def reach_of(
+    terms: Mapping[int, int], loop: int, extents: Mapping[int, int | None], size: int | None
+) -> LoopReach | None:
     """How a loop reaches into a dimension of that size, which `terms` index; the other loops run over all of their range."""
     span = 1
     for other, factor in terms.items():
@@ -75,7 +77,7 @@ def reach_of(terms: Mapping[int, int], loop: int, extents: Mapping[int, int | No
         if factor < 1 or (other != loop and not extent):
             return None
         span += 0 if other == loop or extent is None else factor * (extent - 1)
-    return None if size is None else Reach(terms[loop], span, size)
+    return None if size is None else LoopReach(terms[loop], span, size)
 
 
 def extents_of(rows: Sequence[Sequence[int]], shapes: Sequence[Sequence[int | None]]) -> dict[int, int | None]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS, Axis, Loops, above_view, below_view
-from hotdesk.analysis.order.reaches import Reach
+from hotdesk.analysis.order.reaches import LoopReach
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import shape_of
 
@@ -37,7 +37,7 @@ class SplitOp:
     operation: ir.Operation
     operands: tuple[Axis | None, ...]
     results: tuple[Axis, ...]
-    reaches: tuple[Reach | None, ...]
+    reaches: tuple[LoopReach | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class _Growth:
             return axis
         return axis if loops.operands[operand][axis.dim] == self._loop(number, loops) else None
 
-    def _reach(self, number: int, operand: int) -> Reach | None:
+    def _reach(self, number: int, operand: int) -> LoopReach | None:
         axis, loops = self._operand_axis(number, operand), self._line.loops(number)
         return None if axis is None or loops is None else loops.reaches.get((operand, axis.dim))
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
-from hotdesk.analysis.ownership.candidates import Candidates
-from hotdesk.analysis.ownership.handovers import Handovers, Key, Slot
+from hotdesk.analysis.ownership.candidates import OwnerCandidates
+from hotdesk.analysis.ownership.handovers import Handovers, Key, OwnershipSlot
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.models.new_memory import DEALLOC, always_deallocated, freeing_op
@@ -21,7 +21,7 @@ def returned_elsewhere(program: BufferProgram, handovers: Handovers) -> list[Key
     own = _freed_otherwise(program)
     if not own:
         return []
-    found = Candidates(program, handovers, frozenset()).find((), (), ())
+    found = OwnerCandidates(program, handovers, frozenset()).find((), (), ())
     returned = (key for slot in handovers.slots if slot.returned >= 0 for key in slot.keys)
     return [key for key in returned if not found[handovers.source[key]].isdisjoint(own)]
 
@@ -75,7 +75,7 @@ class Allocators:
             if self.of(owner) != (self.of(slot.targets[0]) if slot.targets else DEALLOC)
         }
 
-    def _spread(self, handed: Sequence[tuple[Slot, Key, int]], names: dict[int, frozenset[str]]) -> bool:
+    def _spread(self, handed: Sequence[tuple[OwnershipSlot, Key, int]], names: dict[int, frozenset[str]]) -> bool:
         """Gives the targets of slots the names of the ops that free what is handed over to them; whether there were more."""
         more = False
         for slot, _, owner in handed:

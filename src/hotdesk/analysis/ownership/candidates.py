@@ -20,7 +20,7 @@ _NOBODY = frozenset[int]()
 ONLY_EXTERNAL = frozenset({EXTERNAL})
 
 
-class Candidates:
+class OwnerCandidates:
     """Finds the candidates of a function's memrefs; `lent` are results of calls that come with a flag."""
 
     def __init__(self, program: BufferProgram, slots: Handovers, lent: frozenset[int]) -> None:

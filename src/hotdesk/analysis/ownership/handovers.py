@@ -17,7 +17,7 @@ Key = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class OwnershipSlot:
     """`targets` are memrefs by number, `keys` the operands that become them. `returned` is the number of a function's result."""
 
     number: int
@@ -55,7 +55,7 @@ class Handovers:
             keys.append(key)
             for passing in passings:
                 targets[passing.target] = None
-        slots = [Slot(i, tuple(targets), tuple(keys)) for i, (keys, targets) in enumerate(groups.values())]
+        slots = [OwnershipSlot(i, tuple(targets), tuple(keys)) for i, (keys, targets) in enumerate(groups.values())]
         slots += self._returns(program, len(slots))
         self.slots = tuple(slots)
         self.of_target = {target: slot for slot in slots for target in slot.targets}
@@ -68,7 +68,7 @@ class Handovers:
         """The edges along which an operand is passed; of a returned one, a single edge."""
         return frozenset([passing.edge for passing in self.passings.get(key, ())]) or frozenset({-1})
 
-    def _returns(self, program: BufferProgram, first: int) -> list[Slot]:
+    def _returns(self, program: BufferProgram, first: int) -> list[OwnershipSlot]:
         keys: dict[int, list[Key]] = {}
         for op in program.ops:
             if op.name == "func.return":
@@ -76,4 +76,4 @@ class Handovers:
                     if value != NOT_A_BUFFER:
                         keys.setdefault(i, []).append((op.number, i))
                         self.source[op.number, i] = value
-        return [Slot(first + n, (), tuple(found), i) for n, (i, found) in enumerate(sorted(keys.items()))]
+        return [OwnershipSlot(first + n, (), tuple(found), i) for n, (i, found) in enumerate(sorted(keys.items()))]

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
 from hotdesk.analysis.ownership.candidates import EXTERNAL
-from hotdesk.analysis.ownership.handovers import Key, Slot
+from hotdesk.analysis.ownership.handovers import Key, OwnershipSlot
 from hotdesk.analysis.ownership.problem import OwnershipProblem
 from hotdesk.analysis.ownership.releases import ReleasePoint
 from hotdesk.analysis.ownership.unreleased import not_released
@@ -38,7 +38,7 @@ class Handover(NamedTuple):
     of the same op has first claim to (`claimed`), all `candidates`, and whether ownership is certain."""
 
     key: Key
-    slot: Slot
+    slot: OwnershipSlot
     source: int
     candidates: frozenset[int]
     moved: tuple[int, ...]
@@ -78,7 +78,7 @@ class Ownership:
         self.unfinished = self._hold()
 
     @cached_property
-    def dynamic(self) -> tuple[Slot, ...]:
+    def dynamic(self) -> tuple[OwnershipSlot, ...]:
         """The slots that carry a flag, in order."""
         uncertain = {h.slot.number for h in self.handovers.values() if not h.certain and h.slot.returned < 0}
         return tuple(slot for slot in self.slots.slots if slot.number in uncertain)
@@ -104,7 +104,7 @@ class Ownership:
         owners = (*handover.moved, *open_claims)
         return sum(owner != self._program.root(handover.source) for owner in owners)
 
-    def owner_slot(self, buffer: int) -> Slot | None:
+    def owner_slot(self, buffer: int) -> OwnershipSlot | None:
         """The slot of a memref if it owns."""
         slot = self.slots.of_target.get(buffer)
         return slot if slot is not None and slot.number in self.owning else None
@@ -144,7 +144,7 @@ class Ownership:
         self.owning |= found
         return bool(found)
 
-    def _leaves(self, key: Key, slot: Slot) -> bool:
+    def _leaves(self, key: Key, slot: OwnershipSlot) -> bool:
         source = self.slots.source[key]
         return self._scopes.leaves(self.candidates[source], source, slot)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hotdesk.analysis.memrefs.asynchronous import started
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.allocators import Allocators
-from hotdesk.analysis.ownership.candidates import Candidates
+from hotdesk.analysis.ownership.candidates import OwnerCandidates
 from hotdesk.analysis.ownership.handovers import Handovers
 from hotdesk.analysis.ownership.late_ends import LateEnds
 from hotdesk.analysis.ownership.releases import Releases
@@ -24,7 +24,7 @@ class OwnershipProblem:
         self.program, self.slots, self.lent = program, slots, lent
         dominance = Dominance(program)
         self.scopes, self.releases = OwnerScopes(program, self.slots, dominance), Releases(program, dominance)
-        self.candidates, self.allocators = Candidates(program, self.slots, lent), Allocators(program, self.slots)
+        self.candidates, self.allocators = OwnerCandidates(program, self.slots, lent), Allocators(program, self.slots)
         self.started, self.late_ends = started(program), LateEnds(program)
         self._never_frees: dict[str, bool] = {}  # by name
         self._freed: dict[int, frozenset[int]] = {}

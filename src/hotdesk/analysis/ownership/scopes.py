@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
-from hotdesk.analysis.ownership.candidates import EXTERNAL, Candidates
-from hotdesk.analysis.ownership.handovers import Handovers, Slot
+from hotdesk.analysis.ownership.candidates import EXTERNAL, OwnerCandidates
+from hotdesk.analysis.ownership.handovers import Handovers, OwnershipSlot
 from hotdesk.program.dominance import Dominance
 
 
@@ -20,7 +20,7 @@ class OwnerScopes:
 
     def __init__(self, program: BufferProgram, slots: Handovers, dominance: Dominance) -> None:
         self._program, self._slots, self._dominance = program, slots, dominance
-        self._passed: dict[int, list[tuple[int, Slot]]] = {}
+        self._passed: dict[int, list[tuple[int, OwnershipSlot]]] = {}
         for key, slot in slots.of_key.items():
             source = slots.source[key]
             self._passed.setdefault(program.root(source), []).append((source, slot))
@@ -37,7 +37,7 @@ class OwnerScopes:
         within = None if inner < 0 else self._program.within(inner, above.block)
         return within is None or above.producer < within
 
-    def leaves(self, owners: Collection[int], source: int, slot: Slot) -> bool:
+    def leaves(self, owners: Collection[int], source: int, slot: OwnershipSlot) -> bool:
         """Whether something leaves the scope of one of its owners where `source` becomes a target of the slot.
 
         It does not if the targets are in the scope of the source: the owners that are there at the source still are.
@@ -47,7 +47,7 @@ class OwnerScopes:
         known = [c for c in owners if c != EXTERNAL and (c == source or self.has(c, source))]
         return any(not self.has(c, target) for c in known for target in slot.targets)
 
-    def owning(self, candidates: Candidates, given: Collection[int]) -> set[int]:
+    def owning(self, candidates: OwnerCandidates, given: Collection[int]) -> set[int]:
         """Slots that own, beside those given by number: all that what is passed on as it is, or a view of it, leaves by."""
         found = set(given)
         waiting = [owner for owner in self._passed if candidates.owns_itself(owner)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hotdesk.checker.buffers import MemRef
-from hotdesk.checker.dialects.structured import Generic
+from hotdesk.checker.dialects.structured import GenericOp
 from hotdesk.checker.interpreter import Frame, Implementation, Interpreter, OpReader, Step, Terminator, leave
 from hotdesk.checker.overlaps import sharing
 from hotdesk.checker.report import FaultKind
@@ -17,7 +17,7 @@ from hotdesk.explain import Source
 
 
 def _generic(reader: OpReader) -> Step:
-    return Generic(reader).run
+    return GenericOp(reader).run
 
 
 def _index(reader: OpReader) -> Step:

@@ -54,7 +54,7 @@ class _Operand:
     indexing: IndexingMap
 
 
-class Generic:
+class GenericOp:
     """One op, ready to run."""
 
     def __init__(self, reader: OpReader) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.access import argument_access
-from hotdesk.analysis.in_place.conflicts import Aliases
+from hotdesk.analysis.in_place.conflicts import DecidedAliases
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, OperandDecision
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
@@ -57,7 +57,7 @@ class _Conflicts:
         self._function = function
         self._record = record
         self._analysis = analysis
-        self._aliases = Aliases(record, analysis)
+        self._aliases = DecidedAliases(record, analysis)
 
     def run(self) -> None:
         conflicts = unwritable = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.conflicts import Aliases, reads_to_move, value_read
+from hotdesk.analysis.in_place.conflicts import DecidedAliases, reads_to_move, value_read
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
@@ -31,7 +31,7 @@ class Deciding:
     def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
         self._record = record
         self._analysis = analysis
-        self._aliases = Aliases(record, analysis)
+        self._aliases = DecidedAliases(record, analysis)
         # The function's arguments are gone when the last decisions are written down.
         self._lines = {v.number: python_line(v.value.location) for v in record.values if v.producer < 0}
         self.decisions: list[Decision] = []

@@ -7,7 +7,7 @@ from functools import reduce
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes, Measure
-from hotdesk.analysis.allocations.merging import Arena
+from hotdesk.analysis.allocations.merging import ArenaPlan
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
 from hotdesk.planning.sizes.symbolic_offsets import Extent
@@ -21,7 +21,7 @@ class ArenaCode:
         offsets: for each allocation in it, None where that is a number.
     """
 
-    def __init__(self, arena: Arena, sizes: ArenaSizes) -> None:
+    def __init__(self, arena: ArenaPlan, sizes: ArenaSizes) -> None:
         self._sizes = sizes
         self._before = sizes.before
         there: Collection[ir.Operation] = _ops_until(sizes.before)

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.retyping import Fit
+from hotdesk.analysis.allocations.retyping import TypeFit
 from hotdesk.analysis.copying.copies import FOREIGN
 from hotdesk.analysis.copying.removal import CopyRemovals, Removal
 from hotdesk.explain import Decision, Reason
@@ -124,14 +124,14 @@ def _remove(removal: Removal) -> None:
 def _put(new: ir.Value, old: ir.Operation, removal: Removal) -> None:
     """Gives the uses of an allocation another memref."""
     value = old.results[0]
-    if removal.fit is Fit.CAST and removal.front is not None:
+    if removal.fit is TypeFit.CAST and removal.front is not None:
         for user in users(value):
             if freed(user):
                 user.operands[0] = new
         new = create("memref.cast", [new], [value.type], before=removal.front).results[0]
     slices = [user for user in users(value) if user.name == "memref.subview"]
     value.replace_all_uses_with(new)
-    if removal.fit is Fit.RETYPED:
+    if removal.fit is TypeFit.RETYPED:
         for each in slices:
             _slice_again(each)
 

@@ -33,7 +33,7 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.arena_sizes import ArenaSizes
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.merging import Arena, plan_arena
+from hotdesk.analysis.allocations.merging import ArenaPlan, plan_arena
 from hotdesk.errors import MissingExtraError, OptionError
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
@@ -135,7 +135,7 @@ class _Callers:
     names: set[str]
 
 
-def _merge(function: ir.Operation, arena: Arena, sizes: ArenaSizes, callers: _Callers | None) -> None:
+def _merge(function: ir.Operation, arena: ArenaPlan, sizes: ArenaSizes, callers: _Callers | None) -> None:
     """Makes the arena, an argument if the callers are given, and puts the allocations there."""
     code = ArenaCode(arena, sizes)
     if callers is not None:
@@ -154,13 +154,13 @@ def _merge(function: ir.Operation, arena: Arena, sizes: ArenaSizes, callers: _Ca
     code.erase_unused()
 
 
-def _count(arena: Arena) -> int:
+def _count(arena: ArenaPlan) -> int:
     """The size of the arena in its type."""
     return DYNAMIC if arena.bytes.parts else arena.bytes.constant
 
 
 def _as_argument(
-    function: ir.Operation, arena: Arena, sizes: ArenaSizes, code: ArenaCode, callers: _Callers
+    function: ir.Operation, arena: ArenaPlan, sizes: ArenaSizes, code: ArenaCode, callers: _Callers
 ) -> ir.Value:
     memref = ir.MemRefType.get([_count(arena)], ir.IntegerType.get_signless(8))
     argument = Formal(memref).stating(arena=arena.alignment)

@@ -16,7 +16,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
 from hotdesk.analysis.ownership.candidates import EXTERNAL
-from hotdesk.analysis.ownership.handovers import Slot
+from hotdesk.analysis.ownership.handovers import OwnershipSlot
 from hotdesk.analysis.ownership.owners import Handover, Ownership
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
@@ -69,12 +69,12 @@ class OwnershipFlags:
         """Frees the buffer of an owner, if it has one."""
         self.rewritten.free(owner, at, location, self.rewritten.flags.get(owner))
 
-    def _around(self, slot: Slot) -> set[int]:
+    def _around(self, slot: OwnershipSlot) -> set[int]:
         """The ops that get an operand or a result more."""
         found = {key[0] for key in slot.keys}
         return found | {p for target in slot.targets if (p := self._program.buffers[target].producer) >= 0}
 
-    def _add_arguments(self, slot: Slot) -> None:
+    def _add_arguments(self, slot: OwnershipSlot) -> None:
         for target in sorted(slot.targets):
             buffer = self._program.buffers[target]
             if buffer.producer < 0:
@@ -86,7 +86,7 @@ class OwnershipFlags:
         if target in self._uncertain:
             self.rewritten.flags[target] = flag
 
-    def _landing(self, values: Sequence[int]) -> list[Slot]:
+    def _landing(self, values: Sequence[int]) -> list[OwnershipSlot]:
         """The dynamic slots among block arguments or results, in the order of their flags."""
         if not values:
             return []
@@ -127,7 +127,7 @@ class OwnershipFlags:
     def _targets(self, op: BufferOp, end: int) -> tuple[int, ...]:
         return op.results if end == EXIT else self._program.blocks[op.regions[end][0]].arguments
 
-    def _passed(self, op: BufferOp, slot: Slot, flags: dict[int, ir.Value]) -> ir.Value:
+    def _passed(self, op: BufferOp, slot: OwnershipSlot, flags: dict[int, ir.Value]) -> ir.Value:
         """The flag that an op passes into a slot."""
         operands = [operand for number, operand in slot.keys if number == op.number]
         if len(operands) == 1:

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.argument_order import ArgumentOrder
-from hotdesk.analysis.allocations.argument_reuse import ArgumentReuse, Handover
+from hotdesk.analysis.allocations.argument_reuse import ArgumentReuse, ReusedArgument
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
@@ -112,7 +112,7 @@ class _Variants:
                          if "sym_name" in cast(Any, op).operation.attributes}  # fmt: skip
         self._names: dict[_Key, str] = {}
 
-    def call(self, handover: Handover) -> None:
+    def call(self, handover: ReusedArgument) -> None:
         """Calls a variant instead, whose argument and result are the same memory by now."""
         call, operands = handover.call, list(handover.call.operands)
         argument, result = operands[handover.argument], operands[handover.result]

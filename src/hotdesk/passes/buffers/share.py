@@ -25,7 +25,7 @@ from typing import Any, ClassVar, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
 from hotdesk.analysis.allocations.sharing import Sharing
-from hotdesk.analysis.allocations.slots import Slot
+from hotdesk.analysis.allocations.slots import MemorySlot
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
 from hotdesk.explain import Decision, Reason
@@ -85,7 +85,7 @@ class ShareBuffers(Pass):
 class SlotPlan:
     """What becomes of the allocations at one slot; all that is asked of the IR is read before it changes."""
 
-    def __init__(self, allocations: Allocations, slot: Slot) -> None:
+    def __init__(self, allocations: Allocations, slot: MemorySlot) -> None:
         ops = allocations.program.ops
         self._owners = [ops[user.op].operation for user in slot.users]
         self._frees = [ops[free].operation for user in slot.users for free in user.frees]

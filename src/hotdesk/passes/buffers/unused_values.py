@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
-from hotdesk.analysis.ownership.handovers import Handovers, Key, Slot
+from hotdesk.analysis.ownership.handovers import Handovers, Key, OwnershipSlot
 from hotdesk.ir.building import create
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 
@@ -52,7 +52,7 @@ def _unused_views(program: BufferProgram) -> set[int]:
     return gone
 
 
-def _unused(program: BufferProgram, handovers: Handovers, gone: set[int]) -> list[Slot]:
+def _unused(program: BufferProgram, handovers: Handovers, gone: set[int]) -> list[OwnershipSlot]:
     """The slots of which nothing is used (1, 2): all that do not show a use, less those that pass on to others."""
     unused = {slot.number: slot for slot in handovers.slots if slot.returned < 0 and _is_plain(program, slot)}
     waiting = list(unused.values())
@@ -65,7 +65,7 @@ def _unused(program: BufferProgram, handovers: Handovers, gone: set[int]) -> lis
     return list(unused.values())
 
 
-def _is_plain(program: BufferProgram, slot: Slot) -> bool:
+def _is_plain(program: BufferProgram, slot: OwnershipSlot) -> bool:
     return all(_is_passing(program, program.ops[op]) for op, _ in slot.keys) and all(
         program.buffers[target].kind is Kind.PASSED for target in slot.targets
     )
@@ -79,7 +79,7 @@ def _is_passing(program: BufferProgram, op: BufferOp) -> bool:
 
 
 def _is_unused(
-    program: BufferProgram, handovers: Handovers, slot: Slot, unused: dict[int, Slot], gone: set[int]
+    program: BufferProgram, handovers: Handovers, slot: OwnershipSlot, unused: dict[int, OwnershipSlot], gone: set[int]
 ) -> bool:
     for target in slot.targets:
         for user in program.users[target]:
@@ -96,7 +96,7 @@ def _is_unused(
 class _Narrowing:
     """Makes ops again without some operands and results; from the last op, so that what goes has no uses left."""
 
-    def __init__(self, program: BufferProgram, unused: Sequence[Slot], gone: set[int]) -> None:
+    def __init__(self, program: BufferProgram, unused: Sequence[OwnershipSlot], gone: set[int]) -> None:
         self._program, self._gone = program, gone
         self._operands: dict[int, set[int]] = {}
         self._results: dict[int, set[int]] = {}

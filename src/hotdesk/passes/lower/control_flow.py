@@ -54,7 +54,7 @@ _TOLD = "hotdesk.told"
 """Marks an assertion whose failure the status word tells already."""
 
 
-class Flow(NamedTuple):
+class EntryFlow(NamedTuple):
     """The kernel calls of an entry function, by the number that each has in `text`, where the times of them can be taken."""
 
     calls: tuple[KernelCall, ...]
@@ -63,7 +63,7 @@ class Flow(NamedTuple):
 
 def lower_control_flow(
     function: ir.Operation, buffers: Sequence[BufferUse], library: KernelLibrary, entry: str, numbers: NumberTable
-) -> Flow:
+) -> EntryFlow:
     """Makes the entry function of a function in the library's module; the function itself is used up.
 
     Args:
@@ -98,7 +98,7 @@ class _ControlFlow:
         self._calls: list[KernelCall] = []
         self._told: tuple[Source, Work] | None = None  # of the op that is lowered
 
-    def run(self) -> Flow:
+    def run(self) -> EntryFlow:
         ops = ops_outside_payloads(self._function)
         extents = cast(Places, _Extents(self._sizes))
         told = [
@@ -121,7 +121,7 @@ class _ControlFlow:
                 buffer.base.replace_all_uses_with(self._argument(place, buffer.base, shapes[place], first))
             elif buffer.kind in ("alloc", "global"):
                 self._place(place, cast(ir.Operation, defining_op(buffer.base)))
-        return Flow(tuple(self._calls), self._leave(module, block))
+        return EntryFlow(tuple(self._calls), self._leave(module, block))
 
     def _moved(self) -> tuple[ir.Module, ir.Block]:
         """The function's blocks in a function of tables, in a module of its own."""

@@ -12,7 +12,7 @@ from hotdesk.ir.building import create, dim, empty_like, integers, replace
 from hotdesk.ir.types import element_of, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import defining_op, int_array
 from hotdesk.passes.tensor.fills import extends_unsigned, fill_value, initial
-from hotdesk.passes.tensor.windows import Window, find_window, folded_decisions
+from hotdesk.passes.tensor.windows import WindowRead, find_window, folded_decisions
 
 
 def convolution(op: ir.Operation) -> list[Decision]:
@@ -57,7 +57,7 @@ def grouped_convolution(op: ir.Operation) -> list[Decision]:
 
 
 def _conv(
-    op: ir.Operation, window: Window, weight: ir.Value, init: ir.Value, groups: int, accumulate: bool
+    op: ir.Operation, window: WindowRead, weight: ir.Value, init: ir.Value, groups: int, accumulate: bool
 ) -> ir.Operation:
     """A `hotdesk.conv` before the convolution `op`, with its strides and dilations and what `window` folded of its padding."""
     attributes = {
@@ -153,7 +153,7 @@ def pool(kind: str) -> Callable[[ir.Operation], list[Decision]]:
         neutral = _neutral(kind, element_of(value.type))
         window = find_window(value, neutral)
         if any(d != 1 for d in window.input_dilations):
-            window = Window(value, (0,) * len(sizes), (0,) * len(sizes), (1,) * len(sizes))
+            window = WindowRead(value, (0,) * len(sizes), (0,) * len(sizes), (1,) * len(sizes))
         decisions = folded_decisions(value, window)
         accumulate, init = initial(op, neutral)
         attributes = {

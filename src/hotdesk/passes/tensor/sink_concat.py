@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.insertion.concatenation import Piece, Reader, axis_of, cut, find_split, pieces_of
+from hotdesk.analysis.insertion.concatenation import Piece, PieceReader, axis_of, cut, find_split, pieces_of
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, dynamic_dims, integers, replace
 from hotdesk.ir.byte_size import byte_size
@@ -73,7 +73,7 @@ def _slice_of_piece(op: ir.Operation, piece: Piece, axis: int) -> None:
     op.operands[0] = piece.source
 
 
-def _in_parts(reader: Reader) -> list[ir.Operation]:
+def _in_parts(reader: PieceReader) -> list[ir.Operation]:
     """Makes a reader once for each piece, and concatenates the results; returns what does that."""
     op = reader.generic.op
     parts = [_part(op, reader, first, last) for first, last in pairwise(reader.cuts)]
@@ -87,7 +87,7 @@ def _in_parts(reader: Reader) -> list[ir.Operation]:
     return joined
 
 
-def _part(op: ir.Operation, reader: Reader, first: int, last: int) -> ir.Operation:
+def _part(op: ir.Operation, reader: PieceReader, first: int, last: int) -> ir.Operation:
     """The reader on elements `first` to `last` of the loop."""
     values = [
         value if axis is None else _elements(value, axis, first, last, op)

@@ -13,7 +13,7 @@ from hotdesk.passes.tensor.fills import fill_value
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class WindowRead:
     """What is read around each output position: the unpadded input and how it is spread and padded."""
 
     source: ir.Value
@@ -22,9 +22,9 @@ class Window:
     input_dilations: tuple[int, ...]
 
 
-def find_window(value: ir.Value, neutral: float) -> Window:
+def find_window(value: ir.Value, neutral: float) -> WindowRead:
     rank = len(shape_of(value.type)) - 2
-    plain = Window(value, (0,) * rank, (0,) * rank, (1,) * rank)
+    plain = WindowRead(value, (0,) * rank, (0,) * rank, (1,) * rank)
     producer = defining_op(value)
     if producer is None:
         return plain
@@ -35,7 +35,7 @@ def find_window(value: ir.Value, neutral: float) -> Window:
     return plain
 
 
-def _padded(pad: ir.Operation, neutral: float) -> Window | None:
+def _padded(pad: ir.Operation, neutral: float) -> WindowRead | None:
     counts = segment_sizes(pad)
     low, high = int_array(pad.attributes["static_low"]), int_array(pad.attributes["static_high"])
     body = [o.operation for o in pad.regions[0].blocks[0].operations]
@@ -47,13 +47,13 @@ def _padded(pad: ir.Operation, neutral: float) -> Window | None:
     inner = find_window(source, neutral)
     rank = len(low) - 2
     if inner.input_dilations != (1,) * rank:
-        return Window(source, low[2:], high[2:], (1,) * rank)
+        return WindowRead(source, low[2:], high[2:], (1,) * rank)
     total_low = tuple(a + b for a, b in zip(low[2:], inner.low, strict=True))
     total_high = tuple(a + b for a, b in zip(high[2:], inner.high, strict=True))
-    return Window(inner.source, total_low, total_high, (1,) * rank)
+    return WindowRead(inner.source, total_low, total_high, (1,) * rank)
 
 
-def _spread(insert: ir.Operation) -> Window | None:
+def _spread(insert: ir.Operation) -> WindowRead | None:
     counts = segment_sizes(insert)
     source, destination = insert.operands[0], insert.operands[1]
     inner, outer = shape_of(source.type), shape_of(destination.type)
@@ -67,10 +67,10 @@ def _spread(insert: ir.Operation) -> Window | None:
         assert size is not None
         assert total is not None
         high.append(total - (offset + (size - 1) * stride + 1))
-    return None if min(high) < 0 else Window(source, offsets[2:], tuple(high), strides[2:])
+    return None if min(high) < 0 else WindowRead(source, offsets[2:], tuple(high), strides[2:])
 
 
-def folded_decisions(value: ir.Value, window: Window) -> list[Decision]:
+def folded_decisions(value: ir.Value, window: WindowRead) -> list[Decision]:
     producer = defining_op(value)
     if window.source == value or producer is None:
         return []

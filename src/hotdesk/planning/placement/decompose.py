@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hotdesk.planning.placement.instance import Instance, Layout, assemble
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, assemble
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def decompose(instance: Instance) -> Decomposition:
     return Decomposition(settled, tuple(parts))
 
 
-def solve_parts(instance: Instance, solve: Callable[[Instance], Layout]) -> Layout:
+def solve_parts(instance: Instance, solve: Callable[[Instance], ArenaLayout]) -> ArenaLayout:
     """Place each part by `solve`, equal parts once. The layout bears the strategy of the part that reaches highest.
 
     No part is asked to stay below what another one needs.
@@ -76,8 +76,8 @@ def solve_parts(instance: Instance, solve: Callable[[Instance], Layout]) -> Layo
         offsets[i] = offset
         arena = max(arena, offset + instance.size[i])
     needed = max([arena, instance.floor, *(part.ground + part.instance.floor for part in found.parts)])
-    known: dict[Instance, Layout] = {}
-    proof = Layout((), 0, "")
+    known: dict[Instance, ArenaLayout] = {}
+    proof = ArenaLayout((), 0, "")
     for part in found.parts:
         relaxed = replace(part.instance, origin=(), floor=needed - part.ground)
         if relaxed not in known:
@@ -92,7 +92,7 @@ def solve_parts(instance: Instance, solve: Callable[[Instance], Layout]) -> Layo
             witness = (*below, *(part.members[i] for i in layout.witness))
             proof = replace(layout, proven=part.ground + layout.proven, witness=witness)
         arena = max(arena, part.ground + layout.arena)
-    return Layout(tuple(offsets), arena, strategy, proof.proven, proof.prover, proof.witness)
+    return ArenaLayout(tuple(offsets), arena, strategy, proof.proven, proof.prover, proof.witness)
 
 
 def _covers(instance: Instance, i: int, part: Component) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
-from hotdesk.planning.placement.instance import Instance, Layout, common_unit, profile
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, common_unit, profile
 from hotdesk.planning.placement.skyline import reach
 
 EJECTION = "ejection"
@@ -52,7 +52,9 @@ _OUT = -1
 _Column = NDArray[np.int64]
 
 
-def eject(instance: Instance, known: Layout, work: int, seed: int = 0, deadline: Deadline = NO_DEADLINE) -> Layout:
+def eject(
+    instance: Instance, known: ArenaLayout, work: int, seed: int = 0, deadline: Deadline = NO_DEADLINE
+) -> ArenaLayout:
     """The smallest layout found from `known` on within about `work` placements; the first that meets the floor, or the best at
     the deadline.
     """
@@ -66,7 +68,7 @@ def eject(instance: Instance, known: Layout, work: int, seed: int = 0, deadline:
         offsets, placed = yard.lowered(best.offsets, ceiling, min(patience, work), deadline)
         work -= max(placed, 1)
         if offsets is not None:
-            best, part = Layout(offsets, reach(instance, offsets), EJECTION), max(part // 2, 1)
+            best, part = ArenaLayout(offsets, reach(instance, offsets), EJECTION), max(part // 2, 1)
         elif part < _LEAST_DROP and drop > unit:
             part *= 2
         else:

@@ -15,7 +15,7 @@ from hotdesk.planning.placement import cpsat, dive
 from hotdesk.planning.placement.beam import LARGEST, Answer, beam
 from hotdesk.planning.placement.cpsat import NODES_PER_EFFORT
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
-from hotdesk.planning.placement.instance import Instance, Layout, Prover, common_unit
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, Prover, common_unit
 from hotdesk.planning.placement.skyline import reach
 
 DEFAULT_BUDGET = 2_000_000
@@ -79,7 +79,7 @@ def _buffers(instance: Instance) -> int:
 
 def improve(
     instance: Instance,
-    best: Layout,
+    best: ArenaLayout,
     *,
     rungs: Sequence[Rung] = THOROUGH,
     bisect: bool = True,
@@ -87,7 +87,7 @@ def improve(
     budget: int = DEFAULT_BUDGET,
     seed: int = 1,
     deadline: Deadline = NO_DEADLINE,
-) -> Layout:
+) -> ArenaLayout:
     """Improve `best` until it meets the floor, the rungs are used up, the nodes are spent or the deadline passes.
 
     Without `bisect` only the floor is asked for. Nothing is asked once more than `enough` bytes are proven to be needed, as
@@ -109,7 +109,7 @@ def improve(
 
 
 class _Ladder:
-    def __init__(self, instance: Instance, best: Layout, budget: int, seed: int, deadline: Deadline) -> None:
+    def __init__(self, instance: Instance, best: ArenaLayout, budget: int, seed: int, deadline: Deadline) -> None:
         self._best = best
         self.floor = max(instance.floor, best.proven)
         self._prover = best.prover
@@ -123,7 +123,7 @@ class _Ladder:
     def finished(self) -> bool:
         return self._best.arena <= self.floor or self._budget <= 0 or self._deadline.passed()
 
-    def result(self) -> Layout:
+    def result(self) -> ArenaLayout:
         if self._prover is None:
             return self._best
         witness = tuple(range(len(self._instance)))
@@ -156,7 +156,7 @@ class _Ladder:
         if answer.offsets is not None:
             arena = reach(self._instance, answer.offsets)
             if arena < self._best.arena:
-                self._best = Layout(answer.offsets, arena, rung.name)
+                self._best = ArenaLayout(answer.offsets, arena, rung.name)
             return True
         if answer.exhausted:
             self.floor, self._prover = capacity // self._unit * self._unit + self._unit, rung.name

@@ -27,7 +27,7 @@ import numpy as np
 
 from hotdesk.planning.placement import orders
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
-from hotdesk.planning.placement.instance import Instance, Layout
+from hotdesk.planning.placement.instance import ArenaLayout, Instance
 from hotdesk.planning.placement.orders import by_start
 
 FEW = 256
@@ -131,7 +131,7 @@ def greedy_below(
     name: str,
     ceiling: int | None = None,
     deadline: Deadline = NO_DEADLINE,
-) -> Layout | None:
+) -> ArenaLayout | None:
     """Place every buffer once, in `order`. O(n) array work a buffer; no list of overlapping pairs.
 
     None as soon as a top passes `ceiling` bytes, and at the deadline.
@@ -146,7 +146,7 @@ def greedy_below(
         arena = max(arena, placing.place(order[start : start + _STRETCH], ceiling))
         if arena > ceiling:
             return None
-    return Layout(tuple(placing.offsets), arena, name)
+    return ArenaLayout(tuple(placing.offsets), arena, name)
 
 
 class _Placing:
@@ -208,7 +208,7 @@ class _Compiled:
         return int(highest)
 
 
-def online(instance: Instance) -> Layout:
+def online(instance: Instance) -> ArenaLayout:
     """Place every buffer when it is first needed, in the smallest hole that holds it, else at the top.
 
     The instance must have no obstacles.
@@ -224,7 +224,7 @@ def online(instance: Instance) -> Layout:
         offsets[i] = holes.take(instance.size[i], instance.alignment[i])
         heappush(dying, (instance.upper[i], i))
     arena = max((offset + size for offset, size in zip(offsets, instance.size, strict=True)), default=0)
-    return Layout(tuple(offsets), arena, "online")
+    return ArenaLayout(tuple(offsets), arena, "online")
 
 
 class _Holes:

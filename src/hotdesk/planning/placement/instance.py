@@ -67,7 +67,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ArenaLayout:
     """An offset for each movable buffer, the arena they and the obstacles reach, and the strategy that found them.
 
     Where `prover` names a search, it showed that no layout of the buffers `witness` is below `proven` bytes.

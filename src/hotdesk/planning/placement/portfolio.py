@@ -22,7 +22,7 @@ from hotdesk.planning.placement.decompose import solve_parts
 from hotdesk.planning.placement.ejection import eject
 from hotdesk.planning.placement.exact import CLOSING, FIRST, QUICK, THOROUGH, Rung, improve, rungs_of
 from hotdesk.planning.placement.greedy import GREEDY_ORDERS, greedy_below, online
-from hotdesk.planning.placement.instance import Instance, Layout, Prover
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, Prover
 from hotdesk.planning.placement.search import search, search_whole
 from hotdesk.planning.placement.skyline import LOOK, SKYLINE_ORDERS, find_neighbours, skyline, skyline_in_arrays
 
@@ -84,13 +84,13 @@ class Request:
         return self.capacity is not None or self.deadline.moment is not None
 
 
-Strategy = Callable[[Instance, Request], Layout]
+Strategy = Callable[[Instance, Request], ArenaLayout]
 """From an instance and a request to a layout; deterministic in both where there is no deadline."""
 
 
-def _portfolio(instance: Instance, request: Request) -> Layout:
+def _portfolio(instance: Instance, request: Request) -> ArenaLayout:
     """The smallest of all layouts, the earliest among equals; nothing is tried after one that meets the floor."""
-    found: list[Layout] = []
+    found: list[ArenaLayout] = []
     for layout in _layouts(instance, request, found):
         found.append(layout)
         if layout.arena <= instance.floor or request.deadline.passed():
@@ -98,7 +98,7 @@ def _portfolio(instance: Instance, request: Request) -> Layout:
     return min(found, key=lambda layout: layout.arena) if found else _at_once(instance)
 
 
-def _closed(instance: Instance, request: Request) -> Layout:
+def _closed(instance: Instance, request: Request) -> ArenaLayout:
     """The portfolio's, or where its gap is open what so few nodes find below it; and what they prove."""
     best = _portfolio(instance, request)
     if best.arena <= instance.floor or len(instance) + len(instance.obstacles) > _CLOSING_LARGEST:
@@ -107,7 +107,7 @@ def _closed(instance: Instance, request: Request) -> Layout:
     return improve(instance, best, rungs=CLOSING, bisect=True, budget=nodes, deadline=request.deadline)
 
 
-def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+def _layouts(instance: Instance, request: Request, found: Sequence[ArenaLayout]) -> Iterator[ArenaLayout]:
     """Layouts as they are asked for, in a fixed order, later ones only where they beat those `found` so far.
 
     An instance with too many buffers or pairs for lists of neighbours gets no local search.
@@ -123,7 +123,7 @@ def _layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> I
         yield search(instance, around, request.seed, request.effort, found, request.deadline)
 
 
-def _without_lists(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+def _without_lists(instance: Instance, request: Request, found: Sequence[ArenaLayout]) -> Iterator[ArenaLayout]:
     """Skylines if they are done soon, greedy layouts, and where none of these is close to the floor, long skylines.
 
     Without lists a skyline looks at a buffer again and again, which takes minutes where many live long.
@@ -141,7 +141,9 @@ def _without_lists(instance: Instance, request: Request, found: Sequence[Layout]
         yield from islice(long, 1) if is_slow else long  # the time that is left is better spent than on others
 
 
-def _array_layouts(instance: Instance, request: Request, found: Sequence[Layout], work: int | None) -> Iterator[Layout]:
+def _array_layouts(
+    instance: Instance, request: Request, found: Sequence[ArenaLayout], work: int | None
+) -> Iterator[ArenaLayout]:
     """One for each order that gets below what is found; none where the first of all layouts takes too much work."""
     for name, order in SKYLINE_ORDERS.items():
         ceiling = _ceiling(found)
@@ -151,7 +153,7 @@ def _array_layouts(instance: Instance, request: Request, found: Sequence[Layout]
             return
 
 
-def _greedy_layouts(instance: Instance, request: Request, found: Sequence[Layout]) -> Iterator[Layout]:
+def _greedy_layouts(instance: Instance, request: Request, found: Sequence[ArenaLayout]) -> Iterator[ArenaLayout]:
     """As many orders as the work allows, each of which takes time in proportion to the square of the buffers."""
     each = max(len(instance) ** 2 // 2, 1)
     for name, order in list(GREEDY_ORDERS.items())[: _GREEDY_WORK // each]:
@@ -159,11 +161,11 @@ def _greedy_layouts(instance: Instance, request: Request, found: Sequence[Layout
             yield layout
 
 
-def _ceiling(found: Sequence[Layout]) -> int | None:
+def _ceiling(found: Sequence[ArenaLayout]) -> int | None:
     return min(layout.arena for layout in found) - 1 if found else None
 
 
-def _at_once(instance: Instance) -> Layout:
+def _at_once(instance: Instance) -> ArenaLayout:
     """What there is where nothing else was found in time: what an allocator would do, or no two buffers share a byte."""
     if not instance.obstacles:
         return online(instance)
@@ -172,45 +174,45 @@ def _at_once(instance: Instance) -> Layout:
     for i in sorted(range(len(instance)), key=lambda i: -instance.alignment[i]):
         offsets[i] = top + -top % instance.alignment[i]
         top = offsets[i] + instance.size[i]
-    return Layout(tuple(offsets), top, NO_REUSE)
+    return ArenaLayout(tuple(offsets), top, NO_REUSE)
 
 
-def _skyline(instance: Instance, request: Request, name: str) -> Layout:
+def _skyline(instance: Instance, request: Request, name: str) -> ArenaLayout:
     order = SKYLINE_ORDERS[name](instance)
     if instance.is_dense:
         return skyline_in_arrays(instance, order, name, deadline=request.deadline) or _at_once(instance)
     return skyline(instance, find_neighbours(instance), order, name)
 
 
-def _greedy(instance: Instance, request: Request, name: str) -> Layout:
+def _greedy(instance: Instance, request: Request, name: str) -> ArenaLayout:
     order = GREEDY_ORDERS[name](instance)
     return greedy_below(instance, order, name, deadline=request.deadline) or _at_once(instance)
 
 
-def _search(instance: Instance, request: Request) -> Layout:
+def _search(instance: Instance, request: Request) -> ArenaLayout:
     """The local search, or where it had to list too many neighbours, what there is without."""
     if instance.is_dense:
         return _portfolio(instance, request)
     return search(instance, find_neighbours(instance), request.seed, request.effort, deadline=request.deadline)
 
 
-def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layout:
+def _exact(instance: Instance, request: Request, prover: Prover | None) -> ArenaLayout:
     """The portfolio, then the rungs of `prover` or all, quick ones first, until the floor is met or that is proven impossible.
 
     With a deadline, again and again until then.
     """
     deadline = request.deadline
     enough = None if request.capacity is None else instance.floor
-    known: dict[Instance, Layout] = {}
-    placed_whole: dict[Instance, Layout] = {}
+    known: dict[Instance, ArenaLayout] = {}
+    placed_whole: dict[Instance, ArenaLayout] = {}
 
-    def started(part: Instance) -> Layout:
+    def started(part: Instance) -> ArenaLayout:
         if part not in known:
             known[part] = _portfolio(part, replace(request, effort=min(request.effort, DEFAULT_EFFORT)))
             placed_whole[part] = known[part]
         return known[part]
 
-    def climbed(part: Instance, rungs: Sequence[Rung], turn: int, *, bisect: bool) -> Layout:
+    def climbed(part: Instance, rungs: Sequence[Rung], turn: int, *, bisect: bool) -> ArenaLayout:
         known[part] = improve(
             part,
             started(part),
@@ -223,11 +225,11 @@ def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layou
         )
         return known[part]
 
-    def lowered(part: Instance, turn: int) -> Layout:
+    def lowered(part: Instance, turn: int) -> ArenaLayout:
         known[part] = eject(part, started(part), _EJECTIONS << turn, request.seed + turn, deadline)
         return known[part]
 
-    def searched(part: Instance, turn: int) -> Layout:
+    def searched(part: Instance, turn: int) -> ArenaLayout:
         if started(part).arena > part.floor and not deadline.passed():
             placed_whole[part] = _searched_again(part, placed_whole[part], request, turn)
             known[part] = _better(known[part], placed_whole[part])
@@ -256,7 +258,7 @@ def _exact(instance: Instance, request: Request, prover: Prover | None) -> Layou
     return best
 
 
-def _searched_again(part: Instance, last: Layout, request: Request, turn: int) -> Layout:
+def _searched_again(part: Instance, last: ArenaLayout, request: Request, turn: int) -> ArenaLayout:
     """What other random numbers and twice the effort of the turn before find, `last` being what was found then."""
     seed = request.seed + turn
     if part.is_dense:
@@ -264,14 +266,14 @@ def _searched_again(part: Instance, last: Layout, request: Request, turn: int) -
     return search(part, find_neighbours(part), seed, DEFAULT_EFFORT << turn, deadline=request.deadline)
 
 
-def _better(first: Layout, second: Layout) -> Layout:
+def _better(first: ArenaLayout, second: ArenaLayout) -> ArenaLayout:
     """The smaller of two layouts, with the stronger of their proofs."""
     best = min(first, second, key=lambda layout: layout.arena)
     proof = max(first, second, key=lambda layout: layout.proven)
     return replace(best, proven=proof.proven, prover=proof.prover, witness=proof.witness)
 
 
-def _in_parts(instance: Instance, request: Request, strategy: Strategy) -> Layout:
+def _in_parts(instance: Instance, request: Request, strategy: Strategy) -> ArenaLayout:
     return solve_parts(instance, lambda part: strategy(part, request))
 
 
@@ -285,7 +287,7 @@ _SINGLE: dict[str, Strategy] = {
 }
 
 
-def _as_asked(instance: Instance, request: Request) -> Layout:
+def _as_asked(instance: Instance, request: Request) -> ArenaLayout:
     """The portfolio, or where a capacity or a time limit asks for more than a quick answer, the exact searches behind it."""
     return _exact(instance, request, None) if request.is_thorough else _in_parts(instance, request, _closed)
 

@@ -23,7 +23,7 @@ from random import Random
 
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.greedy import GREEDY_ORDERS, greedy_below
-from hotdesk.planning.placement.instance import Instance, Layout
+from hotdesk.planning.placement.instance import ArenaLayout, Instance
 from hotdesk.planning.placement.orders import by_breadth, by_size
 from hotdesk.planning.placement.skyline import SKYLINE_ORDERS, Neighbourhood, reach, skyline_in_arrays, stack_up
 
@@ -52,9 +52,9 @@ def search(
     around: Neighbourhood,
     seed: int,
     effort: int,
-    known: Sequence[Layout] = (),
+    known: Sequence[ArenaLayout] = (),
     deadline: Deadline = NO_DEADLINE,
-) -> Layout:
+) -> ArenaLayout:
     """The smallest layout met within `effort` placements, the first that meets the instance's floor, or
     the best at the deadline.
 
@@ -72,12 +72,12 @@ def search(
             stale = 0 if rival.arena < state.arena else stale + 1
         state = rival
         best = min(best, state, key=lambda s: s.arena)
-    return Layout(best.offsets, best.arena, "search")
+    return ArenaLayout(best.offsets, best.arena, "search")
 
 
 def search_whole(
-    instance: Instance, known: Layout, passes: int, seed: int = 0, deadline: Deadline = NO_DEADLINE
-) -> Layout:
+    instance: Instance, known: ArenaLayout, passes: int, seed: int = 0, deadline: Deadline = NO_DEADLINE
+) -> ArenaLayout:
     """The best of a layout and of so many more, placed as that one was: lowest floor first, or each into its best gap.
 
     What reached above the floor goes first the next time. Where nothing got better for two passes, the busiest steps are taken
@@ -127,7 +127,7 @@ class _Climb:
         self._charge = [1 + len(neighbours) // 32 for neighbours in around.neighbours]
         self.effort = effort
 
-    def starts(self, known: Mapping[str, Layout]) -> Iterator[_Ordered]:
+    def starts(self, known: Mapping[str, ArenaLayout]) -> Iterator[_Ordered]:
         """The skylines, smallest first, then without end what shaken orders lead to."""
         orders = {name: build(self._instance) for name, build in SKYLINE_ORDERS.items()}
         states = [

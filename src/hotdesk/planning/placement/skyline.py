@@ -36,7 +36,7 @@ import numpy as np
 from hotdesk.planning.placement import orders
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.greedy import WORTH_COMPILING
-from hotdesk.planning.placement.instance import Instance, Layout, Obstacle
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, Obstacle
 
 SKYLINE_ORDERS: dict[str, Callable[[Instance], list[int]]] = {
     "skyline/pressure": orders.by_pressure,
@@ -115,10 +115,10 @@ def stack_up(
     return offsets, placed
 
 
-def skyline(instance: Instance, around: Neighbourhood, order: Sequence[int], name: str) -> Layout:
+def skyline(instance: Instance, around: Neighbourhood, order: Sequence[int], name: str) -> ArenaLayout:
     """Place every buffer once, lowest floor first, ties in `order`."""
     offsets, _ = stack_up(instance, around, order)
-    return Layout(tuple(offsets), reach(instance, offsets), name)
+    return ArenaLayout(tuple(offsets), reach(instance, offsets), name)
 
 
 def reach(instance: Instance, offsets: Sequence[int]) -> int:
@@ -159,7 +159,7 @@ def skyline_in_arrays(
     ceiling: int | None = None,
     work: int | None = None,
     deadline: Deadline = NO_DEADLINE,
-) -> Layout | None:
+) -> ArenaLayout | None:
     """Place every buffer once, lowest floor first, ties in `order`; None as soon as a top passes `ceiling` bytes.
 
     None too where that takes more than `work`, in steps read, and at the deadline.
@@ -199,12 +199,12 @@ def skyline_in_arrays(
         offsets[i] = floor
         ranges[i][:] = top
         arena = max(arena, top)
-    return Layout(tuple(offsets), arena, name)
+    return ArenaLayout(tuple(offsets), arena, name)
 
 
 def _skyline_compiled(
     instance: Instance, order: Sequence[int], name: str, ceiling: int | None, work: int | None, deadline: Deadline
-) -> Layout | None:
+) -> ArenaLayout | None:
     from hotdesk.planning.placement import skyline_kernels as kernels
 
     most = 1 << 62
@@ -225,7 +225,7 @@ def _skyline_compiled(
         return None
     offsets = np.zeros_like(by_rank)
     offsets[by_rank] = placed
-    return Layout(tuple(offsets.tolist()), arena, name)
+    return ArenaLayout(tuple(offsets.tolist()), arena, name)
 
 
 def stack_in_gaps(instance: Instance, order: Sequence[int], ceiling: int | None = None) -> tuple[list[int], int]:

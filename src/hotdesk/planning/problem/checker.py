@@ -65,7 +65,7 @@ _SMALL = 1 << 61
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class LiveStretches:
     """What does not depend on sizes: the stretches in which buffers are needed, one or more for each.
 
     `row` tells the buffer of each stretch, which is needed from the step `since` on, before the step `until`; those of buffers
@@ -81,7 +81,7 @@ class Needs:
     until: Column
 
     @classmethod
-    def of(cls, buffers: Sequence[Buffer]) -> Needs:
+    def of(cls, buffers: Sequence[Buffer]) -> LiveStretches:
         """Those of buffers."""
         broken = [i for i, buffer in enumerate(buffers) if buffer.gaps]
         stretches = [(i, *each) for i in broken for each in _stretches(buffers[i])]
@@ -105,7 +105,7 @@ class Table:
     lies in, pools and, under None, the arena; `space` is the number of each row's among them.
     """
 
-    needs: Needs
+    needs: LiveStretches
     placements: Sequence[Placement]
     size: Column
     occupied: Column
@@ -114,7 +114,7 @@ class Table:
     spaces: tuple[PoolId | None, ...]
 
     @classmethod
-    def of(cls, needs: Needs, sizes: Sequence[int], placements: Sequence[Placement]) -> Table:
+    def of(cls, needs: LiveStretches, sizes: Sequence[int], placements: Sequence[Placement]) -> Table:
         """The columns of buffers, of their sizes in bytes, and of their placements, in the same order.
 
         Raises ValueError where these are not as many.
@@ -363,7 +363,7 @@ class Checker:
 
     def __init__(self, problem: Problem) -> None:
         """The sizes of the problem's buffers, and its pools, are of no meaning."""
-        self._needs = Needs.of(problem.buffers)
+        self._needs = LiveStretches.of(problem.buffers)
         self._ties = problem.ties
         self._groups = _groups(problem.ties)
 
@@ -375,7 +375,7 @@ class Checker:
             rows = {b.id: (b, size) for b, size in zip(needs.buffers, sizes, strict=True)}
             first = {p.buffer_id: p for p in reversed(plan.placements) if p.buffer_id in rows}
             chosen = [rows[name] for name in first]
-            known = Needs.of([b for b, _ in chosen])
+            known = LiveStretches.of([b for b, _ in chosen])
             table = Table.of(known, [size for _, size in chosen], tuple(first.values()))
         else:
             table = Table.of(needs, sizes, plan.placements)

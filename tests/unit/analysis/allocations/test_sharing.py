@@ -10,7 +10,7 @@ import sympy
 from torch_mlir import ir
 
 from hotdesk.analysis.memrefs.size_bounds import is_at_least, upper_bound
-from hotdesk.analysis.order.peak import Change, Profile
+from hotdesk.analysis.order.peak import Change, MemoryProfile
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import entered, make_context
@@ -94,7 +94,7 @@ def test_is_at_least(a: object, b: object, wanted: bool) -> None:
 
 
 def test_peak_of_numbers() -> None:
-    profile = Profile(10, [Change(0, 4, 8), Change(2, 6, 8), Change(8, 9, 8)])
+    profile = MemoryProfile(10, [Change(0, 4, 8), Change(2, 6, 8), Change(8, 9, 8)])
     assert not profile.accept([Change(1, 3, 1)])
     assert profile.accept([Change(0, 4, 8, -1), Change(8, 9, 8, -1), Change(0, 9, 8)])
     assert not profile.accept([Change(7, 8, 9)])
@@ -102,7 +102,7 @@ def test_peak_of_numbers() -> None:
 
 
 def test_peak_of_symbols() -> None:
-    profile = Profile(10, [Change(0, 4, 8 * N), Change(2, 6, 4 * M), Change(8, 9, 8 * N)])
+    profile = MemoryProfile(10, [Change(0, 4, 8 * N), Change(2, 6, 4 * M), Change(8, 9, 8 * N)])
     assert profile.accept([Change(7, 8, 4 * M)])
     assert not profile.accept([Change(5, 6, 4 * M)])  # more of m than ever, should n be small
     assert not profile.accept([Change(7, 8, N * M)])
@@ -131,7 +131,7 @@ def test_signed_symbols() -> None:
 
 
 def test_peak_while_more_may_be_held() -> None:
-    profile = Profile(10, [Change(0, 2, 8), Change(4, 5, 4)], [(4, 6)])
+    profile = MemoryProfile(10, [Change(0, 2, 8), Change(4, 5, 4)], [(4, 6)])
     assert not profile.accept([Change(4, 5, 2)])
     assert profile.accept([Change(6, 7, 8)])
     assert profile.accept([Change(4, 5, 4, -1), Change(4, 5, 4)])

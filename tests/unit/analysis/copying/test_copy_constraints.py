@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from hotdesk.analysis.copying import source_reuse, target_reuse
-from hotdesk.analysis.copying.context import CopyContext, Refusal, Reuse
+from hotdesk.analysis.copying.context import BufferReuse, CopyContext, Refusal
 from hotdesk.analysis.copying.copies import Copy
 from hotdesk.explain import Reason
 from tests.unit.parsing import function, parse
@@ -140,7 +140,7 @@ TARGET: dict[str, tuple[int, Reason, str]] = {
 SIDES = {source_reuse: SOURCE, target_reuse: TARGET}
 
 
-def found(side: ModuleType, body: str) -> Refusal | Reuse:
+def found(side: ModuleType, body: str) -> Refusal | BufferReuse:
     """What one side says of the copy between %s and %t, or a view of 16 elements."""
     result = " -> memref<8xf32>" if "return %" in body else ""
     end = "" if "return %" in body else "return"
@@ -198,5 +198,5 @@ def test_every_refusal_is_listed(side: ModuleType) -> None:
 
 
 def test_both_serve_where_nothing_forbids_it() -> None:
-    assert isinstance(found(source_reuse, MADE + T + COPY + READ_T), Reuse)
-    assert isinstance(found(target_reuse, TO_ARGUMENT + MADE + COPY), Reuse)
+    assert isinstance(found(source_reuse, MADE + T + COPY + READ_T), BufferReuse)
+    assert isinstance(found(target_reuse, TO_ARGUMENT + MADE + COPY), BufferReuse)

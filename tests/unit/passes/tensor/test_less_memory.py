@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hotdesk.analysis.order.axes import Axis, above_view, below_view, cut_dims, read_loops
-from hotdesk.analysis.order.reaches import Reach
+from hotdesk.analysis.order.reaches import LoopReach
 from hotdesk.analysis.order.recomputing import find_again
 from hotdesk.analysis.order.splitting import find_split
 from hotdesk.analysis.order.straight_line import StraightLine
@@ -299,7 +299,7 @@ def test_loops_that_ask_for_their_number_and_taps_of_windows_are_not_cut() -> No
     loops = read_loops(ops(module, "linalg.generic")[0])
     assert loops is not None
     assert loops.free == frozenset({1})
-    assert loops.reaches == {(0, 1): Reach(1, 3, 7)}
+    assert loops.reaches == {(0, 1): LoopReach(1, 3, 7)}
 
 
 def test_the_same_numbers_made_again() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from hotdesk.analysis.order.reaches import Reach
+from hotdesk.analysis.order.reaches import LoopReach
 from hotdesk.analysis.order.spans import bytes_again, parts_of
 from hotdesk.analysis.order.splitting import find_split
 from hotdesk.analysis.order.straight_line import StraightLine
@@ -168,10 +168,10 @@ def test_the_same_numbers_when_compiled(name: str) -> None:
 
 
 def test_what_windows_reach() -> None:
-    plain = Reach(stride=1, span=3, size=8, low=1)
+    plain = LoopReach(stride=1, span=3, size=8, low=1)
     assert [plain.elements(*each) for each in ((0, 4), (4, 8), (3, 4))] == [(0, 5), (3, 8), (2, 5)]
     assert [plain.padding(*each) for each in ((0, 4), (4, 8), (3, 4))] == [(1, 0), (0, 1), (0, 0)]
-    spread = Reach(stride=1, span=2, size=4, low=0, spread=3)
+    spread = LoopReach(stride=1, span=2, size=4, low=0, spread=3)
     assert [spread.elements(*each) for each in ((0, 3), (1, 2), (3, 6))] == [(0, 2), (1, 1), (1, 3)]
     assert spread.padding(3, 6) == (0, 0)
     assert spread.padding(4, 6) == (2, 0)

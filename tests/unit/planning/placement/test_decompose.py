@@ -4,7 +4,7 @@ import pytest
 
 from hotdesk.planning import Buffer, Problem, check, plan
 from hotdesk.planning.placement.decompose import decompose, solve_parts
-from hotdesk.planning.placement.instance import Instance, Layout, build_instance
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, build_instance
 from hotdesk.planning.placement.skyline import SKYLINE_ORDERS, find_neighbours, skyline, skyline_in_arrays
 
 LAYER = ((0, 2, 30), (1, 4, 20), (2, 5, 10), (3, 5, 40))
@@ -37,7 +37,7 @@ def test_grounds_within_grounds() -> None:
 def test_equal_layers_are_planned_once() -> None:
     calls: list[Instance] = []
 
-    def solve(part: Instance) -> Layout:
+    def solve(part: Instance) -> ArenaLayout:
         calls.append(part)
         return skyline(part, find_neighbours(part), range(len(part)), "given")
 
@@ -51,9 +51,9 @@ def test_equal_layers_are_planned_once() -> None:
 def test_parts_need_not_be_lower_than_the_highest() -> None:
     floors: list[int] = []
 
-    def solve(part: Instance) -> Layout:
+    def solve(part: Instance) -> ArenaLayout:
         floors.append(part.floor)
-        return Layout((0,) * len(part), part.floor, "given")
+        return ArenaLayout((0,) * len(part), part.floor, "given")
 
     low = [Buffer(k, 5 + lower, 5 + upper, size // 10, 1) for k, (lower, upper, size) in enumerate(LAYER)]
     solve_parts(build_instance(Problem((*layers(1).buffers, *low))), solve)

@@ -14,7 +14,7 @@ from hotdesk.planning.placement import instance as instances
 from hotdesk.planning.placement import portfolio
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.ejection import eject
-from hotdesk.planning.placement.instance import Instance, Layout, build_instance
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, build_instance
 from hotdesk.planning.placement.portfolio import STRATEGIES, Request
 
 ALIGNMENTS = (1, 2, 64)
@@ -49,17 +49,17 @@ def crowd(count: int, seed: int, alignments: Sequence[int] = (1,), pinned: int =
     return Problem(tuple(buffers))
 
 
-def one_on_another(instance: Instance) -> Layout:
+def one_on_another(instance: Instance) -> ArenaLayout:
     """No two share a byte: as far from the floor as can be."""
     top = max((o.top for o in instance.obstacles), default=0)
     offsets: list[int] = []
     for size, alignment in zip(instance.size, instance.alignment, strict=True):
         offsets.append(-(-top // alignment) * alignment)
         top = offsets[-1] + size
-    return Layout(tuple(offsets), top, "no-reuse")
+    return ArenaLayout(tuple(offsets), top, "no-reuse")
 
 
-def faults(problem: Problem, instance: Instance, layout: Layout) -> tuple[object, ...]:
+def faults(problem: Problem, instance: Instance, layout: ArenaLayout) -> tuple[object, ...]:
     """What is wrong with a layout, said by the checker of plans."""
     offsets = dict(zip(instance.origin, layout.offsets, strict=True))
     placements = tuple(
@@ -107,7 +107,7 @@ def test_the_same_seed_finds_the_same() -> None:
 
 def test_what_meets_the_floor_is_left_alone() -> None:
     instance = build_instance(Problem((Buffer("a", 0, 2, 64), Buffer("b", 2, 4, 64))))
-    known = Layout((0, 0), 64, "skyline/pressure")
+    known = ArenaLayout((0, 0), 64, "skyline/pressure")
     clock = Clock(0)
     assert eject(instance, known, 1_000, deadline=cast("Deadline", clock)) is known
     assert clock.looks == 0
@@ -130,10 +130,10 @@ def test_what_cannot_be_moved_is_in_nobodys_way() -> None:
     """The pinned buffer leaves 64 bytes below it: what has room there goes there, and what has none ends the search."""
     pinned = Buffer("pinned", 0, 4, 64, 64, 64)
     fits = build_instance(Problem((pinned, Buffer("a", 0, 4, 64))))
-    assert eject(fits, Layout((128,), 192, "start"), 1_000).offsets == (0,)
+    assert eject(fits, ArenaLayout((128,), 192, "start"), 1_000).offsets == (0,)
     assert fits.floor == 128
     wide = build_instance(Problem((pinned, Buffer("a", 0, 4, 128), Buffer("b", 4, 5, 192))))
-    known = Layout((128, 64), 256, "start")
+    known = ArenaLayout((128, 64), 256, "start")
     found = eject(wide, known, 1_000)
     assert (found.arena, found.offsets[0]) == (256, 128)
 

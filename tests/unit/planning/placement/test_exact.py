@@ -8,7 +8,7 @@ from hotdesk.planning import Buffer, Problem, check, plan
 from hotdesk.planning.placement import cpsat, exact
 from hotdesk.planning.placement.beam import beam
 from hotdesk.planning.placement.dive import dive
-from hotdesk.planning.placement.instance import Instance, Layout, build_instance
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, build_instance
 from hotdesk.planning.placement.skyline import reach
 
 
@@ -187,7 +187,7 @@ def test_nothing_is_tried_after_a_plan_that_fits() -> None:
 
 def test_the_ladder_stops_at_its_budget_and_keeps_what_it_was_given() -> None:
     instance = build_instance(unreachable())
-    given = Layout((0,) * len(instance), 10**6, "given")
+    given = ArenaLayout((0,) * len(instance), 10**6, "given")
     assert exact.improve(instance, given, budget=0) == given
 
 

@@ -9,7 +9,7 @@ import pytest
 from hotdesk.planning import Buffer, Problem, check, plan
 from hotdesk.planning.placement import cpsat, dive, exact
 from hotdesk.planning.placement.beam import Answer, beam
-from hotdesk.planning.placement.instance import Instance, Layout, build_instance
+from hotdesk.planning.placement.instance import ArenaLayout, Instance, build_instance
 from hotdesk.planning.placement.skyline import reach
 
 
@@ -138,7 +138,7 @@ def tried_by_searching(problem: Problem, capacity: int) -> bool:
 def test_a_hard_problem_ends_within_its_nodes_and_the_same_way_each_time() -> None:
     pytest.importorskip("numba")
     instance = build_instance(pinned_problem(7, 60, 1000, (1, 8)))
-    given = Layout((0,) * len(instance), 10**6, "given")
+    given = ArenaLayout((0,) * len(instance), 10**6, "given")
     walks = exact.Rung(moves=30_000)
     first, second = (exact.improve(instance, given, rungs=(walks,), budget=60_000) for _ in range(2))
     assert first == second
