@@ -19,9 +19,9 @@ from typing import Any, cast
 
 from benchmarks.bufferization.count import ALLOCATIONS, Bytes
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.memref_views import VIEWS
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defined_functions, entry_block, main_function
+from hotdesk.models.memref import VIEWS
 
 RESULT, KIND = "bufferize.result", "hotdesk.kind"
 _VIEWS = VIEWS | {"memref.extract_strided_metadata"}
