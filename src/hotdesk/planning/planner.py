@@ -46,7 +46,7 @@ _JOINT = ("exact", "cp-sat")
 
 
 def plan(
-    problem: Problem | Iterable[Buffer],
+    problem: Problem | Iterable[Buffer | tuple[Any, ...]],
     *,
     strategy: str = PORTFOLIO,
     seed: int = 0,

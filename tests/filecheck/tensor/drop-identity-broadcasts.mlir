@@ -1,4 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-drop-identity-broadcasts | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-drop-identity-broadcasts --print-decisions 2>&1 | FileCheck %s --check-prefix=DECIDED
+// DECIDED: decision: {{.*}}: view-of-operand
 
 // The sizes are those that the tensor has.
 // CHECK-LABEL: func.func @same(

@@ -1,4 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-normalize-named-ops | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-normalize-named-ops --print-decisions 2>&1 | FileCheck %s --check-prefix=DECIDED
+// DECIDED: decision: {{.*}}: view-of-operand
 
 // A transpose becomes a letter order, a fill with zero becomes accumulate = false.
 // CHECK-LABEL: func.func @transposed_operand(

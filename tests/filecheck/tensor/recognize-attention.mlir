@@ -1,4 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-recognize-attention --canonicalize | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-recognize-attention --print-decisions 2>&1 | FileCheck %s --check-prefix=DECIDED
+// DECIDED: decision: {{.*}}: block-by-block
 
 #all = affine_map<(b, m, n) -> (b, m, n)>
 #row = affine_map<(b, m, n) -> (b, m, 0)>

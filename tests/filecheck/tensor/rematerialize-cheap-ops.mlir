@@ -1,4 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-rematerialize-cheap-ops | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-rematerialize-cheap-ops --print-decisions 2>&1 | FileCheck %s --check-prefix=DECIDED
+// DECIDED: decision: {{.*}}: cheap-to-recompute
 
 // Each user has a fill of its own, right in front of it.
 // CHECK-LABEL: func.func @fill_for_each(

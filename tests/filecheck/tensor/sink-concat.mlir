@@ -140,3 +140,25 @@ func.func @dynamic_rows(%a: tensor<?x3xf32>, %b: tensor<?x2xf32>, %d: tensor<?x5
   } -> tensor<?x5xf32>
   return %r : tensor<?x5xf32>
 }
+
+// -----
+
+// Named ops stay named ops.
+// CHECK-LABEL: func.func @named(
+// CHECK-SAME:    [[A:%.*]]: tensor<4x3xf32>, [[B:%.*]]: tensor<4x5xf32>, [[X:%.*]]: tensor<4x8xf32>)
+// CHECK:         [[E0:%.*]] = linalg.exp ins([[A]] : tensor<4x3xf32>)
+// CHECK:         [[E1:%.*]] = linalg.exp ins([[B]] : tensor<4x5xf32>)
+// CHECK:         [[R0:%.*]] = linalg.add ins([[E0]], {{%.*}} : tensor<4x3xf32>, tensor<4x3xf32>)
+// CHECK:         [[R1:%.*]] = linalg.add ins([[E1]], {{%.*}} : tensor<4x5xf32>, tensor<4x5xf32>)
+// CHECK:         [[T0:%.*]] = linalg.transpose ins([[R0]] : tensor<4x3xf32>) outs({{%.*}} : tensor<3x4xf32>) permutation = [1, 0]
+// CHECK:         [[T1:%.*]] = linalg.transpose ins([[R1]] : tensor<4x5xf32>) outs({{%.*}} : tensor<5x4xf32>) permutation = [1, 0]
+// CHECK:         tensor.concat dim(0) [[T0]], [[T1]] : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<8x4xf32>
+func.func @named(%a: tensor<4x3xf32>, %b: tensor<4x5xf32>, %x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  %c = tensor.concat dim(1) %a, %b : (tensor<4x3xf32>, tensor<4x5xf32>) -> tensor<4x8xf32>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %f = tensor.empty() : tensor<8x4xf32>
+  %y = linalg.exp ins(%c : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %z = linalg.add ins(%y, %x : tensor<4x8xf32>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %t = linalg.transpose ins(%z : tensor<4x8xf32>) outs(%f : tensor<8x4xf32>) permutation = [1, 0]
+  return %t : tensor<8x4xf32>
+}

@@ -1,4 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-split-prepare | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-split-prepare --print-decisions 2>&1 | FileCheck %s --check-prefix=DECIDED
+// DECIDED: decision: {{.*}}: weight-only
 
 // What depends on a weight alone is computed once and handed in.
 // CHECK-LABEL: func.func @prepare(

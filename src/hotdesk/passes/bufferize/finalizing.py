@@ -27,7 +27,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_memref, layout_of, shape_of
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, symbol_name, users
 from hotdesk.passes.base import Pass
-from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied
+from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied_as
 from hotdesk.passes.bufferize.staying import refuse_elsewhere, still_has, tensor_at
 from hotdesk.passes.properties import NO_TENSORS, Property
 
@@ -112,4 +112,4 @@ def _with_layout(memref: ir.Value, wanted: ir.Type, before: ir.Operation) -> tup
         pairs = zip((*strides, offset), (*asked, start), strict=True)
         if all(b is None or a == b for a, b in pairs):
             return create("memref.cast", [memref], [wanted], before=before).results[0], False
-    return copied(memref, wanted, before), True
+    return copied_as(memref, wanted, before), True

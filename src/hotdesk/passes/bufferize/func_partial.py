@@ -25,7 +25,7 @@ from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import modules, nested_ops
 from hotdesk.passes.base import Pass
-from hotdesk.passes.bufferize.materializing import copied, rebuild_arguments, to_buffer, to_tensor
+from hotdesk.passes.bufferize.materializing import copied_as, rebuild_arguments, to_buffer, to_tensor
 from hotdesk.passes.bufferize.signatures import require_calls_alone
 
 
@@ -77,7 +77,7 @@ def _passed(op: ir.Operation) -> list[ir.Value]:
             continue
         memref = to_buffer(value, op)
         kind = memref_of(value.type)
-        operands.append(memref if memref.type == kind else copied(memref, kind, op))
+        operands.append(memref if memref.type == kind else copied_as(memref, kind, op))
     return operands
 
 

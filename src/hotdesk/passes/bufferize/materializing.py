@@ -15,6 +15,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.byte_size import byte_size
+from hotdesk.ir.laid_out import alloc_laid_out
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
@@ -39,9 +40,10 @@ def to_tensor(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value
     return create(TO_TENSOR, [memref], [kind], before=before).results[0]
 
 
-def copied(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
-    """A new buffer of that type with a memref's contents."""
-    new = alloc(kind, dynamic_dims(memref, before), before)
+def copied_as(memref: ir.Value, kind: ir.Type, before: ir.Operation) -> ir.Value:
+    """A new buffer of that type with a memref's contents, in front of an op."""
+    plain = kind == memref_of(kind)
+    new = alloc(kind, dynamic_dims(memref, before), before) if plain else alloc_laid_out(kind, memref, before)
     elementwise_copy([memref], new, None, len(shape_of(kind)), before)
     return new
 
@@ -85,7 +87,7 @@ class Materializing:
 
     def contiguous(self, memref: ir.Value, op: ir.Operation, operand: int, kind: ir.Type | None = None) -> ir.Value:
         self._decide(Outcome.COPIED, operand, Reason.DIFFERENT_LAYOUT)
-        return copied(memref, memref_of(memref.type) if kind is None else kind, op)
+        return copied_as(memref, memref_of(memref.type) if kind is None else kind, op)
 
     def lies_there(self, op: ir.Operation) -> bool:
         return False
@@ -111,7 +113,7 @@ class Materializing:
         return memref_of(tensor)
 
     def seen_as(self, memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
-        return memref if memref.type == kind else copied(memref, kind, op)
+        return memref if memref.type == kind else copied_as(memref, kind, op)
 
     def rebuild_arguments(self, block: ir.Block) -> None:
         rebuild_arguments(block)

@@ -12,11 +12,12 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
-from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
-from hotdesk.ir.laid_out import alloc_laid_out, can_cast
+from hotdesk.ir.building import create, dynamic_dims
+from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
+from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.bufferize.memory import PlaceMemory
 from hotdesk.passes.bufferize.passed_layouts import keep_layouts
 
@@ -163,11 +164,3 @@ def seen_as(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
 def copied(memref: ir.Value, op: ir.Operation) -> ir.Value:
     """A new row-major buffer with a memref's contents, in front of `op`."""
     return copied_as(memref, memref_with(shape_of(memref.type), memref.type), op)
-
-
-def copied_as(memref: ir.Value, kind: ir.Type, op: ir.Operation) -> ir.Value:
-    """A new buffer of that type with a memref's contents, in front of `op`."""
-    plain = kind == memref_of(kind)
-    new = alloc(kind, dynamic_dims(memref, op), op) if plain else alloc_laid_out(kind, memref, op)
-    elementwise_copy([memref], new, None, len(shape_of(kind)), op)
-    return new

@@ -15,7 +15,7 @@ from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import all_functions, captured_operands, nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.expanding import expand_among
-from hotdesk.passes.bufferize.materializing import Materializing, copied, outside_payloads, to_buffer, to_tensor
+from hotdesk.passes.bufferize.materializing import Materializing, copied_as, outside_payloads, to_buffer, to_tensor
 
 _UNDEFINED = ("tensor.empty", "bufferization.alloc_tensor")
 _IN_PAYLOADS = ("tensor.extract", "tensor.dim")
@@ -78,7 +78,7 @@ def _allocate_undefined(op: ir.Operation) -> None:
     dynamic, copies, _ = segment_sizes(op) if "operandSegmentSizes" in op.attributes else (len(op.operands), 0, 0)
     source = op.operands[dynamic] if copies else None
     sizes = list(op.operands)[:dynamic]
-    memref = alloc(kind, sizes, op) if source is None else copied(to_buffer(source, op), kind, op)
+    memref = alloc(kind, sizes, op) if source is None else copied_as(to_buffer(source, op), kind, op)
     result.replace_all_uses_with(to_tensor(memref, result.type, op))
     op.erase()
 

@@ -25,7 +25,8 @@ from hotdesk.passes.bufferize.conventions import USUAL, Conventions
 from hotdesk.passes.bufferize.covering import Covering
 from hotdesk.passes.bufferize.crossing import Crossing
 from hotdesk.passes.bufferize.deciding import Deciding
-from hotdesk.passes.bufferize.memrefs import Memrefs, copied, copied_as, seen_as
+from hotdesk.passes.bufferize.materializing import copied_as
+from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
 from hotdesk.passes.bufferize.viewing import viewed
 
 

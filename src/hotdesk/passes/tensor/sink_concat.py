@@ -95,9 +95,8 @@ def _part(op: ir.Operation, reader: PieceReader, first: int, last: int) -> ir.Op
     ]
     kinds = [values[i].type for i in reader.generic.outputs]
     twin = op.clone(ir.InsertionPoint(op))
-    part = create(
-        "linalg.generic", values, kinds, {name: op.attributes[name] for name in op.attributes}, regions=1, before=op
-    )
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    part = create(op.name, values, kinds, attributes, regions=1, before=op)  # a named op keeps its name
     twin.regions[0].blocks[0].append_to(part.regions[0])
     twin.erase()
     return part
