@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hotdesk.api import Options, compile, compile_many
+    from hotdesk.artifacts.loading import load
     from hotdesk.dynamo_counts import FallbackWarning, dynamo_report
     from hotdesk.errors import HotdeskError
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
@@ -35,6 +36,7 @@ __all__ = [
     "compile_many",
     "dynamo_report",
     "get_num_threads",
+    "load",
     "plan",
     "set_num_threads",
 ]
@@ -44,6 +46,7 @@ _MODULES = {
     **dict.fromkeys(("Options", "compile", "compile_many"), "hotdesk.api"),
     **dict.fromkeys(("FallbackWarning", "dynamo_report"), "hotdesk.dynamo_counts"),
     "HotdeskError": "hotdesk.errors",
+    "load": "hotdesk.artifacts.loading",
     **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
     "Memory": "hotdesk.report.records",
     "Program": "hotdesk.runtime.program",

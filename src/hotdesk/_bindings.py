@@ -39,6 +39,7 @@ __all__ = [
     "register_stablehlo",
     "torch_dialect",
     "torch_mlir_decompositions",
+    "translated",
 ]
 
 
@@ -135,6 +136,13 @@ def _c_api() -> ctypes.CDLL:
     create.restype, create.argtypes = _Handle, (_Handle, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, *flags)
     find.restype, find.argtypes = ctypes.c_void_p, (_Handle, _Text)
     return library
+
+
+def translated(module: ir.Module) -> str:
+    """The text of LLVM's IR for a module in the LLVM dialect."""
+    from torch_mlir.dialects import llvm
+
+    return cast(Any, llvm).translate_module_to_llvmir(module.operation)
 
 
 def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:

@@ -31,6 +31,7 @@ from hotdesk.runtime.prepared import prepared_types
 from hotdesk.runtime.program import Program, check_seed
 from hotdesk.runtime.shared import Shared, aligned
 from hotdesk.runtime.sources import sources_forgotten
+from hotdesk.saving import Saving
 from hotdesk.search.budget import WithinBudget
 from hotdesk.search.ordering import LowerPeak
 
@@ -389,14 +390,16 @@ def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None =
     sizes = {i: int(w.tensor.numel() * w.tensor.element_size()) for i, w in tensors.items()}
     ranges = {i: WeightRange(w.spec.name, fixed[i], sizes[i]) for i, w in tensors.items()}
     memories: list[object] = []
-    prepared_bytes = 0
+    made_bytes: list[int] = []
+    prepare = None
     addresses: list[int] = []
     for shape, element in made.prepared:
         size = element_bytes(element) * int(np.prod(shape, dtype=np.int64))
         memory, address = aligned(size)
         memories.append(memory)
         addresses.append(address)
-        prepared_bytes += size
+        made_bytes.append(size)
+    prepared_bytes = sum(made_bytes)
     if made.prepare is not None:
         start = time.perf_counter()
         prepare = compiled_function(made.prepare, machine, made.assertions)
@@ -443,6 +446,7 @@ def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None =
         turns=shared.turns,
         foreign=[call.op for call in captured.foreign],
         random_state=next((w.tensor for w in tensors.values() if w.spec.name == RANDOM_STATE), None),
+        saver=Saving(made, main, prepare, changing, tuple(zip(addresses, made_bytes, strict=True))),
     )
 
 

@@ -6,9 +6,9 @@ message has one form::
     <what>: expected <expected>, got <got> (<where>). <hint> [<code>]
 
 Parts that are not known are left out. The first digit of a code is its group: 1 front ends, 2 calls, 3 compilation,
-4 execution, 5 planning, 6 reports. The group classes (`FrontendError`, `CallError`, `CompileError`, `RunError`) are there to be
-caught. Where Python has a class for the same mistake (`TypeError`, `ValueError`, `ImportError`), the class derives from
-it too.
+4 execution, 5 planning, 6 reports, 7 saved programs. The group classes (`FrontendError`, `CallError`, `CompileError`, `RunError`,
+`FileError`) are there to be caught. Where Python has a class for the same mistake (`TypeError`, `ValueError`,
+`ImportError`), the class derives from it too.
 """
 
 from __future__ import annotations
@@ -287,9 +287,57 @@ class PeakError(HotdeskError, AssertionError):
     slug = "peak"
 
 
+# Saved programs
+
+
+class FileError(HotdeskError):
+    """A program could not be saved, exported or loaded."""
+
+    code = "HD700"
+    slug = "file"
+
+
+class ArtifactError(FileError, ValueError):
+    """A file is no saved program, is damaged, or says what does not go together. Nothing of it was run."""
+
+    code = "HD701"
+    slug = "damaged-file"
+
+
+class ArtifactVersionError(FileError):
+    """A program was saved in another version of the format."""
+
+    code = "HD702"
+    slug = "file-version"
+
+
+class ArtifactMachineError(FileError):
+    """The machine code of a saved program is for another system or processor, or code was asked for one that is not known."""
+
+    code = "HD703"
+    slug = "other-machine"
+
+
+class WeightsError(FileError):
+    """The weights that a saved program wants are not there, or are others."""
+
+    code = "HD704"
+    slug = "weights"
+
+
+class NotSavableError(FileError):
+    """A program has a part that cannot be saved or exported."""
+
+    code = "HD705"
+    slug = "not-savable"
+
+
 __all__ = [
     "ArgumentCountError",
     "ArgumentTypeError",
+    "ArtifactError",
+    "ArtifactMachineError",
+    "ArtifactVersionError",
     "BufferizationError",
     "CallError",
     "CompileError",
@@ -299,12 +347,14 @@ __all__ = [
     "DtypeError",
     "ExecutionError",
     "ExportError",
+    "FileError",
     "FrontendError",
     "HotdeskError",
     "InvalidIRError",
     "LayoutError",
     "LoweringError",
     "MissingExtraError",
+    "NotSavableError",
     "OptionError",
     "OutOfMemoryError",
     "OutputOverlapError",
@@ -317,4 +367,5 @@ __all__ = [
     "ShapeError",
     "UnsupportedMutationError",
     "UnsupportedOpError",
+    "WeightsError",
 ]

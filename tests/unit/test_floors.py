@@ -18,9 +18,9 @@ FLOORS = (
     ("kernels",),
     ("passes",),
     ("pipeline",),
-    ("checker", "runtime", "frontends"),
+    ("checker", "runtime", "artifacts", "frontends"),
     ("search",),
-    ("api", "program_cache", "donation"),
+    ("api", "program_cache", "donation", "saving"),
     ("dynamo", "dynamo_counts"),
     ("cli",),
 )

@@ -75,7 +75,7 @@ def _is_function(name: str) -> bool:
     return isinstance(found, type) and issubclass(found, (_algebra.Function, _algebra.Max, _algebra.Min, _algebra.Rel))
 
 
-class _Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]
+class Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]
     """`floor(p / q)` of integers."""
 
     def _pythoncode(self, printer: Any) -> str:
@@ -90,14 +90,18 @@ def integer_function(names: Sequence[str], sizes: Sequence[Size]) -> Callable[..
     integers are divided, so sizes are exact, however large.
     """
     symbols = [sympy.Symbol(name) for name in names]
-    return _algebra.lambdify(symbols, [_divided(size) for size in sizes], modules="math", cse=True)
+    return _algebra.lambdify(symbols, [divided(size) for size in sizes], modules="math", cse=True)
 
 
-def _divided(size: Any) -> Any:
-    """An expression of integer value, with every division a `_Quotient`."""
-    expression = _algebra.sympify(size)
+def divided(size: Any) -> Any:
+    """An expression of integer value, with every division a `Quotient`."""
+    return _rounded(with_quotients(size))
+
+
+def with_quotients(expression: Any) -> Any:
+    """An expression or a relation, with every division that is rounded a `Quotient`."""
     rounds: Callable[[Any], bool] = lambda each: _rounding(each) is not None  # noqa: E731
-    return _rounded(expression.replace(rounds, _rounding))
+    return _algebra.sympify(expression).replace(rounds, _rounding)
 
 
 def _rounding(expression: Any) -> Any:
@@ -120,4 +124,4 @@ def _rounding(expression: Any) -> Any:
 
 def _rounded(expression: Any) -> Any:
     dividend, divisor = _algebra.fraction(_algebra.together(expression))
-    return dividend if divisor == 1 else _Quotient(dividend, divisor)
+    return dividend if divisor == 1 else Quotient(dividend, divisor)

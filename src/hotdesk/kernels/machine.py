@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -56,6 +58,24 @@ def host() -> Machine:
     kind = of_features(_features(), platform.machine().lower())
     l1, l2 = _cache_bytes(1), _cache_bytes(2)
     return Machine(kind.vector_bytes, kind.registers, kind.fma, l1 or kind.l1_bytes, l2 or kind.l2_bytes)
+
+
+_target: ContextVar[Machine | None] = ContextVar("target", default=None)
+
+
+def target() -> Machine:
+    """The machine that kernels are generated for: that of `generating_for`, else this one."""
+    return _target.get() or host()
+
+
+@contextmanager
+def generating_for(machine: Machine) -> Generator[None]:
+    """Has kernels generated for another machine, in this thread."""
+    token = _target.set(machine)
+    try:
+        yield
+    finally:
+        _target.reset(token)
 
 
 def of_features(features: Mapping[str, bool], architecture: str) -> Machine:

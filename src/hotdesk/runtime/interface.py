@@ -153,6 +153,14 @@ class Checker(Protocol):
         ...
 
 
+class Saver(Protocol):
+    """Writes a program to files."""
+
+    def save(self, path: str, weights: str, cpu: Sequence[str]) -> None:
+        """As `Program.save`."""
+        ...
+
+
 class Calling(Protocol):
     """How a Python call becomes tensors and back, as the front end has recorded it."""
 

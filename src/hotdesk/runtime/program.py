@@ -6,6 +6,7 @@ seen before costs a look at each tensor, the memory of the results and the run.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -15,7 +16,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from hotdesk.errors import OptionError
+from hotdesk.errors import NotSavableError, OptionError
 from hotdesk.explain import Decision
 from hotdesk.report import BufferLine, Document, Memory, Report, WorstCase, render, summarize
 from hotdesk.report.document import document
@@ -28,7 +29,7 @@ from hotdesk.runtime.arguments.remembered import PLAN_BYTES, PLANS, PlanCounts, 
 from hotdesk.runtime.arguments.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.forks import tell_of_forks
-from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, TensorSpec, WeightRange
+from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, Saver, TensorSpec, WeightRange
 from hotdesk.runtime.shared import Turns
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Program:
         state: Sequence[tuple[WeightRange, object]] = (),
         turns: Turns | None = None,
         random_state: Any = None,
+        saver: Saver | None = None,
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
@@ -90,7 +92,7 @@ class Program:
         `symbols` are other names by which `memory` knows symbols. `held` are the results that lie in donated inputs, by number,
         with the number of the input. `foreign` are the ops that kernels of PyTorch's are called for. `state` are the tensors of
         the model that calls change, or other programs that take their `turns` with this one, and where they lie.
-        `random_state` is the one of them that random numbers follow from: a seed and an offset.
+        `random_state` is the one of them that random numbers follow from: a seed and an offset. `saver` writes to files.
         """
         self._foreign = MappingProxyType(Counter(foreign))
         self.name = name
@@ -102,6 +104,7 @@ class Program:
         self._weights = Extents((*weights, *(each for each, _ in state)))
         self._state = tuple(tensor for _, tensor in state)
         self._random_state = random_state
+        self._saver = saver
         self._donation = Donation(executable.inputs, held or {}, self._weights, Extents(each for each, _ in state))
         self._is_donating = self._donation.exists
         self._kind: Kind = kind
@@ -359,6 +362,36 @@ class Program:
         with self._one_by_one if self._state else nullcontext():
             addresses = [(view.pointer, view.shape) for view in held]
             return self._checker(binding.symbols, addresses, binding.result_shapes)
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        weights: str | os.PathLike[str] = "inside",
+        cpu: str | Sequence[str] = "host",
+    ) -> None:
+        """Writes the program to a file that `hotdesk.load` reads, with NumPy alone: code, plans, constants and weights.
+
+        See docs/artifacts.md. Args:
+            path: the file. It is replaced in one step, so that readers see all of it or what was there.
+            weights: "inside"; or the name of a safetensors file that has them, to which the file refers by its place from here;
+                or "given", for weights that `load` is given.
+            cpu: "host" for this processor; or kinds of processors, "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", of which the
+                best that a processor can run is taken. These take the extra `aot`.
+
+        Raises:
+            NotSavableError: the program has a part that cannot be written, such as calls of PyTorch's kernels.
+            ArtifactMachineError: not on Linux for x86-64. MissingExtraError: kinds of processors without llvmlite.
+            WeightsError: the safetensors file has none of the weights. OptionError: an unknown `cpu`.
+            OSError: the file cannot be written.
+        """
+        levels = (cpu,) if isinstance(cpu, str) else tuple(cpu)
+        self._savable().save(os.fspath(path), os.fspath(weights), levels)
+
+    def _savable(self) -> Saver:
+        if self._saver is None:
+            raise NotSavableError("the program", expected="one that `hotdesk.compile` made", got="one that was loaded")
+        return self._saver
 
     def _plan(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Binding, tuple[TensorView, ...]]:
         if self._static and not args and not kwargs:

@@ -90,6 +90,11 @@ class MlirCalling:
     def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return self._positional.parameters
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a call takes and gives tensors alone, one for each input and result."""
+        return not self._numbers and bool(self._results) and all(each is None for each in self._results)
+
     def flatten(self, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Sequence[object]:
         """The tensors of the call. Raises ArgumentCountError, and ArgumentTypeError or ShapeError for a wrong number."""
         given = self._positional.flatten(args, kwargs)

@@ -99,6 +99,26 @@ class TorchCalling(Calling):
         self._tuple_of_results = in_order and self._out_spec == pytree.tree_structure(tuple([0] * len(slots)))
 
     @property
+    def structures(self) -> tuple[Any, Any]:
+        """PyTorch's description of the containers of the arguments and of what is returned."""
+        return self._in_spec, self._out_spec
+
+    @property
+    def positional(self) -> tuple[str, ...]:
+        """The names of positional arguments, as far as they have any."""
+        return self._positional
+
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The names of arguments that come by name alone."""
+        return self._keywords
+
+    @property
+    def constants(self) -> tuple[tuple[str, Any] | None, ...]:
+        """Of each flat argument name and value if it was fixed; None for a tensor."""
+        return tuple(self._constants)
+
+    @property
     def template(self) -> tuple[Any, ...]:
         """Of each result its number among the tensors, a number that follows from sizes, or a constant."""
         return self._template

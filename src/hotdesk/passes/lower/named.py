@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import int_array
-from hotdesk.kernels.machine import host
+from hotdesk.kernels.machine import target
 from hotdesk.kernels.text import KernelText
 from hotdesk.passes.lower.attention.kernel import AttentionSpec, attention
 from hotdesk.passes.lower.attention.region import scoring
@@ -24,7 +24,7 @@ def named_kernel(op: ir.Operation, operands: list[Place]) -> KernelText:
     if op.name == "hotdesk.conv":
         return convolution(convolution_spec(op, operands))
     if op.name == "hotdesk.attention":
-        return attention(attention_spec(op, operands), host())
+        return attention(attention_spec(op, operands), target())
     return pooling(_pooling(op, operands))
 
 

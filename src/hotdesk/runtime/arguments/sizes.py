@@ -105,6 +105,12 @@ def _solve(place: _Place, symbol: str, size: int, known: Mapping[str, int]) -> i
     """The one value of `symbol` with which the expression at `place` is `size`."""
     if _is_symbol(place.size):
         return size
+    solved_for = getattr(place.size, "solved_for", None)  # of a loaded program
+    if solved_for is not None:
+        root = solved_for(symbol, size, known)
+        if root is None:
+            raise ShapeError(str(place), expected=f"{spelled(place.size)} for some size {symbol}", got=str(size))
+        return root
     import sympy
 
     unknown = sympy.Dummy(symbol, integer=True)

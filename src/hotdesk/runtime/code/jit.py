@@ -81,6 +81,30 @@ class Machine:
         return _ENTRY(address)
 
 
+def code_file(
+    module: ir.Module | Callable[[], ir.Module],
+    functions: Mapping[str, int] | None = None,
+    *,
+    level: int = 3,
+    source: str | None = None,
+) -> bytes:
+    """The object file of a module, as `Machine` would load it, from the cache where it is there.
+
+    Raises LoweringError where the system does not let LLVM's engine show what it has made.
+    """
+    cached = the_cache() if is_loadable() else None
+    if cached is not None:
+        text = source if source is not None else str(module() if callable(module) else module)
+        data = cached.read(key_of("code", str(level), text))
+        if data is not None:
+            return data
+    made = module() if callable(module) else module
+    _, data = interruptible(lambda: _compiled(made, functions or {}, level))
+    if data is None:
+        raise LoweringError("machine code as a file", expected="Linux on x86-64, with /proc", got="another system")
+    return data
+
+
 def _code(
     module: ir.Module | Callable[[], ir.Module], functions: Mapping[str, int], level: int, source: str | None
 ) -> tuple[ObjectCode | None, ExecutionEngine | None, str | None]:

@@ -72,7 +72,13 @@ class ObjectCode:
         except (struct.error, UnicodeDecodeError, IndexError, OverflowError) as error:
             raise ObjectError(f"a damaged object file: {error}") from error
         self._symbols: Mapping[str, int] = {name: value for name, value in values if name}
+        self._executable = range(_start(self._memory), _start(self._memory) + writable)
         self._protect(writable)
+
+    def function(self, name: str) -> int | None:
+        """Where a symbol lies that may be executed; None if the file has none of that name."""
+        found = self._symbols.get(name)
+        return found if found is not None and found in self._executable else None
 
     def address(self, name: str) -> int | None:
         """Where a symbol lies; None if the file does not have it."""

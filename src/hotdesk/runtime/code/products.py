@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from hotdesk._bindings import ir
@@ -18,7 +19,7 @@ from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
 from hotdesk.runtime.cache import generators
 from hotdesk.runtime.code.foreign import ForeignCall, address_of, entered
-from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.jit import Machine, code_file
 from hotdesk.runtime.code.threads import serve
 
 _LEVEL = 2  # of optimisation: the code is as fast as at 3, and made in two thirds of the time
@@ -69,11 +70,48 @@ def _sweep(element: str, products: CommonCode) -> dict[str, int]:
     return {sweep_name(element): products.address_of(sweep_name(element))}
 
 
+@dataclass(frozen=True, slots=True)
+class CommonModule:
+    """A module that programs share, not yet compiled: `source` says all that it depends on, `calls` are functions of others."""
+
+    make: Callable[[], ir.Module]
+    source: str
+    calls: tuple[str, ...] = ()
+
+    def code_file(self) -> bytes:
+        """Its object file for this processor."""
+        functions = {name: _products(name.rpartition("_")[2]).address_of(name) for name in self.calls}
+        return code_file(self.make, functions, level=_LEVEL, source=self.source)
+
+
+def common_modules(names: Sequence[str], processor: Processor) -> list[CommonModule]:
+    """The modules that define these functions for a processor, each once, and in front of those that call it."""
+    found: dict[str, CommonModule] = {}
+
+    def add(
+        module: Callable[[Processor, str], ir.Module], element: str, name: str, calls: tuple[str, ...] = ()
+    ) -> None:
+        make: Callable[[], ir.Module] = lambda: module(processor, element)  # noqa: E731
+        found.setdefault(name, CommonModule(make, f"{generators()} {processor} {name}", calls))
+
+    for name in sorted(names):
+        if name in PARTS_FUNCTIONS:
+            add(parts_module, "", PARTS)
+            continue
+        element = next(each for each in ELEMENTS if name.endswith(f"_{each}"))
+        add(product_module, element, shared_name(element))
+        if name == shared_convolution_name(element):
+            add(convolution_module, element, name, (sweep_name(element),))
+        if name == shared_winograd_name(element):
+            add(winograd_module, element, name, (sweep_name(element),))
+    return list(found.values())
+
+
 def linked(module: ir.Module, entries: Sequence[str], calls: Sequence[ForeignCall] = ()) -> Machine:
     """The machine code of a module in the LLVM dialect, with the products, convolutions and foreign functions that it calls."""
     functions = {call.symbol: entered(call) for call in calls}
-    addresses = {symbol: address_of(function) for symbol, function in functions.items()}
-    machine = Machine(module, entries, addresses | _addresses(common_functions(module)))
+    symbols = {symbol: address_of(function) for symbol, function in functions.items()}
+    machine = Machine(module, entries, symbols | addresses(common_functions(module)))
     machine.called = tuple(functions.values())
     return machine
 
@@ -85,7 +123,7 @@ def common_functions(module: ir.Module) -> tuple[str, ...]:
 
 def linked_again(key: str, entries: Sequence[str], common: Sequence[str]) -> Machine | None:
     """The same machine code from the cache, where it is `key`; None if it is not there any more."""
-    return Machine.kept(key, entries, _addresses(common))
+    return Machine.kept(key, entries, addresses(common))
 
 
 def address(name: str) -> int:
@@ -93,7 +131,8 @@ def address(name: str) -> int:
     return _COMMON[name]()
 
 
-def _addresses(names: Sequence[str]) -> dict[str, int]:
+def addresses(names: Sequence[str]) -> dict[str, int]:
+    """Where these functions are, compiled for this process."""
     return {name: address(name) for name in names}
 
 

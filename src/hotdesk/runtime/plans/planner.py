@@ -63,6 +63,12 @@ class Planner:
         """
         return self._fixed if not self.symbols else self._for_all or self._on_call[0]
 
+    def kept(self) -> tuple[Plan | None, bool, tuple[Stacking, ...]]:
+        """What lays out plans without a search: the one plan, or whether one stacking serves all sizes, and the stackings."""
+        if not self.symbols:
+            return self._fixed, False, ()
+        return None, self._for_all is not None, self.stackings
+
     def plan(self, sizes: Sequence[int]) -> Plan:
         """Places every allocation of the function if its buffers have these sizes, in bytes, by place in the pointer table.
 

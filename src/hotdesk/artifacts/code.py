@@ -1,0 +1,204 @@
+"""Machine code of a saved program: for the best processor that this one is, linked to the C library and the process's threads.
+
+An object file is checked as it is placed (`runtime.code.objects`), and may call nothing but what kernels call: mathematics,
+memory and the locks of the thread pool. What the code does nobody can check: it is run as it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import re
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hotdesk.artifacts.container import Container
+from hotdesk.artifacts.records import CodeRecord, LevelRecord
+from hotdesk.errors import ArtifactError, ArtifactMachineError
+from hotdesk.kernels.sharing import USE_POOL
+from hotdesk.runtime.code.objects import ObjectCode, ObjectError, is_loadable
+from hotdesk.runtime.code.threads import ThreadPool, serve
+
+PACKED = "_mlir_"
+"""Of each function that is called by name there is another with this in front, which takes an array of addresses of arguments."""
+
+_MATHEMATICS = (
+    *(
+        "acos",
+        "acosh",
+        "asin",
+        "asinh",
+        "atan",
+        "atan2",
+        "atanh",
+        "cbrt",
+        "ceil",
+        "copysign",
+        "cos",
+        "cosh",
+        "erf",
+        "erfc",
+    ),
+    *(
+        "exp",
+        "exp10",
+        "exp2",
+        "expm1",
+        "fabs",
+        "fdim",
+        "floor",
+        "fma",
+        "fmax",
+        "fmin",
+        "fmod",
+        "frexp",
+        "hypot",
+        "ldexp",
+    ),
+    *("lgamma", "log", "log10", "log1p", "log2", "logb", "modf", "nearbyint", "pow", "remainder", "rint", "round"),
+    *("roundeven", "sin", "sincos", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc"),
+)
+CALLED = frozenset(
+    (
+        *(name + suffix for name in _MATHEMATICS for suffix in ("", "f")),
+        *("memcpy", "memmove", "memset", "memcmp", "bcmp", "posix_memalign", "free"),
+        *("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_signal"),
+        *("pthread_cond_broadcast", "clock_gettime"),
+    )
+)
+"""The functions of the C library that code may call."""
+
+FEATURES = re.compile(
+    r"pni|ssse3|sse4_1|sse4_2|sse4a|popcnt|cx16|lahf_lm|avx.*|fma|fma4|f16c|bmi1|bmi2|abm|movbe|adx|aes|vaes|pclmulqdq|vpclmulqdq"
+    r"|gfni|sha_ni|amx.*|xsave.*|tbm|xop|rdrand|rdseed|fsgsbase|clflushopt|clwb|movdiri|movdir64b|serialize|prfchw|3dnowprefetch"
+)
+"""Features of a processor, by their names in /proc/cpuinfo, that code generation may rely on."""
+
+_shared: dict[tuple[bytes, tuple[int, ...]], LoadedCode] = {}
+"""What files have in common, placed once a process and served by its threads until it ends: by its bytes, and what it calls."""
+
+_ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class LoadedCode:
+    """Code of an object file, called as `runtime.code.jit.Machine` is. Keep it as long as it is called."""
+
+    def __init__(self, code: ObjectCode, before: Sequence[LoadedCode] = ()) -> None:
+        """`before` is code that this one calls."""
+        self.object: ObjectCode | None = code
+        self._code = code
+        self._before = tuple(before)
+
+    def entry(self, name: str) -> Callable[[int], None]:
+        """A function of the address of packed arguments. Raises ArtifactError if there is none."""
+        address = self._code.function(PACKED + name)
+        if address is None:
+            raise ArtifactError("the code of the program", expected=f"a function `{name}`", got="none of that name")
+        return _ENTRY(address)
+
+    def call(self, name: str, *arguments: int) -> None:
+        """Calls a function of pointers and `i64`s."""
+        values = (ctypes.c_int64 * len(arguments))(*arguments)
+        addresses = [ctypes.addressof(values) + 8 * i for i in range(len(arguments))]
+        packed = (ctypes.c_void_p * len(arguments))(*addresses)
+        self.entry(name)(ctypes.addressof(packed))
+
+
+def load_code(record: CodeRecord, container: Container) -> LoadedCode:
+    """The program's code, placed in memory and served by the threads of the process.
+
+    Raises:
+        ArtifactMachineError: the code is for another machine.
+        ArtifactError: an object file is damaged, or calls what it may not.
+    """
+    level = _level(record)
+    placed: list[LoadedCode] = []
+    new: list[tuple[Any, LoadedCode]] = []
+    pool: LoadedCode | None = None
+    for each in level.objects:
+        data = container.read(each.section)
+        key = data, tuple(map(id, placed))
+        known = _shared.get(key) if each.role == "shared" else None
+        code = known or LoadedCode(_placed(container, each.section, data, placed), placed)
+        if each.role == "pool":
+            pool = code
+            continue
+        placed.append(code)
+        if each.role == "shared":
+            code.entry(USE_POOL)
+            new.extend([(key, code)] if known is None else [])
+    if not placed or level.objects[-1].role != "program":
+        raise ArtifactError("the code of the program", expected="an object that is the program's", got="none")
+    for key, code in new:
+        serve(code, lambda: ThreadPool(pool), record.pool)
+        _shared[key] = code
+    return placed[-1]
+
+
+def _level(record: CodeRecord) -> LevelRecord:
+    here = sys.platform, platform.machine()
+    if not is_loadable() or (record.system, record.architecture) != here:
+        raise ArtifactMachineError(
+            "the code of the program",
+            expected=f"{record.system} on {record.architecture}",
+            got=" on ".join(here),
+            hint="Save the program on a machine like this one.",
+        )
+    features = processor_features()
+    for level in record.levels:
+        if features.issuperset(level.features):
+            return level
+    wanted = record.levels[-1]
+    missing = sorted(set(wanted.features) - features)
+    raise ArtifactMachineError(
+        "the code of the program",
+        expected=f"a processor with {', '.join(missing[:8])}",
+        got="one without",
+        hint='Save it for processors such as this one: `program.save(path, cpu=["x86-64-v2"])`.',
+    )
+
+
+def _placed(container: Container, section: str, data: bytes, before: Sequence[LoadedCode]) -> ObjectCode:
+    def find(name: str) -> int | None:
+        for each in before:
+            address = each.object.function(name) if each.object is not None else None
+            if address is not None:
+                return address
+        return _in_library(name) if name in CALLED else None
+
+    try:
+        return ObjectCode(data, find)
+    except ObjectError as error:
+        raise container.fault(f"an object file in section '{section}'", str(error)) from error
+
+
+@cache
+def processor_features() -> frozenset[str]:
+    """What the first processor has, of what code generation may rely on."""
+    try:
+        first = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")[0]
+    except OSError:
+        return frozenset()
+    flags = next((line.partition(":")[2] for line in first.splitlines() if line.startswith("flags")), "")
+    return frozenset(flag for flag in flags.split() if FEATURES.fullmatch(flag))
+
+
+@cache
+def _libraries() -> tuple[ctypes.CDLL, ...]:
+    found = [ctypes.CDLL(None)]
+    with suppress(OSError):
+        found.append(ctypes.CDLL("libm.so.6"))
+    return tuple(found)
+
+
+def _in_library(name: str) -> int | None:
+    for library in _libraries():
+        try:
+            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        except AttributeError:
+            continue
+    return None

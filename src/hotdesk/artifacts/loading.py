@@ -1,0 +1,315 @@
+"""From a file to a program that runs: `hotdesk.load`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from hotdesk.artifacts.code import load_code
+from hotdesk.artifacts.container import Container
+from hotdesk.artifacts.decoding import decoded
+from hotdesk.artifacts.formulas import Evaluated, Formula, Formulas
+from hotdesk.artifacts.plans import MadePlans
+from hotdesk.artifacts.records import (
+    BufferRecord,
+    CallingRecord,
+    CheckRecord,
+    FunctionRecord,
+    ProgramRecord,
+    SourceRecord,
+    SpecRecord,
+    StructureRecord,
+)
+from hotdesk.artifacts.structure import NESTED, Structure, StructuredCalling
+from hotdesk.artifacts.validating import size_of, validate
+from hotdesk.artifacts.weights import Weights, mapped
+from hotdesk.errors import ArtifactError, HotdeskError
+from hotdesk.explain import Source
+from hotdesk.runtime.executable import PlannedExecutable
+from hotdesk.runtime.function import EntryCode, Function
+from hotdesk.runtime.interface import RANDOM_STATE, TensorSpec, WeightRange
+from hotdesk.runtime.program import Program
+from hotdesk.runtime.shared import aligned
+
+Bytes: TypeAlias = "npt.NDArray[np.uint8]"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedBuffer:
+    """An entry of the pointer table."""
+
+    kind: str
+    lower: int
+    upper: int
+    bytes: Any
+    shape: tuple[Any, ...]
+    element: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFunction:
+    """A function of a file: implements `runtime.lowered.Lowered`."""
+
+    entry: str
+    buffers: tuple[LoadedBuffer, ...]
+    constants: Mapping[int, Bytes]
+    numbers: tuple[int | Formula, ...]
+    sources: tuple[Source, ...]
+    result_places: tuple[int, ...]
+    donated: tuple[int, ...]
+    state: tuple[int, ...]
+    windows: Mapping[int, tuple[tuple[int, int], ...]]
+
+    @property
+    def own_results(self) -> tuple[int, ...]:
+        """Places of the results that have memory of their own."""
+        return tuple(place for place in self.result_places if place not in self.donated)
+
+    @property
+    def held(self) -> dict[int, int]:
+        """The results that lie in donated inputs, by number, each with the place of the input."""
+        return {number: place for number, place in enumerate(self.result_places) if place in self.donated}
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCheck:
+    """A relation of sizes: like `passes.lower.function.SizeCheck`."""
+
+    relation: Formula
+    message: str
+    source: Source
+
+
+class LoadedChecks:
+    """The checks of a program on its sizes: implements `runtime.executable.Checks`."""
+
+    def __init__(self, checks: tuple[CheckRecord, ...], table: Formulas) -> None:
+        self._checks = [
+            LoadedCheck(Formula(table, each.relation.number, each.relation.text), each.message, _source(each.source))
+            for each in checks
+        ]
+
+    def failed(self, symbols: Mapping[str, int]) -> Any:
+        """The first check that does not hold for these sizes."""
+        return next((check for check in self._checks if not check.relation.at(symbols)), None)
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    weights: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    verify: bool = False,
+) -> Program:
+    """Loads a program that `Program.save` has written. Takes NumPy alone: neither torch nor MLIR is imported.
+
+    Args:
+        path: the file. Its code runs in this process: load files only of those whom you trust as much as their programs.
+        weights: tensors by name, or the name of a safetensors file, for a program that was saved without its weights or with
+            reference to such a file, whose place this one takes then. Tensors are read where they are, at every call.
+        verify: whether the checksum of the weights is compared as well, which reads them all. Everything else is always checked.
+
+    Returns:
+        A `Program`. It takes and returns NumPy arrays, and PyTorch's tensors where these are given. Its weights are mapped from
+        the file, so processes share them; what calls change is this process's own.
+
+    Raises:
+        ArtifactError: no such file, or one that is damaged. ArtifactVersionError: of another version of the format.
+        ArtifactMachineError: its code is for another system or processor. WeightsError: weights that are missing or others.
+    """
+    with Container(path) as container:
+        try:
+            return _loaded(container, weights, verify=verify)
+        except HotdeskError:
+            raise
+        except OSError as error:
+            raise container.fault("memory that the file can be mapped to", str(error.strerror)) from error
+        except (ValueError, LookupError, TypeError, OverflowError) as error:  # a contradiction that no check has named
+            raise container.fault("a program that goes together", str(error)[:120]) from error
+
+
+def _loaded(container: Container, given: object, *, verify: bool) -> Program:
+    record = decoded(ProgramRecord, container.read("program"))
+    table = Formulas(record.formulas)
+    validate(record, container, table)
+    constants = _constants(container)
+    calling = (
+        None if record.calling is None else _calling(record.calling, len(record.inputs), len(record.results), table)
+    )
+    weights = Weights(record, container, given, verify=verify)
+    code = load_code(record.code, container)
+    assertions: Any = [_Assertion(each.code, each.message, _source(each.source)) for each in record.assertions]
+    main = _function(record.main, constants, table, code, assertions)
+    prepared, kept = _prepared(record, constants, table, code, weights, assertions)
+    read = {each.place: weights.addresses[each.place] for each in record.weights}
+    executable = PlannedExecutable(
+        main,
+        tuple(_spec(each, table) for each in record.inputs),
+        tuple(_spec(each, table) for each in record.results),
+        record.constraints,
+        record.input_places,
+        {**read, **prepared},
+        (code, weights, constants, *kept),
+        sum({read[each.place]: each.bytes for each in record.weights if each.read and not each.changed}.values()),
+        sum(each.bytes for each in record.prepared),
+        (),
+        LoadedChecks(record.checks, table),
+        Evaluated(table, [size_of(size, table) for spec in record.results for size in spec.shape]),
+        sum(each.bytes for each in record.weights if each.changed),
+    )
+    ranges = {each.place: WeightRange(each.spec.name, read[each.place], each.bytes) for each in record.weights}
+    state = [
+        (ranges[each.place], _tensor(each.spec, weights.tensors.get(each.place)))
+        for each in record.weights
+        if each.changed
+    ]
+    return Program(
+        executable,
+        name=record.name,
+        calling=calling,
+        weights=[ranges[each.place] for each in record.weights if not each.changed and each.read],
+        state=state,
+        kind=record.kind if _has_torch() else "numpy",
+        symbols=record.symbols,
+        held=executable.held,
+        random_state=next((tensor for place, tensor in state if place.name == RANDOM_STATE), None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Assertion:
+    """A run-time check: like `passes.lower.calls.Assertion`."""
+
+    code: int
+    message: str
+    source: Source
+
+
+def _function(record: FunctionRecord, constants: Bytes, table: Formulas, code: EntryCode, assertions: Any) -> Function:
+    buffers = tuple(_buffer(each, table) for each in record.buffers)
+    lowered = LoadedFunction(
+        record.entry,
+        buffers,
+        {each.place: constants[each.offset : each.offset + each.bytes] for each in record.constants},
+        tuple(size_of(each, table) for each in record.numbers),
+        tuple(map(_source, record.sources)),
+        record.result_places,
+        record.donated,
+        record.state,
+        {each.place: each.free for each in record.windows},
+    )
+    sizes = Evaluated(table, [buffer.bytes for buffer in buffers])
+    plans = MadePlans(lowered, record.plans)
+    return Function(lowered, code, assertions, plans, sizes, Evaluated(table, lowered.numbers))
+
+
+def _buffer(record: BufferRecord, table: Formulas) -> LoadedBuffer:
+    shape = tuple(size_of(each, table) for each in record.shape)
+    return LoadedBuffer(record.kind, record.lower, record.upper, size_of(record.bytes, table), shape, record.element)
+
+
+def _prepared(
+    record: ProgramRecord, constants: Bytes, table: Formulas, code: EntryCode, weights: Weights, assertions: Any
+) -> tuple[dict[int, int], list[object]]:
+    """Where prepared values lie: in the file, or in memory where `@prepare` makes them now."""
+    inside = {each.place: weights.inside + each.offset for each in record.prepared if each.offset is not None}
+    if len(inside) == len(record.prepared) or record.prepare is None:
+        return inside, []
+    found, kept = dict[int, int](), list[object]()
+    for each in record.prepared:
+        memory, found[each.place] = aligned(each.bytes)
+        kept.append(memory)
+    prepare = _function(record.prepare, constants, table, code, assertions)
+    layout = prepare.layout({})
+    scratch, address = aligned(layout.plan.arena)
+    frame = prepare.frame()
+    frame.set_arena(layout, address)
+    fixed = [weights.addresses[each.place] for each in record.weights if not each.changed]
+    frame.set_pointers(range(len(fixed)), fixed)
+    frame.run(layout, list(found.values()))
+    del scratch
+    return found, kept
+
+
+def _constants(container: Container) -> Bytes:
+    """The contents of constants: checked, and mapped."""
+    if "constants" not in container.sections:
+        return np.empty(0, np.uint8)
+    container.verify("constants")
+    section = container.section("constants")
+    return mapped(container.descriptor, section.offset, section.bytes)
+
+
+def _calling(record: CallingRecord, inputs: int, results: int, table: Formulas) -> StructuredCalling:
+    arguments, returned = _structure(record.arguments, 0), _structure(record.returned, 0)
+    _needs(str(arguments).startswith("(") and len(arguments.parts) == 2, "positional and keyword arguments")
+    positional, keywords = arguments.parts
+    _needs(
+        len(positional.parts) >= len(record.positional) and len(keywords.parts) == len(record.keywords),
+        "names of arguments",
+    )
+    _needs(
+        arguments.leaves == len(record.constants) and returned.leaves == len(record.leaves),
+        "leaves of arguments and results",
+    )
+    _needs(sum(each is None for each in record.constants) == inputs, "an input for each tensor")
+    for leaf in record.leaves:
+        _needs(leaf.kind not in ("tensor", "held") or 0 <= leaf.result < results, "results that there are")
+    numbers = [size_of(leaf.number, table) if leaf.kind == "number" else None for leaf in record.leaves]
+    for leaf in record.leaves:
+        _needs(isinstance(leaf.number, int) or 0 <= leaf.number.number < len(table), "formulas that there are")
+    return StructuredCalling(record, arguments, returned, numbers)
+
+
+def _structure(record: StructureRecord, depth: int) -> Structure:
+    _needs(depth <= NESTED, f"nests of at most {NESTED} containers")
+    parts = [_structure(_as_structure(part), depth + 1) for part in record.parts]
+    _needs(record.kind != "leaf" or not parts, "leaves without parts")
+    is_dict = record.kind == "dict"
+    _needs(len(record.keys) == (len(parts) if is_dict else 0), "a key for each part of a dictionary")
+    _needs(all(type(key) in (str, int, bool) for key in record.keys), "keys that are text or numbers")
+    _needs(record.kind != "none" or not parts, "None without parts")
+    return Structure(record.kind, record.keys, parts)
+
+
+def _as_structure(part: Any) -> StructureRecord:
+    found: Any = part
+    _needs(
+        isinstance(part, list) and len(found) == 3 and found[0] in ("leaf", "none", "tuple", "list", "dict"),
+        "containers",
+    )
+    _needs(isinstance(found[1], list) and isinstance(found[2], list), "containers with keys and parts")
+    return StructureRecord(found[0], tuple(found[1]), tuple(found[2]))
+
+
+def _needs(holds: bool, expected: str) -> None:
+    if not holds:
+        raise ArtifactError("how the program is called", expected=expected, got="others")
+
+
+def _spec(record: SpecRecord, table: Formulas) -> TensorSpec:
+    shape: Any = tuple(size_of(size, table) for size in record.shape)
+    flags = record.donated, record.written, record.number, record.changed
+    return TensorSpec(record.name, record.dtype, shape, record.location, *flags)
+
+
+def _source(record: SourceRecord) -> Source:
+    return Source(record.op, record.location, record.module)
+
+
+def _tensor(spec: SpecRecord, tensor: Any) -> Any:
+    """State as an array of its type, where it is memory of this process's own: what a program says of it is read from there."""
+    if spec.name == RANDOM_STATE and isinstance(tensor, np.ndarray):
+        return cast(Any, tensor).view(np.int64)
+    return tensor
+
+
+def _has_torch() -> bool:
+    """Whether PyTorch is in use, which is not imported for that."""
+    import sys
+
+    return sys.modules.get("torch") is not None

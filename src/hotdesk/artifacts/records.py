@@ -1,0 +1,284 @@
+"""What a file says of a program, as records: `decoding.py` reads them, and nothing else is read from the file's text.
+
+Places are those of the pointer table, offsets count bytes from the start of a section. A size is a number or a formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A formula by its number, and as users read it."""
+
+    number: int
+    text: str
+
+
+Size: TypeAlias = "int | Ref"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecRecord:
+    """An input, result or weight: `runtime.interface.TensorSpec`."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | Ref, ...]
+    location: str
+    donated: bool
+    written: bool
+    number: str
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BufferRecord:
+    """An entry of the pointer table: `passes.lower.calls.Base`."""
+
+    kind: Literal["alloc", "argument", "global"]
+    lower: int
+    upper: int
+    bytes: int | Ref
+    shape: tuple[int | Ref, ...]
+    element: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """Bytes of a section that the pointer table points to."""
+
+    place: int
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """An op, its Python line and its submodule: `explain.Source`."""
+
+    op: str
+    location: str
+    module: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRecord:
+    """When memory of the caller's is free."""
+
+    place: int
+    free: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementRecord:
+    place: int
+    pool: int | None
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRecord:
+    bytes: int
+    step: int
+    places: tuple[int, ...]
+    kind: Literal["live", "pinned", "tied", "beam", "dive", "cp-sat"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRecord:
+    """The one plan of a function whose sizes are numbers."""
+
+    placements: tuple[PlacementRecord, ...]
+    arena: int
+    bound: BoundRecord
+    strategy: str
+    no_reuse: int
+
+
+@dataclass(frozen=True, slots=True)
+class StackingRecord:
+    """`planning.sizes.stacking.Stacking`; buffers by their position among those that are planned."""
+
+    spaces: tuple[int | None, ...]
+    order: tuple[int, ...]
+    below: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlansRecord:
+    """How a function is planned: by `fixed`, or for the sizes of a call by one stacking that serves `all`, or by several."""
+
+    fixed: PlanRecord | None
+    all: bool
+    stackings: tuple[StackingRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRecord:
+    """A lowered function: `runtime.lowered.Lowered`. The contents of constants are in the section `constants`."""
+
+    entry: str
+    buffers: tuple[BufferRecord, ...]
+    constants: tuple[StoredRecord, ...]
+    numbers: tuple[int | Ref, ...]
+    sources: tuple[SourceRecord, ...]
+    result_places: tuple[int, ...]
+    donated: tuple[int, ...]
+    state: tuple[int, ...]
+    windows: tuple[WindowRecord, ...]
+    plans: PlansRecord
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRecord:
+    """A relation of sizes that a call must fulfil."""
+
+    relation: Ref
+    message: str
+    source: SourceRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AssertionRecord:
+    code: int
+    message: str
+    source: SourceRecord
+
+
+@dataclass(frozen=True, slots=True)
+class WeightRecord:
+    """A tensor of the model.
+
+    Attributes:
+        place: its argument of `@main`.
+        spec: what it is.
+        bytes: how many it has.
+        offset: where it lies in the section `weights` or `state`; None where it is in the other file, or given at load.
+        stored: the name of the tensor in the safetensors file that has it.
+        changed: whether calls change it: it is copied, and not mapped.
+        read: whether `@main` reads it; else `@prepare` alone does.
+    """
+
+    place: int
+    spec: SpecRecord
+    bytes: int
+    offset: int | None
+    stored: str | None
+    changed: bool
+    read: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRecord:
+    """What `@prepare` makes: its place in `@main`, and where it lies in the section `weights`; None where it is made at load."""
+
+    place: int
+    bytes: int
+    offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRecord:
+    """An object file: the section it is in, and whether it shares out work, or is what the threads of a pool run."""
+
+    section: str
+    role: Literal["pool", "shared", "program"]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRecord:
+    """Code for a kind of processor: the features it needs, by their names in /proc/cpuinfo, and objects as they are linked."""
+
+    name: str
+    features: tuple[str, ...]
+    objects: tuple[ObjectRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeRecord:
+    """Machine code: the system and architecture it is for, the kind of its thread pool, and levels, the best first."""
+
+    system: str
+    architecture: str
+    pool: str
+    levels: tuple[LevelRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StructureRecord:
+    """A nest of containers: `kind`, the keys of a dictionary, and what is in it; a leaf has none."""
+
+    kind: Literal["leaf", "none", "tuple", "list", "dict"]
+    keys: tuple[Any, ...]
+    parts: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedRecord:
+    """A leaf of what a call returns: a tensor result, a number that one holds, a number made of sizes, or a constant."""
+
+    kind: Literal["tensor", "held", "number", "constant"]
+    result: int
+    number: int | Ref
+    type: Literal["int", "float", "bool"]
+    constant: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRecord:
+    """A leaf of the arguments that is no tensor: its name, and the value that it has to have."""
+
+    name: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class CallingRecord:
+    """How Python arguments become inputs, and results what a call returns. Leaves of `arguments` are numbered from 0 on."""
+
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+    arguments: StructureRecord
+    constants: tuple[ConstantRecord | None, ...]
+    returned: StructureRecord
+    leaves: tuple[ReturnedRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRecord:
+    """A program.
+
+    Attributes:
+        hotdesk: the version that saved it.
+        name: what it is called in reports.
+        kind: whose tensors the results are where no argument tells.
+        formulas: the operations of `formulas.Formulas`.
+        inputs, input_places: the tensors of a call, and their arguments of `@main`.
+        constraints: the least and the greatest value of each symbol.
+        symbols: symbols by the names that the user gave to sizes.
+        safetensors: the file that has weights, as a path from this one; None if none has.
+        prepared: what `@prepare` hands to `@main`, in order.
+        calling: None where a call takes a tensor for each input.
+    """
+
+    hotdesk: str
+    name: str
+    kind: Literal["torch", "numpy"]
+    formulas: tuple[tuple[Any, ...], ...]
+    inputs: tuple[SpecRecord, ...]
+    input_places: tuple[int, ...]
+    results: tuple[SpecRecord, ...]
+    constraints: dict[str, tuple[int, int | None]]
+    symbols: dict[str, str]
+    checks: tuple[CheckRecord, ...]
+    assertions: tuple[AssertionRecord, ...]
+    main: FunctionRecord
+    prepare: FunctionRecord | None
+    weights: tuple[WeightRecord, ...]
+    safetensors: str | None
+    prepared: tuple[PreparedRecord, ...]
+    calling: CallingRecord | None
+    code: CodeRecord

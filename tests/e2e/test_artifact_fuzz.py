@@ -1,0 +1,192 @@
+"""Mutated files are refused by an error with a code, or are the program as it was: whatever else is in them, nothing crashes.
+
+Code of a file is run as it is, so mutations of it are placed and linked, and not run; and no mutated program is called.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+import torch
+
+import hotdesk
+from hotdesk.artifacts.container import Container, write
+from hotdesk.errors import FileError
+from hotdesk.runtime.code.objects import ObjectCode, ObjectError
+
+FEW, MANY = 400, 100_000
+ODD = [
+    0,
+    1,
+    -1,
+    2,
+    63,
+    64,
+    65,
+    1 << 31,
+    (1 << 62) - 1,
+    -(1 << 62) + 1,
+    1 << 70,
+    None,
+    "",
+    "a",
+    [],
+    {},
+    True,
+    1.5,
+    [[]],
+    "weights",
+]
+_HEAD, _ENTRY = struct.Struct("<8sIIQ"), struct.Struct("<16sQQI")
+
+
+class Model(torch.nn.Module):
+    """Constants, weights, prepared values, sizes that vary, and a nest of results."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(8, 4)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        y = self.linear(x).softmax(-1)
+        return {"a": y, "b": [y.T @ y + torch.arange(4), x.shape[0]]}
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["varying", "fixed"])
+def saved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("fuzz") / "model.hotdesk"
+    shapes = ({0: torch.export.Dim("batch", max=32)},) if request.param else None
+    hotdesk.compile(Model(), (torch.ones(3, 8),), dynamic_shapes=shapes).save(path)
+    return path
+
+
+def _loads(path: Path) -> bool:
+    """Whether a file is loaded; it may be refused, by an error with a code."""
+    try:
+        hotdesk.load(path)
+    except FileError:
+        return False
+    return True
+
+
+def _bytes_changed(data: bytes, rng: random.Random) -> bytes:
+    """Some bytes are others, gone or new."""
+    made = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 8])):
+        at = rng.randrange(len(made)) if made else 0
+        match rng.randrange(5):
+            case 0:
+                made[at : at + 1] = bytes([rng.randrange(256)])
+            case 1:
+                made[at : at + 8] = struct.pack(
+                    "<Q", rng.choice([0, 1, 1 << 31, 1 << 63, (1 << 64) - 1, rng.randrange(1 << 16)])
+                )
+            case 2:
+                del made[at : at + rng.choice([1, 7, 64, 4096])]
+            case 3:
+                made[at:at] = rng.randbytes(rng.choice([1, 8, 100]))
+            case _:
+                del made[at:]
+    return bytes(made)
+
+
+def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    if isinstance(value, (list, dict)):
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield from _places(value[key], (*path, key))
+
+
+def _value_changed(text: bytes, rng: random.Random) -> bytes:
+    """A value of the text is another one, or gone, or there twice."""
+    root = json.loads(text)
+    *path, last = rng.choice([each for each in _places(root) if each])
+    holder = root
+    for key in path:
+        holder = holder[key]
+    old = holder[last]
+    if isinstance(holder, list) and rng.random() < 0.2:
+        holder.insert(last, old) if rng.random() < 0.5 else holder.pop(last)
+    elif isinstance(old, int) and rng.random() < 0.6:
+        holder[last] = old + rng.choice([1, -1, 64, -64, 1 << 20])
+    else:
+        holder[last] = rng.choice(ODD)
+    return json.dumps(root).encode()
+
+
+def _table_changed(data: bytes, rng: random.Random) -> bytes:
+    """The head or an entry of the table says something else, under a checksum that is right."""
+    made = bytearray(data)
+    count = _HEAD.unpack_from(data)[2]
+    end = _HEAD.size + count * _ENTRY.size
+    at = rng.randrange(end)
+    made[at : at + 1] = bytes([rng.randrange(256)])
+    if rng.random() < 0.5:
+        entry = _HEAD.size + rng.randrange(count) * _ENTRY.size + 16 + 8 * rng.randrange(2)
+        struct.pack_into(
+            "<Q", made, entry, rng.choice([0, 64, 1 << 20, 1 << 40, (1 << 64) - 64, rng.randrange(1 << 20)])
+        )
+    checksum = crc32(made[_HEAD.size : end], crc32(made[: _HEAD.size]))
+    struct.pack_into("<I", made, end, checksum)
+    return bytes(made)
+
+
+def _run(saved: Path, folder: Path, count: int) -> None:
+    data, path = saved.read_bytes(), folder / "mutated.hotdesk"
+    with Container(saved) as container:
+        sections = {name: container.read(name) for name in container.sections}
+    objects = [each for name, each in sections.items() if "." in name]
+    rng = random.Random(0)
+    loaded = 0
+    for number in range(count):
+        match number % 4:
+            case 0:
+                path.write_bytes(_bytes_changed(data, rng))
+            case 1:
+                change = _value_changed if rng.random() < 0.8 else _bytes_changed
+                changed = {**sections, "program": change(sections["program"], rng)}
+                write(path, {name: [each] for name, each in changed.items()}, ("weights", "constants", "state"))
+            case 2:
+                path.write_bytes(_table_changed(data, rng))
+            case _:
+                _place(_bytes_changed(rng.choice(objects), rng))
+                continue
+        loaded += _loads(path)
+        path.unlink()
+    assert loaded < count / 4  # most are refused
+
+
+def _place(data: bytes) -> None:
+    """Places an object file, and runs nothing of it."""
+    try:
+        code = ObjectCode(data, lambda name: 0x1000)
+    except ObjectError:
+        return
+    code.function("_mlir_hotdesk_main")
+
+
+def test_mutations(saved: Path, tmp_path: Path) -> None:
+    assert _loads(saved)
+    _run(saved, tmp_path, FEW)
+
+
+@pytest.mark.slow
+def test_many_mutations(saved: Path, tmp_path: Path) -> None:
+    _run(saved, tmp_path, MANY // 2)
+
+
+def test_every_length(saved: Path, tmp_path: Path) -> None:
+    """A file that was cut off, wherever, is refused."""
+    data = saved.read_bytes()
+    path = tmp_path / "short.hotdesk"
+    for length in [*range(200), *range(200, len(data), 997)]:
+        path.write_bytes(data[:length])
+        assert not _loads(path)
+        path.unlink()
