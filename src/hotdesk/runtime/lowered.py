@@ -25,6 +25,11 @@ class Use(Protocol):
     def upper(self) -> int: ...
     @property
     def bytes(self) -> Size: ...
+
+
+class ShapedUse(Use, Protocol):
+    """A buffer of which is known what it holds: sizes, and the element type by its MLIR name."""
+
     @property
     def shape(self) -> tuple[Size, ...]: ...
     @property
@@ -43,6 +48,8 @@ class Planned(Protocol):
 class Lowered(Planned, Protocol):
     """What running an entry function takes, beside its code: `passes.lower.function.LoweredFunction` says what each part is."""
 
+    @property
+    def buffers(self) -> Sequence[ShapedUse]: ...
     @property
     def entry(self) -> str: ...
     @property

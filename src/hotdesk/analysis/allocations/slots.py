@@ -1,4 +1,4 @@
-"""Memory that allocations may share, and from when to when each is held as it is."""
+"""Slots: memory that several allocations may share, with the op numbers during which each holds it."""
 
 from __future__ import annotations
 

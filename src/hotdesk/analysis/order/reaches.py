@@ -1,4 +1,4 @@
-"""What a window reads of a dimension while one loop runs over a part of its range.
+"""Window access: which stretch of a dimension a window reads while one loop runs over a part of its range.
 
 Output o and tap t of a window are at ``o * stride + t * dilation - low`` of a dimension whose elements are `spread` apart: those
 of the outputs from `first` to `end` are one stretch of the dimension, some elements longer than theirs, and overlap those of the

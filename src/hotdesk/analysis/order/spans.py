@@ -1,4 +1,4 @@
-"""What each part of operations that are done in parts makes and reads, where windows have parts overlap.
+"""Halos: what each part of operations that are done in parts makes and reads, where windows make parts overlap.
 
 Of an output, every part makes a share of its own, and what the part needs of it besides; of what stays inside, what the readers
 in that part need. So an operation may make some elements for two parts: that is computed twice, and is the price.

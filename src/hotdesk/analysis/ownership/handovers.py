@@ -1,4 +1,4 @@
-"""What is handed on together: the block arguments and results that get their memref from the same operands.
+"""Slots: the block arguments and results that get their memref from the same operands, joined like phis.
 
 An operand of `scf.yield` in a loop becomes the argument of the next iteration, or the result. So do the initial values. Such
 arguments and results form a *slot*: either all of them come with ownership or none does. What a function returns in one place is

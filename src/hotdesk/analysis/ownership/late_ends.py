@@ -1,4 +1,4 @@
-"""Where an owner frees what an op still uses that runs on beside the program, if it is not certain where that is done.
+"""Deallocation behind ops that run on beside the program, where it is not certain where they are done.
 
 1. At the end of its block, in front of the terminator, if something in that block may wait for the op.
 2. Nowhere, if whoever it hands the memory over to gets the op's token too.

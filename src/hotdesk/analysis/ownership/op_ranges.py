@@ -1,4 +1,4 @@
-"""Ops by their numbers, in order: which of them are where."""
+"""Searches in ascending op numbers: whether an op is among them, and which lie between two."""
 
 from __future__ import annotations
 

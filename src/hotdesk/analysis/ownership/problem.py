@@ -1,4 +1,4 @@
-"""What of a function does not change while its ownership is solved: read once, asked as often as something comes to own."""
+"""The ownership problem of a function: what solving it rests on and does not change, read once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sizes of memory in front of an op that comes before what computes them: from the arguments of the function."""
+"""Sizes of allocations that stand in front of what computes their sizes: computed again from the arguments of the function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes that change the signatures of functions have in common."""
+"""The check shared by passes that change signatures: nothing but calls names such a function."""
 
 from __future__ import annotations
 

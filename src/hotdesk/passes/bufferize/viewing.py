@@ -1,4 +1,4 @@
-"""Memrefs that see the memory of another one."""
+"""From a memref back through views to the memref that it shows."""
 
 from __future__ import annotations
 

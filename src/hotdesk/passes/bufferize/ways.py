@@ -1,4 +1,4 @@
-"""Copies on one of the ways that an op may take."""
+"""Where a copy goes that is needed only if an op passes on one of its operands: in front of the op, or of a branch to it."""
 
 from __future__ import annotations
 

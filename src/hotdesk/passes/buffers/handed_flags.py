@@ -1,4 +1,4 @@
-"""Whether ownership comes with an operand, as an `i1` in front of the op that passes it on.
+"""Flags of operands: an `i1` in front of the op that passes a memref on, true if ownership comes with it.
 
 A flag that is known on all paths is a constant. Where an operand may be the memory of several owners that end with it, addresses
 tell which it was; what nobody took is freed there.

@@ -1,4 +1,4 @@
-"""Ops made again with other operands and results, functions with more results, and values of type `i1`."""
+"""Ops remade with other operands and result types, functions with more results, and arithmetic on `i1`."""
 
 from __future__ import annotations
 

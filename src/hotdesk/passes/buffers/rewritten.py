@@ -1,4 +1,4 @@
-"""What the records of a function have become while flags are put into its IR: ops, memrefs, and the flags of owners."""
+"""From the records of a function to its IR while flags are put in: the op, memref and flag that each record is now."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class _Lowering:
         text = flow_text = ""
         if not is_straight(self._function, self._sizes):
             clone = cast(Any, self._function).clone(ir.InsertionPoint(self._function)).operation
-            flow = lower_control_flow(clone, find_buffers(clone), self._library, self._entry, numbers)
+            flow = lower_control_flow(clone, self._library, self._entry, numbers)
             calls, flow_text = list(flow.calls), flow.text
             clone.erase()
         else:

@@ -1,4 +1,4 @@
-"""What need not be planned, and what need not be planned twice.
+"""Decomposition: an instance in parts that are solved one by one, and parts that read alike once.
 
 *Ground.* A buffer that is live at every step of an instance cuts the arena in two, and what lies below and above it
 can change places with it: some smallest placement has all such buffers stacked on the ground.

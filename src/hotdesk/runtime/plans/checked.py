@@ -1,4 +1,4 @@
-"""Plans that are used are checked first: `planning` finds faults and knows no errors, here one becomes the other."""
+"""Checks plans before they are used: what `planning.check` finds wrong is raised as an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is to plan of a function, for sizes of its buffers."""
+"""The planning problem of a function: the live ranges of its buffers, with their sizes in one call."""
 
 from __future__ import annotations
 
