@@ -1,4 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-reorder-for-peak | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-reorder-for-peak="max-states=1" --print-decisions 2>&1 | FileCheck %s --check-prefix=ONE
+// ONE: decision: order of @branch_after_branch{{.*}}: lower-peak
 
 // Each wide value is narrowed before the next one is made; views and destinations go along.
 // CHECK-LABEL: func.func @branch_after_branch(

@@ -1,5 +1,7 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat --cse | FileCheck %s
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat --remarks-filter=fuse 2>&1 | FileCheck %s --check-prefix=WHY
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-sink-concat="max-operands=1" --print-decisions 2>&1 | FileCheck %s --check-prefix=ONE
+// ONE: decision: result of tensor.concat: not fused: too-many-operands
 
 // WHY: remark: [Passed] FUSED | Category:fuse | Function=two_parts | Reason=read-in-parts, Bytes=128
 // CHECK-LABEL: func.func @two_parts(

@@ -45,8 +45,10 @@ class Covering:
             return None, Reason.RETURNED_TWICE
         op = defining_op(buffer)
         if op is None:
-            given = buffer.owner == entry_block(self._function)
-            return None, Reason.RETURNED_INPUT if given else Reason.RETURNED_VIEW
+            if buffer.owner != entry_block(self._function):
+                return None, Reason.RETURNED_VIEW
+            is_weight = self._places.why_read_only(value) is Reason.NOT_WRITABLE_WEIGHT
+            return None, Reason.RETURNED_WEIGHT if is_weight else Reason.RETURNED_INPUT
         if op.name in _NO_ALLOCATION:
             return None, _NO_ALLOCATION[op.name]
         if op.name != "memref.alloc" or not self._runs_once(op.block):

@@ -55,7 +55,6 @@ class CopyRemoval(Pass):
         Reason.TOUCHED_BETWEEN,
         Reason.ASYNCHRONOUS,
         Reason.DOES_MORE_THAN_ALLOCATE,
-        Reason.NOT_KNOWN_TO_MOVE,
         Reason.NOT_ORDINARY_MEMORY,
     )
     arguments_overlap: bool = True

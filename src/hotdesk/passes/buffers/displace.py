@@ -50,7 +50,6 @@ class DisplaceBuffers(Pass):
         Reason.ALIGNMENT_ASSUMED,
         Reason.ASYNCHRONOUS,
         Reason.DOES_MORE_THAN_ALLOCATE,
-        Reason.NOT_KNOWN_TO_MOVE,
         Reason.NOT_ORDINARY_MEMORY,
     )
 

@@ -43,7 +43,6 @@ class BufferHoisting(Pass):
         Reason.ASYNCHRONOUS,
         Reason.DOES_MORE_THAN_ALLOCATE,
         Reason.NOT_KNOWN_TO_MOVE,
-        Reason.NOT_ORDINARY_MEMORY,
     )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:

@@ -35,14 +35,11 @@ class BufferLoopHoisting(Pass):
         Reason.FREED_ELSEWHERE,
         Reason.KEPT_BETWEEN_ITERATIONS,
         Reason.KEPT_BY_UNKNOWN,
-        Reason.LEAVES_SCOPE,
         Reason.PARALLEL_ITERATIONS,
         Reason.SIZE_DEFINED_BELOW,
-        Reason.UNKNOWN_REGION,
         Reason.ASYNCHRONOUS,
         Reason.DOES_MORE_THAN_ALLOCATE,
         Reason.NOT_KNOWN_TO_MOVE,
-        Reason.NOT_ORDINARY_MEMORY,
     )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:

@@ -45,7 +45,6 @@ class PromoteBuffersToStack(Pass):
         Reason.UNKNOWN_REGION,
         Reason.ASYNCHRONOUS,
         Reason.DOES_MORE_THAN_ALLOCATE,
-        Reason.NOT_KNOWN_TO_MOVE,
         Reason.NOT_ORDINARY_MEMORY,
     )
     max_alloc_size_in_bytes: int = 1024
