@@ -433,8 +433,9 @@ class Program:
 
     def _lend(self, out: object, call: Admitted, binding: Binding) -> tuple[Sequence[object], list[int]]:
         """The caller's tensors for the results, and their addresses."""
-        if not self._is_donating:
-            found = plain(out, self._dtypes, binding.result_shapes, call.extents(), self._weights)
+        if not self._is_donating and not call.views:
+            sizes = call.signature.bytes
+            found = plain(out, self._dtypes, binding.result_shapes, call.addresses, sizes, self._weights)
             if found is not None:
                 for value in found[0]:
                     written(value)

@@ -36,6 +36,8 @@ class Extents:
 
     def meeting(self, extent: tuple[int, int]) -> tuple[str, int] | None:
         """The name of a range that shares bytes with `extent`, and how many."""
+        if not self._held:
+            return None
         before = bisect_left(self._lower, extent[1])  # only these begin before `extent` ends
         if extent[0] == extent[1] or not before or self._reach[before - 1] <= extent[0]:
             return None
@@ -81,31 +83,38 @@ def plain(
     out: object,
     dtypes: Sequence[str],
     shapes: Sequence[tuple[int, ...]],
-    inputs: Iterable[tuple[int, int]],
+    addresses: Sequence[int],
+    sizes: Sequence[int],
     weights: Extents,
 ) -> tuple[Sequence[object], list[int]] | None:
     """The tensors of `out` and their addresses if there is nothing to say against them; None if `admit` must say.
 
-    `inputs` are extents. What is compared here `admit` compares too; it takes as long as the rest of a short call.
+    `addresses` and `sizes`, in bytes, are those of the inputs. What is compared here `admit` compares too, which takes as long as
+    the rest of a short call.
     """
-    given = cast("Sequence[object]", out) if isinstance(out, (tuple, list)) else (out,)
+    given: Sequence[object] = out if type(out) in (tuple, list) else (out,)  # pyright: ignore[reportAssignmentType]
     if len(given) != len(dtypes):
         return None
-    taken, addresses = list(inputs), list[int]()
+    places: list[int] = []
+    taken: list[tuple[int, int]] = []
     for value, dtype, shape in zip(given, dtypes, shapes, strict=True):
         found = glance(value)
         if found is None or not is_writable(value, found[0], dtype, shape):
             return None
         tensor: Any = value
-        lower, upper = found[1], found[1] + tensor.nbytes
+        lower = found[1]
+        upper = lower + tensor.nbytes
+        for start, size in zip(addresses, sizes, strict=True):
+            if start < upper and lower < start + size:
+                return None
         for start, end in taken:
-            if lower < end and start < upper:
+            if start < upper and lower < end:
                 return None
         if weights.meeting((lower, upper)):
             return None
         taken.append((lower, upper))
-        addresses.append(lower)
-    return given, addresses
+        places.append(lower)
+    return given, places
 
 
 def _check_type(view: TensorView, what: str, spec: TensorSpec, shape: tuple[int, ...]) -> None:

@@ -240,11 +240,18 @@ def _name_of(dtype: object) -> str | None:
 
 def written(value: object) -> None:
     """Tell autograd, where `value` is a torch tensor, that its values have changed behind its back."""
-    if type(value) is np.ndarray:
+    kind = type(value)
+    if kind is np.ndarray:
         return
     tensor: Any = value
-    if is_torch(value) and not tensor.is_inference():
-        sys.modules["torch"].autograd.graph.increment_version(tensor)
+    if (kind in _torch_types or is_torch(value)) and not tensor.is_inference():
+        _increment_version()(tensor)
+
+
+@cache
+def _increment_version() -> Callable[[Any], None]:
+    """PyTorch's function that tells autograd: looked up once, as a short call notices."""
+    return sys.modules["torch"].autograd.graph.increment_version
 
 
 def overlap(first: tuple[int, int], second: tuple[int, int]) -> int:
