@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hotdesk.artifacts.loading import load
     from hotdesk.dynamo_counts import FallbackWarning, dynamo_report
     from hotdesk.errors import HotdeskError
+    from hotdesk.jitting import jit
     from hotdesk.planning import Buffer, Plan, Pool, Problem, Tie, plan
     from hotdesk.report.records import Memory
     from hotdesk.runtime.code.threads import get_num_threads, set_num_threads
@@ -36,6 +37,7 @@ __all__ = [
     "compile_many",
     "dynamo_report",
     "get_num_threads",
+    "jit",
     "load",
     "plan",
     "set_num_threads",
@@ -46,6 +48,7 @@ _MODULES = {
     **dict.fromkeys(("Options", "compile", "compile_many"), "hotdesk.api"),
     **dict.fromkeys(("FallbackWarning", "dynamo_report"), "hotdesk.dynamo_counts"),
     "HotdeskError": "hotdesk.errors",
+    "jit": "hotdesk.jitting",
     "load": "hotdesk.artifacts.loading",
     **dict.fromkeys(("Buffer", "Plan", "Pool", "Problem", "Tie", "plan"), "hotdesk.planning"),
     "Memory": "hotdesk.report.records",

@@ -97,8 +97,9 @@ def compile(
     """Compiles a PyTorch model, an ONNX model, or a program in MLIR, so that it runs from one arena.
 
     Args:
-        model: a `torch.nn.Module` or a `torch.export.ExportedProgram`; the name of a file `.onnx` or an `onnx.ModelProto`, see
-            docs/onnx.md; or MLIR: the name of a file, text, bytecode or a module, see docs/mlir.md.
+        model: a `torch.nn.Module`, a function of tensors, see docs/functions.md, or a `torch.export.ExportedProgram`; the name
+            of a file `.onnx` or an `onnx.ModelProto`, see docs/onnx.md; or MLIR: the name of a file, text, bytecode or a module,
+            see docs/mlir.md.
         args, kwargs: example arguments, of a PyTorch model only. Their sizes are fixed unless `dynamic_shapes` frees them.
         dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`; for ONNX sizes by the
             names that the model has for them, each a number or a pair of the least and the greatest, `{"batch": (1, 64)}`.
@@ -267,11 +268,15 @@ def _exported(model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_s
         raise MissingExtraError.of("compiling a PyTorch model", "torch", "torch") from error
     from hotdesk.frontends.torch.export import export
 
+    if callable(model) and not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram, type)):
+        from hotdesk.frontends.torch.functions import as_module
+
+        model = as_module(model)
     if not isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)):
         raise ArgumentTypeError(
             "argument 'model'",
-            expected="a torch.nn.Module, a torch.export.ExportedProgram, an ONNX model (a file .onnx or a ModelProto), "
-            "or MLIR: a file, text, bytecode or a module",
+            expected="a torch.nn.Module, a function, a torch.export.ExportedProgram, an ONNX model (a file .onnx or a "
+            "ModelProto), or MLIR: a file, text, bytecode or a module",
             got=type(model).__name__,
         )
     if not isinstance(cast(object, args), tuple):

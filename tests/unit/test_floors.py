@@ -20,7 +20,7 @@ FLOORS = (
     ("pipeline",),
     ("checker", "runtime", "artifacts", "frontends"),
     ("search",),
-    ("api", "program_cache", "donation", "saving"),
+    ("api", "program_cache", "donation", "saving", "jitting"),
     ("dynamo", "dynamo_counts"),
     ("cli",),
 )

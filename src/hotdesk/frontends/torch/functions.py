@@ -1,0 +1,41 @@
+"""Plain functions of tensors as modules, which is what `torch.export` takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, cast
+
+import torch
+
+
+def as_module(function: Callable[..., Any]) -> torch.nn.Module:
+    """A module whose `forward` is the function, with its signature.
+
+    Modules that the function is a method of, has in its closure or reads as globals are submodules, by their names there: their
+    tensors are weights, in eval mode or not as they are. Other tensors that it reads are constants.
+    """
+    made = _Function()
+    for name, module in _modules(function):
+        made.add_module(name, module)
+    made.forward = function
+    made.training = any(module.training for module in made.children())
+    return made
+
+
+class _Function(torch.nn.Module):
+    """What stands for a function."""
+
+
+def _modules(function: Callable[..., Any]) -> Iterator[tuple[str, torch.nn.Module]]:
+    owner: object = getattr(function, "__self__", None)
+    if isinstance(owner, torch.nn.Module):
+        yield "self", owner
+    plain: Any = inspect.unwrap(getattr(function, "__func__", function))
+    if not inspect.isfunction(plain):
+        return
+    found = inspect.getclosurevars(plain)
+    named = cast("dict[str, object]", {**found.globals, **found.nonlocals})
+    for name, value in named.items():
+        if isinstance(value, torch.nn.Module):
+            yield name.replace(".", "_"), value

@@ -1,0 +1,141 @@
+"""Plain functions are compiled as modules are, and `jit` keeps a program for each kind of call."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+
+import hotdesk
+from hotdesk.errors import ArgumentTypeError
+
+PAGE = Path(__file__).parents[2] / "docs" / "functions.md"
+
+
+def _doubled(x: torch.Tensor) -> torch.Tensor:
+    return x * 2 + 1
+
+
+class Pair(NamedTuple):
+    low: torch.Tensor
+    high: torch.Tensor
+
+
+@dataclass
+class Point:
+    x: torch.Tensor
+    y: torch.Tensor
+
+
+def test_a_function() -> None:
+    x = torch.randn(3, 4)
+    program = hotdesk.compile(_doubled, (x,))
+    torch.testing.assert_close(program(x), _doubled(x))
+    torch.testing.assert_close(program(x=x), _doubled(x))
+
+
+def test_sizes_that_vary_by_name() -> None:
+    program = hotdesk.compile(_doubled, (torch.randn(3, 4),), dynamic_shapes={"x": {0: torch.export.Dim("rows")}})
+    x = torch.randn(7, 4)
+    torch.testing.assert_close(program(x), _doubled(x))
+
+
+def test_nests_numbers_and_none() -> None:
+    def mixed(pair: Any, n: int, *, by: Any = None, flag: bool = True) -> Any:
+        a, b = pair["a"], pair["b"][0]
+        return Pair(a - n, b if by is None else b * by), [n, flag, None]
+
+    args, kwargs = ({"a": torch.randn(4), "b": [torch.randn(4)]}, 3), {"by": torch.tensor(2.0)}
+    program = hotdesk.compile(mixed, args, kwargs)
+    found, wanted = program(*args, **kwargs), mixed(*args, **kwargs)
+    assert isinstance(found[0], Pair)
+    torch.testing.assert_close(found[0], wanted[0])
+    assert found[1] == wanted[1]
+    with pytest.raises(ArgumentTypeError):
+        program(args[0], 4, **kwargs)
+
+
+def test_dataclasses() -> None:
+    torch.export.register_dataclass(Point)
+
+    def moved(point: Point, by: torch.Tensor) -> Point:
+        return Point(point.x + by, point.y * by)
+
+    given = Point(torch.randn(3), torch.randn(3)), torch.randn(3)
+    found, wanted = hotdesk.compile(moved, given)(*given), moved(*given)
+    assert isinstance(found, Point)
+    torch.testing.assert_close((found.x, found.y), (wanted.x, wanted.y))
+
+
+def test_modules_of_a_closure_are_weights(tmp_path: Path) -> None:
+    inner = torch.nn.Linear(4, 4)
+
+    def applied(x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(inner(x))
+
+    x = torch.randn(2, 4)
+    program = hotdesk.compile(applied, (x,))
+    assert program.memory().weights == 80
+    with torch.no_grad():
+        inner.weight.add_(1)
+    torch.testing.assert_close(program(x), applied(x))
+    program.save(tmp_path / "f.hotdesk", weights="given")
+    weights = {f"inner.{name}": each for name, each in inner.state_dict().items()}
+    torch.testing.assert_close(hotdesk.load(tmp_path / "f.hotdesk", weights=weights)(x), applied(x))
+
+
+def test_methods_of_modules() -> None:
+    class Two(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(4, 2)
+
+        def encode(self, x: torch.Tensor) -> torch.Tensor:
+            return self.linear(x).tanh()
+
+    two, x = Two(), torch.randn(3, 4)
+    program = hotdesk.compile(two.encode, (x,))
+    torch.testing.assert_close(program(x), two.encode(x))
+    assert program.memory().weights == 40
+
+
+def test_jit_keeps_a_program_for_each_kind_of_call() -> None:
+    function = hotdesk.jit(_doubled)
+    assert function.__name__ == "_doubled"
+    x, y = torch.randn(3), torch.randn(4)
+    for each in (x, y, x):
+        torch.testing.assert_close(function(each), _doubled(each))
+    assert len(function.programs) == 2
+    assert function.program(x) is function.programs[-1]
+    function.clear()
+    assert function.programs == ()
+    with pytest.raises(ArgumentTypeError, match="tensors, numbers"):
+        function(object())
+
+
+def test_jit_with_sizes_that_vary() -> None:
+    @hotdesk.jit(dynamic_shapes={"x": {0: torch.export.Dim("rows", max=64)}})
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    for rows in (2, 5, 64):
+        x = torch.randn(rows, 3)
+        torch.testing.assert_close(doubled(x), x * 2)
+    assert len(doubled.programs) == 1
+
+
+def test_programs_of_the_page() -> None:
+    found = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(found) == 2
+    names: dict[str, Any] = {}
+    for code, printed in found:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(code, names)
+        assert out.getvalue() == printed
