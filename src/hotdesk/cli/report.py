@@ -23,7 +23,7 @@ from hotdesk.report.limits import require_growth, require_peak
 
 EXAMPLES = (
     "hotdesk report my_model.py:build --max-peak 24MB",
-    "hotdesk report my_model.py:build --json report.json",
+    "hotdesk report my_model.py:build --html report.html --profile",
 )
 
 
@@ -48,7 +48,16 @@ def main(arguments: Sequence[str]) -> int:
 def _write(made: Document, options: argparse.Namespace) -> None:
     if options.json:
         _put(options.json, made.to_json())
-    if not options.json:
+    if options.html or options.svg or options.png:
+        from hotdesk.report.page import page, png, svg
+
+        if options.html:
+            _put(options.html, page(made, options.model))
+        if options.svg:
+            _put(options.svg, svg(made))
+        if options.png:
+            Path(options.png).write_bytes(png(made))
+    if not (options.json or options.html or options.svg or options.png):
         show(made)
 
 
@@ -77,6 +86,9 @@ def parser() -> argparse.ArgumentParser:
     made = parser_of("report", "Says what the memory of a model is made of.", EXAMPLES)
     add_reported(made)
     made.add_argument("--json", nargs="?", const="-", metavar="FILE", help="the whole record; without FILE on stdout")
+    made.add_argument("--html", metavar="FILE", help="a page that needs no network (extra 'report')")
+    made.add_argument("--svg", metavar="FILE", help="the charts as a picture")
+    made.add_argument("--png", metavar="FILE", help="the charts as a picture")
     made.add_argument("--profile", action="store_true", help="also measure the time of each kernel")
     made.add_argument("--max-peak", type=bytes_of, metavar="SIZE", help="fail where the peak is above, such as 24MB")
     made.add_argument(

@@ -16,7 +16,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from hotdesk.errors import NotSavableError, OptionError
+from hotdesk.errors import MissingExtraError, NotSavableError, OptionError
 from hotdesk.explain import Decision
 from hotdesk.report import BufferLine, Document, Memory, Report, WorstCase, render, summarize
 from hotdesk.report.document import document
@@ -219,6 +219,18 @@ class Program:
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self._inputs)
         return f"<Program {self.name}({inputs}) -> ({', '.join(str(spec) for spec in self._results)})>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What a notebook shows: the charts of the report, where sizes are fixed and the extra `report` is there."""
+        shown = {"text/plain": repr(self)}
+        if not self._static:
+            return shown
+        from hotdesk.report.page import svg
+
+        try:
+            return {**shown, "image/svg+xml": svg(self.document())}
+        except MissingExtraError:
+            return shown
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:

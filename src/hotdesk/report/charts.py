@@ -1,0 +1,188 @@
+"""The charts of a report, in Vega-Lite by Altair: bytes against program point, and the arena as rectangles.
+
+Colours are of the Okabe-Ito palette, which people with any kind of colour vision tell apart; lines differ by dashes too.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from hotdesk.errors import MissingExtraError
+from hotdesk.report.document import BufferEntry, Document
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB")
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+OTHER = "#999999"
+MOST_BLOCKS = 3000
+"""How many buffers are drawn; the smallest of more are folded."""
+_MOST_SAMPLES = 2000
+_WIDTH = 900
+_DASHES = {"in use": [1, 0], "arena": [8, 3], "bound": [2, 3], "no reuse": [10, 3, 2, 3]}
+
+
+def altair() -> Any:
+    """The library. Raises MissingExtraError."""
+    try:
+        import altair
+    except ImportError as error:
+        raise MissingExtraError.of("drawing a report", "report", "altair") from error
+    return altair
+
+
+def chart(made: Document, width: int = _WIDTH) -> dict[str, Any]:
+    """Both charts above each other, as a specification of Vega-Lite with all data inside."""
+    alt = altair()
+    zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"])
+    with warnings.catch_warnings():  # one selection in both charts is meant: they zoom together
+        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
+        whole = alt.vconcat(_bytes(alt, made, zoom, width), _arena(alt, made, zoom, width), spacing=12)
+    whole = whole.resolve_scale(x="shared", color="independent", strokeDash="independent").configure_view(
+        strokeOpacity=0.2
+    )
+    return whole.configure_axis(grid=True, gridOpacity=0.25).to_dict()
+
+
+def drawn(made: Document) -> tuple[tuple[BufferEntry, ...], tuple[BufferEntry, ...]]:
+    """The buffers of the arena that are drawn, and those that are folded because they are the smallest of very many."""
+    in_arena = [each for each in made.buffers if each.where == "arena" and each.bytes and each.lower < each.upper]
+    largest = sorted(in_arena, key=lambda each: (-each.bytes * (each.upper - each.lower), each.id))
+    return tuple(sorted(largest[:MOST_BLOCKS], key=lambda each: each.id)), tuple(largest[MOST_BLOCKS:])
+
+
+def _bytes(alt: Any, made: Document, zoom: Any, width: int) -> Any:
+    """Lines of bytes in use, of other allocators, and of what does not change over the program."""
+    end, (name, unit) = max(len(made.points), 1), _unit(made)
+    rows = [
+        {
+            "series": "in use",
+            "point": i,
+            "held": each.bytes / unit,
+            "bytes": f"{each.bytes:,}",
+            "op": each.op,
+            "line": each.line,
+        }
+        for i, each in _thinned([(i, each) for i, each in enumerate(made.points)])
+    ]
+    for title, value in (
+        ("arena", made.memory.arena),
+        ("bound", made.memory.lower_bound),
+        ("no reuse", made.memory.no_reuse),
+    ):
+        rows += [{"series": title, "point": at, "held": value / unit, "bytes": f"{value:,}"} for at in (0, end)]
+    for series in made.series:
+        samples = _thinned(list(zip(series.at, series.bytes, strict=True)))
+        rows += [
+            {"series": series.name, "point": at * end, "held": held / unit, "bytes": f"{held:,}"}
+            for at, held in samples
+        ]
+    names = ["in use", "arena", "bound", "no reuse", *(series.name for series in made.series)]
+    dashes = [_DASHES.get(name, [4, 2]) for name in names]
+    colors = [(*PALETTE, OTHER)[i % 8] for i in range(len(names))]
+    shown = alt.param(
+        name="no_reuse",
+        value=made.memory.no_reuse <= 3 * max(made.memory.peak, 1),
+        bind=alt.binding_checkbox(name="no reuse "),
+    )
+    base = alt.Chart(alt.Data(values=rows)).transform_filter("no_reuse || datum.series != 'no reuse'")
+    lines = base.mark_line(interpolate="step-after", clip=True).encode(
+        x=alt.X("point:Q", title=None, scale=alt.Scale(domain=[0, end], nice=False)),
+        y=alt.Y("held:Q", title=name),
+        color=alt.Color("series:N", title="bytes", scale=alt.Scale(domain=names, range=colors)),
+        strokeDash=alt.StrokeDash("series:N", title="bytes", scale=alt.Scale(domain=names, range=dashes)),
+        tooltip=["series:N", "point:Q", "bytes:N", "op:N", "line:N"],
+    )
+    layers = [lines.add_params(shown, zoom)]
+    if made.points:
+        layers += _peak(alt, made)
+    return alt.layer(*layers).properties(width=width, height=240, title="bytes against program point")
+
+
+def _peak(alt: Any, made: Document) -> list[Any]:
+    """The peak: a point on the line, with its bytes beside it."""
+    point, (_, unit) = made.points[made.peak_point], _unit(made)
+    row = {
+        "point": made.peak_point,
+        "held": point.bytes / unit,
+        "text": f"peak {point.bytes:,}",
+        "op": point.op,
+        "line": point.line,
+    }
+    base = alt.Chart(alt.Data(values=[row])).encode(x="point:Q", y="held:Q", tooltip=["text:N", "op:N", "line:N"])
+    right = made.peak_point > len(made.points) / 2
+    text = base.mark_text(align="right" if right else "left", dx=-9 if right else 9, dy=-9, color="#D55E00", clip=False)
+    return [base.mark_point(filled=True, size=90, color="#D55E00", shape="diamond"), text.encode(text="text:N")]
+
+
+def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:
+    """The arena: a rectangle for each buffer, as wide as it is in use and as high as it has bytes."""
+    (shown, folded), (name, unit) = drawn(made), _unit(made)
+    counts = Counter(each.op for each in shown)
+    ops = [name for name, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][: len(PALETTE)]
+    rows = [_block(made, each, each.op if each.op in ops else "others", unit) for each in shown]
+    others = ["others"] if len(counts) > len(ops) else []
+    domain, colors = [*ops, *others], [*PALETTE[: len(ops)], *([OTHER] if others else [])]
+    end = max(len(made.points), 1)
+    title = f"arena: {len(shown) + len(folded):,} buffers"
+    if folded:
+        title += f", the {len(folded):,} smallest, of at most {max(each.bytes for each in folded):,} bytes, folded"
+    picked = alt.param(name="picked", value="")
+    blocks = alt.Chart(alt.Data(values=rows)).mark_rect(clip=True, strokeWidth=0.5)
+    blocks = blocks.encode(
+        x=alt.X("from:Q", title="program point", scale=alt.Scale(domain=[0, end], nice=False)),
+        x2="to:Q",
+        y=alt.Y("bottom:Q", title=f"offset, {name}"),
+        y2="top:Q",
+        color=alt.Color("kind:N", title="written by", scale=alt.Scale(domain=domain, range=colors), sort=domain),
+        stroke=alt.condition("datum.name == picked", alt.value("#D55E00"), alt.value("#ffffff")),
+        opacity=alt.condition("picked == '' || datum.name == picked", alt.value(0.9), alt.value(0.35)),
+        tooltip=[alt.Tooltip(f"{told}:N") for told in _HOVER],
+    )
+    return blocks.add_params(picked, zoom).properties(width=width, height=300, title=title)
+
+
+_HOVER = ("name", "type", "bytes", "op", "submodule", "line", "in use", "after", "before", "why not earlier")
+
+
+def _block(made: Document, buffer: BufferEntry, kind: str, unit: int) -> dict[str, Any]:
+    latest = max((made.buffers[i] for i in buffer.before), key=lambda each: (each.upper, each.id), default=None)
+    why = "nobody had the place" if latest is None else f"{latest.name} is in use up to point {latest.upper - 1}"
+    return {
+        "from": buffer.lower,
+        "to": buffer.upper,
+        "bottom": buffer.offset / unit,
+        "top": (buffer.offset + buffer.bytes) / unit,
+        "kind": kind,
+        "name": buffer.name,
+        "type": f"{buffer.type}[{', '.join(map(str, buffer.shape))}]",
+        "bytes": f"{buffer.bytes:,}",
+        "op": buffer.op,
+        "submodule": buffer.module,
+        "line": buffer.line,
+        "in use": f"points {buffer.lower} to {buffer.upper - 1}",
+        "after": _names(made, buffer.before),
+        "before": _names(made, buffer.after),
+        "why not earlier": why,
+    }
+
+
+def _unit(made: Document) -> tuple[str, int]:
+    """The unit that the peak is some of, and its bytes."""
+    rank = max(0, min(len(_UNITS) - 1, (made.memory.peak.bit_length() - 1) // 10))
+    return _UNITS[rank], 1024**rank
+
+
+def _names(made: Document, ids: Sequence[int]) -> str:
+    names = ", ".join(made.buffers[i].title for i in ids[:3])
+    return f"{names} and {len(ids) - 3} more" if len(ids) > 3 else names or "nobody"
+
+
+def _thinned(samples: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """At most some thousand samples: of each stretch of many the highest, so that no peak is lost."""
+    step = -(-len(samples) // _MOST_SAMPLES) if samples else 1
+    if step <= 1:
+        return list(samples)
+    parts = [samples[i : i + step] for i in range(0, len(samples), step)]
+    return [max(part, key=lambda each: getattr(each[1], "bytes", each[1])) for part in parts]

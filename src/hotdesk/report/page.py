@@ -1,0 +1,154 @@
+"""A report as one page of HTML that needs no network, and its charts as pictures.
+
+The page is made from `page.html.j2`; Vega's JavaScript and all data are inside.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from hotdesk.errors import MissingExtraError
+from hotdesk.report.charts import chart, drawn
+from hotdesk.report.document import BufferEntry, Document
+from hotdesk.report.text import size
+
+_LARGEST = 12
+_KERNELS = 20
+
+
+def page(made: Document, title: str = "") -> str:
+    """The page, the same for the same record. Raises MissingExtraError."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingExtraError.of("a report in HTML", "report", "jinja2") from error
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["size"] = size
+    template = environment.from_string(files("hotdesk.report").joinpath("page.html.j2").read_text(encoding="utf-8"))
+    point = made.points[made.peak_point] if made.points else None
+    return template.render(
+        title=title or made.name,
+        made=made,
+        point=point,
+        largest=made.at_peak[:_LARGEST],
+        rest=made.at_peak[_LARGEST:],
+        tree=tree(made.buffers),
+        folded=drawn(made)[1],
+        kernels=_kernels(made),
+        script=_library(),
+        data=_embedded({"chart": chart(made), "decisions": _decisions(made), "buffers": _buffers(made)}),
+    )
+
+
+def svg(made: Document) -> str:
+    """The charts as a picture. Raises MissingExtraError."""
+    return _converter().vegalite_to_svg(chart(made))
+
+
+def png(made: Document, scale: float = 2.0) -> bytes:
+    """The charts as a picture, with `scale` pixels a point. Raises MissingExtraError."""
+    return _converter().vegalite_to_png(chart(made), scale=scale)
+
+
+def _converter() -> Any:
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise MissingExtraError.of("drawing a report", "report", "vl-convert-python") from error
+    return vl_convert
+
+
+@cache
+def _library() -> str:
+    """Vega, Vega-Lite and their embedding, in JavaScript."""
+    return _converter().javascript_bundle().replace("</script", "<\\/script")
+
+
+def _embedded(data: Any) -> str:
+    """JSON that can stand in a script element of a page."""
+    text = json.dumps(data, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _decisions(made: Document) -> list[list[Any]]:
+    return [
+        [each.outcome, each.subject, each.bytes, each.reason, each.text, each.remedy, each.module, each.line]
+        for each in made.decisions
+    ]
+
+
+def _buffers(made: Document) -> list[list[Any]]:
+    return [
+        [
+            each.name,
+            each.title.partition(" ")[2],
+            each.bytes,
+            each.op,
+            each.where,
+            each.lower,
+            each.upper,
+            each.module,
+            each.line,
+        ]
+        for each in made.buffers
+    ]
+
+
+def _kernels(made: Document) -> list[dict[str, Any]]:
+    if made.profile is None:
+        return []
+    total = made.profile["seconds"] or 1.0
+    return [{**each, "part": each["seconds"] / total} for each in made.profile["kernels"][:_KERNELS]]
+
+
+@dataclass(slots=True)
+class Branch:
+    """A submodule in the tree: its name, and what it holds with all below.
+
+    Attributes:
+        name, path: the last part of its path, and all of it.
+        bytes, buffers: of all buffers together, over the whole program.
+        largest: the bytes of the largest one.
+    """
+
+    name: str
+    path: str
+    bytes: int = 0
+    buffers: int = 0
+    largest: int = 0
+    below: dict[str, Branch] = field(default_factory=dict[str, "Branch"])
+
+    @property
+    def children(self) -> list[Branch]:
+        """Those below it, the one with most bytes first."""
+        return sorted(self.below.values(), key=lambda each: (-each.bytes, each.name))
+
+
+def tree(buffers: Iterable[BufferEntry]) -> Branch:
+    """The submodules of a model by their paths, with the bytes of their buffers."""
+    by_module: dict[str, list[BufferEntry]] = defaultdict(list)
+    for each in buffers:
+        by_module[each.module].append(each)
+    root = Branch("", "")
+    for module, held in by_module.items():
+        parts = module.split(".") if module else []
+        branch = root
+        _add(branch, held)
+        for depth, part in enumerate(parts, 1):
+            branch = branch.below.setdefault(part, Branch(part, ".".join(parts[:depth])))
+            _add(branch, held)
+    return root
+
+
+def _add(branch: Branch, held: list[BufferEntry]) -> None:
+    branch.bytes += sum(each.bytes for each in held)
+    branch.buffers += len(held)
+    branch.largest = max(branch.largest, *(each.bytes for each in held))
