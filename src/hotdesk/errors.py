@@ -270,6 +270,13 @@ class PlanError(HotdeskError):
     slug = "plan"
 
 
+class TraceError(PlanError, ValueError):
+    """A trace of another tool cannot be read."""
+
+    code = "HD502"
+    slug = "trace"
+
+
 # Reports
 
 
@@ -365,6 +372,7 @@ __all__ = [
     "ReportError",
     "RunError",
     "ShapeError",
+    "TraceError",
     "UnsupportedMutationError",
     "UnsupportedOpError",
     "WeightsError",

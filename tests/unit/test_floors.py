@@ -11,7 +11,7 @@ _SOURCE = Path(__file__).parents[2] / "src"
 FLOORS = (
     ("errors", "planning"),
     ("_bindings", "ir", "explain"),
-    ("report",),
+    ("report", "traces"),
     ("models",),
     ("program",),
     ("analysis",),

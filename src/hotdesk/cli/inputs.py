@@ -32,7 +32,9 @@ class Ready:
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Adds what names a model and its inputs to a command line."""
-    parser.add_argument("model", metavar="MODEL", help=f"{FORMS}; or FILE.mlir or FILE.onnx; - reads MLIR from stdin")
+    parser.add_argument(
+        "model", metavar="MODEL", help=f"{FORMS}; or FILE.mlir, FILE.onnx or FILE.hotdesk; - reads MLIR from stdin"
+    )
     add_inputs(parser)
 
 
@@ -78,14 +80,32 @@ def ready(options: argparse.Namespace) -> Ready:
         raise OptionError(
             "option '--inputs'", expected="files and numbers, or --random-inputs with --sizes", got="both"
         )
-    model = sys.stdin.read() if options.model == "-" else options.model
-    program = compile(model, entry=options.entry, order=options.order, budget=options.budget)
+    program = _saved(options) if options.model.endswith(".hotdesk") else _compiled(options)
     if options.inputs:
         return Ready(program, tuple(map(_value, options.inputs)), {})
     if program.inputs and not (options.random_inputs or options.sizes):
         names = ", ".join(f"{spec.name}: {spec}" for spec in program.inputs)
         raise OptionError("arguments", expected=f"--inputs for {names}, or --random-inputs", got="none")
     return Ready(program, random_arguments(program.inputs, options.sizes, options.seed), {})
+
+
+def _compiled(options: argparse.Namespace) -> Program:
+    from hotdesk.api import compile
+
+    model = sys.stdin.read() if options.model == "-" else options.model
+    return compile(model, entry=options.entry, order=options.order, budget=options.budget)
+
+
+def _saved(options: argparse.Namespace) -> Program:
+    """A program that was saved: how it is compiled was said then."""
+    from hotdesk.artifacts.loading import load
+
+    for name in ("entry", "order", "budget"):
+        if getattr(options, name):
+            raise OptionError(
+                f"option '--{name}'", expected="a model", got=f"{options.model}, which is compiled already"
+            )
+    return load(options.model)
 
 
 def random_arguments(inputs: Sequence[TensorSpec], sizes: Mapping[str, int], seed: int) -> tuple[Any, ...]:

@@ -30,8 +30,8 @@ class Given:
 
 
 def states_its_types(text: str) -> bool:
-    """Whether a model is the name of a file that says what its arguments are: MLIR, as text or bytecode, or ONNX."""
-    return text.endswith((".mlir", ".mlirbc", ".onnx"))
+    """Whether a model is the name of a file that says what its arguments are: MLIR, ONNX, or a saved program."""
+    return text.endswith((".mlir", ".mlirbc", ".onnx", ".hotdesk"))
 
 
 def read_model(text: str) -> Given:

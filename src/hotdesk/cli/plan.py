@@ -26,6 +26,10 @@ DOES_NOT_FIT = 3
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk plan` and returns its exit code."""
+    if arguments[:1] == ["trace"]:
+        from hotdesk.cli.trace import main as trace
+
+        return trace(arguments[1:])
     options = parser().parse_args(arguments)
     try:
         problem = _problem(options)
@@ -115,7 +119,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "file",
         help="CSV with the columns id,lower,upper,size and, if need be, alignment, gaps, host and at; '-' reads stdin; "
-        "or a model, whose arena is planned",
+        "or a model, whose arena is planned; `trace FILE` reads a trace of another tool (hotdesk plan trace --help)",
     )
     parser.add_argument(
         "--capacity",

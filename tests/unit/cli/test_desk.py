@@ -15,6 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+import hotdesk
 from hotdesk.cli.main import VERBS, main
 from hotdesk.report import Document
 
@@ -106,6 +107,23 @@ def test_mlir_from_stdin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     monkeypatch.setattr("sys.stdin", io.StringIO(IN_MLIR))
     assert main(["report", "-", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["memory"]["peak"] == 16
+
+
+def test_a_saved_program(capsys: pytest.CaptureFixture[str]) -> None:
+    hotdesk.compile("program.mlir").save("program.hotdesk")
+    assert main(["report", "program.hotdesk"]) == 0
+    assert capsys.readouterr().out.startswith("main\npeak       16 bytes: arena and outputs\n")
+    assert main(["explain", "program.hotdesk", "--value", "b0"]) == 0
+    assert "result 0" in capsys.readouterr().out
+    assert main(["report", "program.hotdesk", "--order", "peak"]) == 1
+    assert "which is compiled already" in capsys.readouterr().err
+
+
+def test_a_page_and_pictures() -> None:
+    assert main(["report", "main.json", "--html", "report.html", "--svg", "report.svg", "--png", "report.png"]) == 0
+    assert "<title>main.json: memory</title>" in Path("report.html").read_text(encoding="utf-8")
+    assert Path("report.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert Path("report.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(("limit", "code"), [("1MB", 0), ("1kB", 1)])

@@ -1,0 +1,126 @@
+"""Traces of other tools: samples that the tools have made, snapshots, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hotdesk.cli.main import main
+from hotdesk.errors import TraceError
+from hotdesk.traces import read_trace
+from hotdesk.traces.reading import load_trace
+
+DATA = Path(__file__).parents[2] / "data" / "traces"
+HISTORY: list[dict[str, Any]] = [
+    {"action": "segment_alloc", "addr": 0, "size": 4096},
+    {"action": "alloc", "addr": 0, "size": 512},
+    {"action": "alloc", "addr": 512, "size": 1024},
+    {"action": "free_requested", "addr": 0, "size": 512},
+    {"action": "free_completed", "addr": 0, "size": 512},
+    {"action": "alloc", "addr": 0, "size": 256},
+    {"action": "free_completed", "addr": 9999, "size": 64},
+    {"action": "segment_free", "addr": 0, "size": 4096},
+]
+
+
+def _snapshot(history: list[dict[str, Any]]) -> bytes:
+    return pickle.dumps({"segments": [], "device_traces": [history, []]})
+
+
+def _ranges(buffers: Any) -> list[tuple[int, int, int]]:
+    return [(each.lower, each.upper, each.size) for each in buffers]
+
+
+def test_pytorch_profiler() -> None:
+    found = load_trace(DATA / "profiler.json")
+    assert (found.tool, found.peak, found.total, found.taken) == ("PyTorch's profiler", 65536, 73728, None)
+    assert _ranges(found.buffers) == [(0, 2, 32768), (1, 4, 32768), (3, 5, 8192)]
+
+
+def test_pytorch_snapshot() -> None:
+    found = read_trace(_snapshot(HISTORY))
+    assert (found.tool, found.taken, found.left_out) == ("PyTorch's memory snapshot", 4096, 1)
+    assert _ranges(found.buffers) == [(0, 2, 512), (1, 5, 1024), (3, 5, 256)]
+    assert found.peak == 1536
+
+
+def test_memory_taken_again_at_an_address_ends_what_was_there() -> None:
+    history = [{"action": "alloc", "addr": 0, "size": size} for size in (64, 32)]
+    found = read_trace(_snapshot(history))
+    assert _ranges(found.buffers) == [(0, 1, 64), (1, 2, 32)]
+    assert found.left_out == 1
+
+
+def test_xla() -> None:
+    found = load_trace(DATA / "jax-buffer-assignment.txt")
+    assert (found.tool, found.taken, found.peak, found.left_out) == ("XLA's buffer assignment", 163840, 163840, 0)
+    by_name = {str(each.id): (each.lower, each.upper, each.size) for each in found.buffers}
+    assert by_name["ynn_fusion.5"] == (4, 5, 131072)  # its reader writes over it
+    assert by_name["wrapped_tanh"] == (5, 7, 131072)
+    assert by_name["ynn_fusion.3"] == (8, 14, 32768)
+
+
+def test_csv() -> None:
+    found = read_trace(b"id,lower,upper,size\na,0,2,64\nb,1,3,32\n")
+    assert (found.tool, found.peak, found.total, found.taken) == ("CSV", 96, 96, None)
+
+
+class _Runs:
+    def __reduce__(self) -> Any:
+        return (print, ("a pickle that runs something",))
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (pickle.dumps(_Runs()), "it names builtins.print, and a snapshot is of plain values"),
+        (pickle.dumps({"segments": []}), "_record_memory_history"),
+        (_snapshot([]), "_record_memory_history"),
+        (b"\x80\x04", "a pickle that is none"),
+        (b"\xff\xfe\x00", "bytes that are no text"),
+        (b"{", "JSON that is cut off or wrong"),
+        (b'{"a": 1}', "other JSON"),
+        (b'{"traceEvents": []}', "Record it with profile_memory=True."),
+        (json.dumps([{"args": {"output_size": "4"}}]).encode(), "a session profile of onnxruntime"),
+        (b"BufferAssignment:\n", "-live-range.txt"),
+        (b"hello", "none of these"),
+    ],
+)
+def test_what_is_refused(data: bytes, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(TraceError, match="file.bin: ") as caught:
+        read_trace(data, "file.bin")
+    assert told in str(caught.value)
+    assert capsys.readouterr().out == ""
+
+
+def test_the_verb(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "snapshot.pickle"
+    path.write_bytes(_snapshot(HISTORY))
+    written = tmp_path / "problem.csv"
+    assert main(["plan", "trace", str(path), "--csv", str(written)]) == 0
+    page = (Path(__file__).parents[3] / "docs" / "traces.md").read_text(encoding="utf-8")
+    assert f"```text\n{capsys.readouterr().out}```" in page
+    assert len(written.read_text().splitlines()) == 4
+    assert main(["plan", str(written)]) == 0
+    capsys.readouterr()
+    assert main(["plan", "trace", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["plan"] == 1536
+
+
+def test_a_recording_made_here(tmp_path: Path) -> None:
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    x = torch.ones(64, 64)
+    with torch.no_grad(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded:
+        y = torch.exp(x)
+        z = torch.exp(y)
+        del y, z
+    recorded.export_chrome_trace(str(tmp_path / "trace.json"))
+    found = load_trace(tmp_path / "trace.json")
+    assert [each.size for each in found.buffers if each.size >= 64 * 64 * 4] == [64 * 64 * 4] * 2
+    assert found.peak >= 2 * 64 * 64 * 4
