@@ -99,6 +99,12 @@ class Saving:
         """As `Program.save`."""
         _File(self, path, weights).write(cpu)
 
+    def export_c(self, folder: str, target: str, name: str) -> None:
+        """As `Program.export_c`."""
+        from hotdesk.export_c import export_c
+
+        export_c(self, folder, target, name)
+
 
 class Pool:
     """Bytes of a section, one after the other, each at a multiple of 64; what has the same address is there once."""
@@ -198,7 +204,7 @@ class _File:
     def _weight_records(self) -> tuple[WeightRecord, ...]:
         arguments = self._made.captured.arguments
         tensors = {number: each for number, each in enumerate(arguments) if isinstance(each, Weight)}
-        contents = {number: _memory(each.tensor) for number, each in tensors.items()}
+        contents = {number: memory_of(each.tensor) for number, each in tensors.items()}
         elsewhere = self._found_elsewhere(tensors, contents)
         found: list[WeightRecord] = []
         for number, each in tensors.items():
@@ -250,7 +256,7 @@ class _File:
         first = len(self._made.captured.arguments)
         found: list[PreparedRecord] = []
         for number, (address, count) in enumerate(self._saving.prepared):
-            offset = self._weights.add(_bytes_at(address, count)) if self._stored_prepared else None
+            offset = self._weights.add(bytes_at(address, count)) if self._stored_prepared else None
             found.append(PreparedRecord(first + number, count, offset))
         return tuple(found)
 
@@ -393,11 +399,13 @@ def _stacking(stacking: Stacking) -> StackingRecord:
     return StackingRecord(cast("tuple[int | None, ...]", stacking.spaces), stacking.order, stacking.below)
 
 
-def _memory(tensor: Any) -> Bytes:
-    return _bytes_at(int(tensor.data_ptr()), int(tensor.numel() * tensor.element_size()))
+def memory_of(tensor: Any) -> Bytes:
+    """The memory of a tensor."""
+    return bytes_at(int(tensor.data_ptr()), int(tensor.numel() * tensor.element_size()))
 
 
-def _bytes_at(address: int, count: int) -> Bytes:
+def bytes_at(address: int, count: int) -> Bytes:
+    """Bytes from an address on, which others keep."""
     if not count:
         return np.empty(0, np.uint8)
     return np.frombuffer(memoryview((ctypes.c_uint8 * count).from_address(address)), np.uint8)

@@ -20,7 +20,7 @@ FLOORS = (
     ("pipeline",),
     ("checker", "runtime", "artifacts", "frontends"),
     ("search",),
-    ("api", "program_cache", "donation", "saving", "jitting"),
+    ("api", "program_cache", "donation", "saving", "export_c", "jitting"),
     ("dynamo", "dynamo_counts"),
     ("cli", "pytest_plugin"),
 )

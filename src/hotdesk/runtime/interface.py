@@ -160,6 +160,10 @@ class Saver(Protocol):
         """As `Program.save`."""
         ...
 
+    def export_c(self, folder: str, target: str, name: str) -> None:
+        """As `Program.export_c`."""
+        ...
+
 
 class Calling(Protocol):
     """How a Python call becomes tensors and back, as the front end has recorded it."""

@@ -400,6 +400,21 @@ class Program:
         levels = (cpu,) if isinstance(cpu, str) else tuple(cpu)
         self._savable().save(os.fspath(path), os.fspath(weights), levels)
 
+    def export_c(self, folder: str | os.PathLike[str], *, target: str = "x86-64", name: str = "model") -> None:
+        """Writes the program as C: a header, a source, an object file of kernels, weights, a CMake file and an example.
+
+        See docs/export-c.md. Takes the extra `aot`. Args:
+            folder: made if it is not there; files of these names are replaced.
+            target: "x86-64", "aarch64", "armv7", "thumbv7em", "riscv64" or "riscv32".
+            name: what files and functions begin with.
+
+        Raises:
+            NotSavableError: sizes that vary, tensors that calls change, or another part that cannot be exported.
+            MissingExtraError: without llvmlite. OptionError: an unknown target, or what is no name in C.
+            OSError: the files cannot be written.
+        """
+        self._savable().export_c(os.fspath(folder), target, name)
+
     def _savable(self) -> Saver:
         if self._saver is None:
             raise NotSavableError("the program", expected="one that `hotdesk.compile` made", got="one that was loaded")

@@ -63,51 +63,48 @@ TARGETS = {
 """What `export_c` knows by name."""
 
 
-def compile_for(module: ir.Module, target: Target, keep: Sequence[str] | None = None) -> bytes:
-    """The object file of a module in the LLVM dialect. Given what to `keep`, other functions are no symbols of it.
+def compile_for(module: ir.Module, target: Target) -> bytes:
+    """The object file of a module in the LLVM dialect.
 
     Raises MissingExtraError without llvmlite, ArtifactMachineError for a target that LLVM does not know.
     """
-    return _machine(target).emit_object(optimised(module, target, keep))
+    machine = _machine(target)
+    made = _llvm().parse_assembly(_spelled_as_before(translated(module)))
+    made.triple, made.data_layout = target.triple, str(machine.target_data)
+    _optimise(made, machine)
+    return machine.emit_object(made)
 
 
-def optimised(module: ir.Module, target: Target, keep: Sequence[str] | None = None) -> Any:
-    """The module as llvmlite has it, optimised for a target."""
-    return optimised_text(translated(module), target, keep)
-
-
-def optimised_text(text: str, target: Target, keep: Sequence[str] | None = None) -> Any:
-    """The same for LLVM's text."""
+def compile_linked(modules: Sequence[ir.Module], target: Target, entry: str, name: str) -> tuple[bytes, frozenset[str]]:
+    """The object file of modules linked to one, with the function `entry` as `name` and no other symbol; and what it calls."""
     llvm, machine = _llvm(), _machine(target)
-    made = llvm.parse_assembly(_spelled_as_before(text))
-    made.triple = target.triple
-    made.data_layout = str(machine.target_data)
-    if keep is not None:
-        for function in made.functions:
-            if not function.is_declaration and function.name not in keep:
+    parsed = [llvm.parse_assembly(_spelled_as_before(translated(module))) for module in modules]
+    wanted = {f.name for each in parsed for f in each.functions if f.is_declaration} | {entry}
+    for each in parsed:
+        each.triple, each.data_layout = target.triple, str(machine.target_data)
+        for function in each.functions:
+            if not function.is_declaration and function.name not in wanted:
                 function.linkage = "internal"
-    made.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=_LEVEL)
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(made, builder)
-    return made
-
-
-def emit(made: Any, target: Target) -> bytes:
-    """The object file of an optimised module."""
-    return _machine(target).emit_object(made)
-
-
-def linked_modules(modules: Sequence[ir.Module]) -> Any:
-    """Modules as one, as llvmlite has it."""
-    llvm = _llvm()
-    first, *others = [llvm.parse_assembly(_spelled_as_before(translated(module))) for module in modules]
+    linked, *others = parsed
     for each in others:
-        first.link_in(each)
-    return first
+        linked.link_in(each)
+    for function in linked.functions:
+        if not function.is_declaration and function.name != entry:
+            function.linkage = "internal"
+    linked.get_function(entry).name = name
+    _optimise(linked, machine)
+    called = frozenset(f.name for f in linked.functions if f.is_declaration and not f.name.startswith("llvm."))
+    return machine.emit_object(linked), called
 
 
-_FLOAT = re.compile(r"(?<![\w.%@])(?:f0x([0-9A-F]+)|([+-])(inf|qnan))\b")
+def _optimise(made: Any, machine: Any) -> None:
+    made.verify()
+    llvm = _llvm()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=_LEVEL))
+    builder.getModulePassManager().run(made, builder)
+
+
+_FLOAT = re.compile(r"(?<![\w.%@\"])(?:f0x([0-9A-F]+)|([+-])(inf|qnan)|(-?\d+\.\d+(?:e[+-]\d+)?))(?![\w.])")
 _TYPE = re.compile(r"\b(float|double|half|bfloat)\b")
 _SPECIAL = {
     "half": ("0xH", 4, {"inf": 0x7C00, "qnan": 0x7E00}, 0x8000),
@@ -118,26 +115,41 @@ _SPECIAL = {
 
 
 def _spelled_as_before(text: str) -> str:
-    """LLVM's text with floats as its last release reads them: MLIR's LLVM spells their bits `f0x3F800000`, infinity `+inf`."""
-    return "\n".join(
-        _with_old_floats(line) if "f0x" in line or "inf" in line or "qnan" in line else line
-        for line in text.split("\n")
-    )
+    """LLVM's text with floats as its last release reads them.
+
+    MLIR's LLVM spells their bits `f0x3F800000`, infinity `+inf`, and the shortest decimal that rounds to a float, which was to be
+    exact. Floats are spelled as the doubles of the same value.
+    """
+    return "\n".join(_with_old_floats(line) if _TYPE.search(line) else line for line in text.split("\n"))
 
 
 def _with_old_floats(line: str) -> str:
     def old(found: re.Match[str]) -> str:
         kinds = _TYPE.findall(line, 0, found.start())
-        kind = kinds[-1] if kinds else "float"
-        prefix, digits, special, sign = _SPECIAL[kind]
-        if found[1] is None:
+        if not kinds:
+            return found[0]
+        prefix, digits, special, sign = _SPECIAL[kinds[-1]]
+        bits, decimal = found[1], found[4]
+        if found[3] is not None:
             return f"{prefix}{special[found[3]] + (sign if found[2] == '-' else 0):0{digits}X}"
-        if kind != "float":
-            return f"{prefix}{found[1].rjust(digits, '0')}"
-        (value,) = struct.unpack("<f", int(found[1], 16).to_bytes(4, "little"))
-        return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"  # floats have been spelled as doubles
+        if kinds[-1] == "double":
+            return decimal or f"0x{bits.rjust(16, '0')}"
+        if kinds[-1] != "float":
+            return f"{prefix}{bits.rjust(4, '0')}" if bits else _short(float(decimal), kinds[-1], prefix)
+        (value,) = struct.unpack(
+            "<f", int(bits, 16).to_bytes(4, "little") if bits else struct.pack("<f", float(decimal))
+        )
+        return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
     return _FLOAT.sub(old, line)
+
+
+def _short(value: float, kind: str, prefix: str) -> str:
+    """A float of 16 bits by its bits; a decimal is one that rounds to it."""
+    if kind == "half":
+        return f"{prefix}{struct.unpack('<H', struct.pack('<e', value))[0]:04X}"
+    (wide,) = struct.unpack("<I", struct.pack("<f", value))
+    return f"{prefix}{(wide + 0x7FFF + (wide >> 16 & 1)) >> 16:04X}"
 
 
 @cache
@@ -154,7 +166,8 @@ def _llvm() -> Any:
 @cache
 def _machine(target: Target) -> Any:
     llvm = _llvm()
-    options = {"opt": _LEVEL, "reloc": "static", "codemodel": target.model, "abiname": target.abi}
+    reloc = "static" if target.model == "large" else "pic"
+    options = {"opt": _LEVEL, "reloc": reloc, "codemodel": target.model, "abiname": target.abi}
     try:
         found = llvm.Target.from_triple(target.triple)
         return found.create_target_machine(cpu=target.cpu, features=target.features, **options)

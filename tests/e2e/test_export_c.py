@@ -1,0 +1,118 @@
+"""Programs exported as C: built by the system's compiler and run beside PyTorch; of other processors, object files are read."""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import hotdesk
+from hotdesk.errors import NotSavableError, OptionError
+
+PAGE = Path(__file__).parents[2] / "docs" / "export-c.md"
+MACHINES = {"aarch64": (2, 183), "armv7": (1, 40), "thumbv7em": (1, 40), "riscv64": (2, 243), "riscv32": (1, 243)}
+
+
+class Net(torch.nn.Module):
+    """Convolutions, batch norms, products, elementary functions, an index table and two results."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.linear = torch.nn.Linear(8 * 36, 5)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        z = torch.nn.functional.gelu(self.norm(self.convolution(x))).flatten(1)
+        return self.linear(z).softmax(-1), (y + torch.arange(4)).sum(-1)
+
+
+def _exported(folder: Path, **options: Any) -> tuple[Net, tuple[torch.Tensor, torch.Tensor]]:
+    torch.manual_seed(0)
+    model, args = Net().eval(), (torch.randn(2, 3, 6, 6), torch.arange(12).reshape(3, 4))
+    hotdesk.compile(model, args).export_c(folder, **options)
+    return model, args
+
+
+def _run(folder: Path, name: str, args: tuple[torch.Tensor, ...]) -> bytes:
+    files = [f"{name}.c", f"{name}_weights.S", f"{name}_kernels.o", "main.c"]
+    command = ["cc", "-O1", "-std=c11", "-Wall", "-Wextra", "-Werror", *files, "-lm", "-o", "example"]
+    subprocess.run(command, cwd=folder, check=True)
+    given = b"".join(each.numpy().tobytes() for each in args)
+    return subprocess.run([folder / "example"], input=given, capture_output=True, check=True).stdout
+
+
+def test_what_is_exported_computes_the_same(tmp_path: Path) -> None:
+    model, args = _exported(tmp_path, name="net")
+    found = _run(tmp_path, "net", args)
+    first, second = model(*args)
+    count = first.numel() * 4
+    np.testing.assert_allclose(
+        np.frombuffer(found[:count], np.float32).reshape(2, 5), first.detach().numpy(), rtol=1e-4, atol=1e-6
+    )
+    assert np.frombuffer(found[count:], np.int64).tolist() == second.tolist()
+
+
+def test_nothing_but_mathematics_and_memory_is_called(tmp_path: Path) -> None:
+    _exported(tmp_path)
+    listed = subprocess.run(["nm", tmp_path / "model_kernels.o"], capture_output=True, text=True, check=True).stdout
+    wanted = set(re.findall(r" U (\w+)", listed))
+    assert wanted <= {"memset", "memcpy", "memmove", "expf", "tanhf", "erff", "_GLOBAL_OFFSET_TABLE_"}
+    assert re.findall(r" [TDB] (\w+)", listed) == ["model_kernels"]
+
+
+def test_failed_checks_are_told(tmp_path: Path) -> None:
+    class Picked(torch.nn.Module):
+        def forward(self, x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
+            return x[i]
+
+    args = torch.arange(4.0), torch.tensor([1, 3])
+    hotdesk.compile(Picked(), args).export_c(tmp_path)
+    assert np.frombuffer(_run(tmp_path, "model", args), np.float32).tolist() == [1, 3]
+    given = args[0].numpy().tobytes() + torch.tensor([1, 9]).numpy().tobytes()
+    failed = subprocess.run([tmp_path / "example"], input=given, capture_output=True, text=False, check=False)
+    assert failed.returncode == 1
+    assert b"index" in failed.stderr
+
+
+@pytest.mark.parametrize("target", MACHINES)
+def test_other_processors(target: str, tmp_path: Path) -> None:
+    _exported(tmp_path, target=target)
+    data = (tmp_path / "model_kernels.o").read_bytes()
+    assert data[:4] == b"\x7fELF"
+    assert (data[4], struct.unpack_from("<H", data, 18)[0]) == MACHINES[target]
+    assert b"pthread" not in data
+    assert b"posix_memalign" not in data
+
+
+def test_what_cannot_be_exported(tmp_path: Path) -> None:
+    linear, x = torch.nn.Linear(4, 2), torch.ones(3, 4)
+    program = hotdesk.compile(linear, (x,), dynamic_shapes=({0: torch.export.Dim("rows")},))
+    with pytest.raises(NotSavableError, match="sizes that vary"):
+        program.export_c(tmp_path)
+    fixed = hotdesk.compile(linear, (x,))
+    with pytest.raises(OptionError, match="'vax'"):
+        fixed.export_c(tmp_path, target="vax")
+    with pytest.raises(OptionError, match="a name in C"):
+        fixed.export_c(tmp_path, name="a b")
+    with pytest.raises(NotSavableError, match="calls change"):
+        hotdesk.compile(linear, (x,), donate=True).export_c(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_program_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    exec(code, {})
+    (declared,) = re.findall(r"`(int net_run.*?)`", PAGE.read_text())
+    assert f"{declared};" in Path("exported/net.h").read_text()
+    subprocess.run(["cmake", "-S", "exported", "-B", "build"], check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", "build"], check=True, capture_output=True)
+    given = np.ones((1, 8), np.float32).tobytes()
+    assert len(subprocess.run(["build/net_example"], input=given, capture_output=True, check=True).stdout) == 16
