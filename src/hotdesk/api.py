@@ -99,7 +99,7 @@ def compile(
     Args:
         model: a `torch.nn.Module`, a function of tensors, see docs/functions.md, or a `torch.export.ExportedProgram`; the name
             of a file `.onnx` or an `onnx.ModelProto`, see docs/onnx.md; or MLIR: the name of a file, text, bytecode or a module,
-            see docs/mlir.md.
+            see docs/mlir.md, or what `jax.jit(f).lower(x)` gives, see docs/jax.md.
         args, kwargs: example arguments, of a PyTorch model only. Their sizes are fixed unless `dynamic_shapes` frees them.
         dynamic_shapes: as `torch.export.export` takes it, e.g. `{"x": {0: torch.export.Dim("batch")}}`; for ONNX sizes by the
             names that the model has for them, each a number or a pair of the least and the greatest, `{"batch": (1, 64)}`.

@@ -21,6 +21,8 @@ from hotdesk.ir.walking import entry_block, is_declaration, symbol_name
 
 Given: TypeAlias = "str | bytes | os.PathLike[str] | ir.Module"
 
+_SQUARE = re.compile(r"chlo\.square (%[\w#.]+) : (tensor<[^>]*>) -> tensor<[^>]*>")
+"""The one op of CHLO, which the wheel does not have, that JAX writes for a thing as common as a variance."""
 _MAGIC = b"ML\xefR"
 _PLACE = re.compile(r'"([^"]*)":(\d+):(\d+)')
 _NAME = re.compile(r"%([\w$.-]+)")
@@ -57,12 +59,17 @@ class Source:
 
 
 def is_given(model: object) -> bool:
-    """Whether a model is one in MLIR: a path or text, bytecode, or a module."""
-    return isinstance(model, str | bytes | os.PathLike | ir.Module)
+    """Whether a model is one in MLIR: a path or text, bytecode, a module, or a function that JAX has lowered."""
+    return isinstance(model, str | bytes | os.PathLike | ir.Module) or _is_lowered_by_jax(model)
+
+
+def _is_lowered_by_jax(model: object) -> bool:
+    """Whether a model is what `jax.jit(f).lower(x)` gives; JAX is not imported."""
+    return type(model).__name__ == "Lowered" and type(model).__module__.partition(".")[0] == "jax"
 
 
 def read(given: Given) -> Source:
-    """The module of a file, of text, of bytecode, or a copy of one.
+    """The module of a file, of text, of bytecode, a copy of one, or the StableHLO of what JAX has lowered.
 
     A string is the name of a file if it is one line without brackets.
 
@@ -70,6 +77,8 @@ def read(given: Given) -> Source:
         InvalidIRError: it does not parse or verify.
         OptionError: there is no such file.
     """
+    if _is_lowered_by_jax(given):
+        given = _SQUARE.sub(r"stablehlo.multiply \1, \1 : \2", str(cast(Any, given).as_text()))
     if isinstance(given, ir.Module):
         return Source(_module(bytecode(given)))
     if isinstance(given, bytes):

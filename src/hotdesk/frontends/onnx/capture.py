@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,15 +22,17 @@ from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.lowering import inline_calls, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.reading import make_main
 from hotdesk.frontends.mlir.sizes import size_checks
-from hotdesk.frontends.onnx.reading import OnnxModel, OnnxSource, Ranges, dtype_of, make_ready, read_onnx
+from hotdesk.frontends.onnx.elements import name_of
+from hotdesk.frontends.onnx.reading import OnnxModel, OnnxSource, Ranges, make_ready, read_onnx
 from hotdesk.frontends.onnx.refusals import Unlowered, refuse_untrusted
 from hotdesk.ir.argument_sizes import argument_shapes
+from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import entered, make_context, verify
 from hotdesk.ir.functions import is_private, named_functions, single_exit
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of
-from hotdesk.ir.walking import main_function
+from hotdesk.ir.walking import main_function, nested_ops
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.interface import TensorSpec
@@ -41,6 +44,14 @@ _PIPELINES = (
 _NODE = re.compile(r'"node:(\d+)"')
 _OPSET = 18
 """The opset that older models are brought to, if need be."""
+_EXPANDED: tuple[str, ...] = (
+    "LinearAttention",
+    "RMSNormalization",
+    "RotaryEmbedding",
+    "SwiGLU",
+    "ai.onnx.preview.FlexAttention",
+)
+"""Ops that torch-mlir does not lower, and ONNX defines by others."""
 _LIMIT_OF_A_TRIAL = 10
 """Seconds of processor time for the beginning of a graph that does not lower."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -80,7 +91,7 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
         arguments = _arguments(model, main)
         verify(module, "reading the model")
     names = [value.name for value in model.proto.graph.output]
-    types = [dtype_of(value.type.tensor_type.elem_type) for value in model.proto.graph.output]
+    types = [name_of(_element(model, value)) for value in model.proto.graph.output]
     return Captured(
         module=module,
         arguments=arguments,
@@ -88,12 +99,25 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
             TensorSpec(name, dtype, spec.shape) for name, dtype, spec in zip(names, types, results, strict=True)
         ),
         constraints=_bounds(arguments, sizes or {}),
-        calling=Positional(model.inputs),
+        calling=_Calling(model),
         timings={"read": after_read - start, "import": time.perf_counter() - after_read},
         assumptions=checks,
         kind="numpy",
         name=_name(source),
     )
+
+
+class _Calling(Positional):
+    """A tensor for each input; a result that is a sequence is a list."""
+
+    def __init__(self, model: OnnxModel) -> None:
+        super().__init__(model.inputs)
+        self._counts = tuple(count for _, count in model.results)
+
+    def unflatten(self, results: Sequence[object], symbols: Mapping[str, int], leaves: Sequence[object]) -> object:
+        left = iter(results)
+        made = [next(left) if count is None else list(islice(left, count)) for count in self._counts]
+        return made[0] if len(made) == 1 else tuple(made)
 
 
 def _lowered(source: OnnxSource) -> tuple[OnnxModel, ir.Module]:
@@ -102,7 +126,7 @@ def _lowered(source: OnnxSource) -> tuple[OnnxModel, ir.Module]:
     Where a node has no lowering, its op is replaced by the function that defines it, if there is one, and a model of an old opset
     is brought to a newer one. Raises UnsupportedOpError for the first node that has no lowering at all.
     """
-    expanded: list[str] = []
+    expanded: list[str] = list(_EXPANDED)
     opset: int | None = None
     first: UnsupportedOpError | None = None
     while True:
@@ -115,9 +139,13 @@ def _lowered(source: OnnxSource) -> tuple[OnnxModel, ir.Module]:
             if error.op in defined_by_functions() and error.op not in expanded:
                 expanded.append(error.op)
             elif opset is None and _opset(source) < _OPSET:
-                opset, expanded = _OPSET, []
+                opset, expanded = _OPSET, list(_EXPANDED)
             else:
                 raise first from error
+        except UnsupportedOpError as error:
+            if opset is not None or _opset(source) >= _OPSET:
+                raise (first or error) from error
+            first, opset, expanded = first or error, _OPSET, list(_EXPANDED)
         except HotdeskError as error:  # of what was made of the model on the way
             raise (first or error) from error
 
@@ -148,12 +176,37 @@ def _imported(model: OnnxModel) -> ir.Module:
         raise UnsupportedOpError(
             "the model", expected="what torch-mlir's importer reads", got=got, where=model.where
         ) from error
+    _write_casts(imported)
     try:
         return lowered(imported, _PIPELINES)
     except LoweringFailed as error:
         raise _unlowered(model, error.diagnostics.strip().partition("\n note")[0]) from error
     except LoweringDied as error:
         raise _unlowered(model, error.how) from error
+
+
+_TORCH_TYPES = {5: 2}
+"""By ONNX's number, that of PyTorch, of element types that torch-mlir lowers casts to, but not ONNX's `Cast`."""
+
+
+def _write_casts(module: ir.Module) -> None:
+    """Writes casts to such types as PyTorch's, for which torch-mlir has a lowering."""
+    for op in list(nested_ops(module.operation)):
+        if op.name != "torch.operator" or "torch.onnx.to" not in op.attributes:
+            continue
+        number = _TORCH_TYPES.get(int(str(op.attributes["torch.onnx.to"]).partition(" ")[0]))
+        if number is None or str(op.attributes["name"]) != '"onnx.Cast"':
+            continue
+        kinds = [ir.Type.parse(f"!torch.{each}", module.context) for each in ("int", "bool", "none")]
+        with module.context:
+            value = {"value": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)}
+            false = {"value": ir.BoolAttr.get(False)}
+        dtype = create("torch.constant.int", [], kinds[:1], value, before=op).results[0]
+        no = create("torch.constant.bool", [], kinds[1:2], false, before=op).results[0]
+        none = create("torch.constant.none", [], kinds[2:], before=op).results[0]
+        replace(
+            op, create("torch.aten.to.dtype", [op.operands[0], dtype, no, no, none], [op.results[0].type], before=op)
+        )
 
 
 def _unlowered(model: OnnxModel, diagnostics: str) -> Unlowered:
@@ -192,6 +245,11 @@ def _beginning(proto: Any, count: int) -> Any:
     return made
 
 
+def _element(model: OnnxModel, value: Any) -> int:
+    """The element type of an input or a result as a call has it."""
+    return model.elements.get(value.name) or value.type.tensor_type.elem_type
+
+
 def _sizes_of(value: Any) -> tuple[str, ...]:
     """The sizes of an input: numbers, the names that the model gives them, else after the input and the dimension."""
     stem = re.sub(r"\W", "_", value.name)
@@ -222,7 +280,7 @@ def _arguments(model: OnnxModel, main: ir.Operation) -> tuple[Weight | TensorSpe
     values = [value for value in model.proto.graph.input if value.name not in own]
     for number, value in enumerate(values):
         sizes = shapes.get(number) or cast("tuple[Size, ...]", shape_of(formals[number].type))
-        spec = TensorSpec(value.name, dtype_of(value.type.tensor_type.elem_type), sizes)
+        spec = TensorSpec(value.name, name_of(_element(model, value)), sizes)
         held = model.weights.get(value.name)
         arguments.append(spec if held is None else Weight(spec, held))
     return tuple(arguments)

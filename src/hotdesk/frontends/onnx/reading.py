@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 
 from hotdesk.errors import InvalidIRError, MissingExtraError, OptionError, UnsupportedOpError
+from hotdesk.frontends.onnx.elements import PLAIN
+from hotdesk.frontends.onnx.rewrites import REWRITES, Graph, NotRewritten
 
 if TYPE_CHECKING:
     import onnx
@@ -26,24 +28,12 @@ Ranges: TypeAlias = "Mapping[str, int | tuple[int, int | None]]"
 """Sizes by the names that the model gives them: a number fixes one, a pair is the least and the greatest (None: unbounded)."""
 
 _SMALL = 32
+_REWRITTEN = 12
+"""The opset from which on nodes are written with others; a model of an older one is brought to a newer one if need be."""
+_NEWEST = 18
+"""The opset of a model of other domains alone."""
 _IR_VERSION = 4
 """From which on initializers are no inputs, as those that were `Constant` nodes are none."""
-_RAW: Mapping[int, tuple[str, str]] = {
-    1: ("f32", "<f4"),
-    2: ("u8", "<u1"),
-    3: ("i8", "<i1"),
-    4: ("u16", "<u2"),
-    5: ("i16", "<i2"),
-    6: ("i32", "<i4"),
-    7: ("i64", "<i8"),
-    9: ("i1", "?"),
-    10: ("f16", "<f2"),
-    11: ("f64", "<f8"),
-    12: ("u32", "<u4"),
-    13: ("u64", "<u8"),
-    16: ("bf16", "<u2"),
-}
-"""Element types that programs have, by ONNX's numbers: the name, and NumPy's type of the same bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +44,20 @@ class OnnxModel:
         proto: with shapes inferred, nodes named `node:0` and so on; its inputs are `inputs` and then `weights`.
         inputs: the names of what a call gives.
         weights: the values of the inputs behind those, by name.
+        results: of what a call returns, in order, the name, and how many tensors of the graph it is a list of; None: one tensor.
+        elements: the element types of inputs and results as a call has them, by name.
         nodes: what the nodes are called in messages, by their number.
+        reasons: why a node was not written with others, by its number: what was expected, and what came.
         where: the file, if there is one.
     """
 
     proto: onnx.ModelProto
     inputs: tuple[str, ...]
     weights: Mapping[str, HeldArray]
+    results: tuple[tuple[str, int | None], ...]
+    elements: Mapping[str, int]
     nodes: tuple[str, ...]
+    reasons: Mapping[int, tuple[str, str]]
     where: str | None
 
 
@@ -153,7 +149,6 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
         UnsupportedOpError: the rank or type of a value is not known, or is none that is compiled.
     """
     import onnx
-    import onnx.inliner
     import onnx.version_converter
 
     where, proto = source.where, onnx.ModelProto()
@@ -162,19 +157,41 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
     try:
         if opset is not None:
             proto = onnx.version_converter.convert_version(proto, opset)
-        if expanded:
-            proto = onnx.inliner.inline_selected_functions(
-                onnx.shape_inference.infer_shapes(proto), [("", op) for op in expanded], inline_schema_functions=True
-            )
-            _lift_constants(proto.graph)
         nodes = _named_nodes(proto)
-        proto = onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
+        is_rewritten = _opset(proto) >= _REWRITTEN
+        proto = _inferred(proto, strict=not is_rewritten)
+        elements = {each.name: each.type.tensor_type.elem_type for each in (*proto.graph.input, *proto.graph.output)}
+        graph = Graph(proto, _types(proto.graph), REWRITES, expanded)
+        results = tuple((each.name, None) for each in proto.graph.output)
+        if is_rewritten:
+            proto, results = graph.write()
+            nodes = tuple((*nodes, "the model")[number] for number in graph.origins)
+            for number, node in enumerate(proto.graph.node):
+                node.name = f"node:{number}"
+            proto = _inferred(proto)
+    except NotRewritten as error:
+        what = error.what or nodes[error.number]
+        raise UnsupportedOpError(what, expected=error.expected, got=error.got, where=where) from error
     except (onnx.shape_inference.InferenceError, ValueError, TypeError, RuntimeError) as error:
         raise _inconsistent(error, nodes, where) from error
-    own = {each.name for each in proto.graph.initializer} | source.weights.keys()
+    own = {each.name for each in source.proto.graph.initializer} | source.weights.keys()
     inputs = tuple(each.name for each in proto.graph.input if each.name not in own)
     _refuse_unknown(proto, nodes, where)
-    return OnnxModel(proto, inputs, source.weights, nodes, where)
+    return OnnxModel(proto, inputs, source.weights, results, elements, nodes, graph.reasons, where)
+
+
+def _opset(proto: onnx.ModelProto) -> int:
+    return next((each.version for each in proto.opset_import if each.domain in ("", "ai.onnx")), _NEWEST)
+
+
+def _inferred(proto: onnx.ModelProto, strict: bool = True) -> onnx.ModelProto:
+    import onnx
+
+    return onnx.shape_inference.infer_shapes(proto, check_type=strict, strict_mode=strict, data_prop=True)
+
+
+def _types(graph: onnx.GraphProto) -> dict[str, onnx.TypeProto]:
+    return {each.name: each.type for each in (*graph.value_info, *graph.output)}
 
 
 def _loaded(given: Any) -> tuple[onnx.ModelProto, str | None]:
@@ -225,7 +242,7 @@ def _take_weights(graph: onnx.GraphProto, folder: Path, where: str | None) -> di
     kept: list[onnx.TensorProto] = []
     for tensor in graph.initializer:
         count = int(np.prod(tensor.dims, dtype=np.int64))
-        if tensor.data_type in _RAW and (count > _SMALL or tensor.data_location == tensor.EXTERNAL):
+        if tensor.data_type in PLAIN and (count > _SMALL or tensor.data_location == tensor.EXTERNAL):
             held = _held(tensor, count, folder, where)
             if count > _SMALL:
                 weights[tensor.name] = held
@@ -253,7 +270,7 @@ def _held(tensor: onnx.TensorProto, count: int, folder: Path, where: str | None)
     """The values of an initializer."""
     from onnx import numpy_helper
 
-    dtype, plain = _RAW[tensor.data_type]
+    dtype, plain = PLAIN[tensor.data_type]
     kind = np.dtype(plain)
     array: Any
     what, needed = f"initializer '{tensor.name}'", count * kind.itemsize
@@ -362,12 +379,12 @@ def _refuse_unknown(proto: onnx.ModelProto, nodes: Sequence[str], where: str | N
             got = "no type that ONNX infers"
         elif kind.WhichOneof("value") != "tensor_type":
             got = cast(str, kind.WhichOneof("value")).replace("_type", "")
-        elif kind.tensor_type.elem_type not in _RAW:
+        elif kind.tensor_type.elem_type not in PLAIN:
             got = f"elements {TensorProto.DataType.Name(kind.tensor_type.elem_type)}"
         elif not kind.tensor_type.HasField("shape"):
             got = "no rank that ONNX infers"
         if got is not None:
-            expected = f"a tensor of known rank, of {', '.join(name for name, _ in _RAW.values())}"
+            expected = f"a tensor of known rank, of {', '.join(name for name, _ in PLAIN.values())}"
             raise UnsupportedOpError(what, expected=expected, got=f"{got} for '{name}'", where=where)
 
     for value in graph.input:
@@ -393,8 +410,3 @@ def _first(error: Exception) -> str:
     """The lines of a message of ONNX's that say something, as one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("==>")]
     return " ".join(lines)[:400]
-
-
-def dtype_of(element: int) -> str:
-    """The name of an element type that programs have, by ONNX's number."""
-    return _RAW[element][0]

@@ -14,6 +14,7 @@ class Unlowered(Exception):
 
     def __init__(self, model: OnnxModel, number: int, expected: str, got: str) -> None:
         node = model.proto.graph.node[number]
+        expected, got = model.reasons.get(number, (expected, got))
         self.op = str(node.op_type) if node.domain in ("", "ai.onnx") else ""
         self.refusal = UnsupportedOpError(model.nodes[number], expected=expected, got=got, where=model.where)
         super().__init__(str(self.refusal))

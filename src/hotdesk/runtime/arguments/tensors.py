@@ -43,6 +43,21 @@ _NUMPY_NAMES = {
     "c128": "complex128",
 }
 _FROM_NUMPY = {np.dtype(name): dtype for dtype, name in _NUMPY_NAMES.items()}
+_EXTENSIONS = {
+    "bf16": "bfloat16",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E4M3FNUZ": "float8_e4m3fnuz",
+    "f8E5M2": "float8_e5m2",
+    "f8E5M2FNUZ": "float8_e5m2fnuz",
+    "f8E8M0FNU": "float8_e8m0fnu",
+    "f4E2M1FN": "float4_e2m1fn",
+    "u4": "uint4",
+    "i4": "int4",
+    "u2": "uint2",
+    "i2": "int2",
+}
+"""Element types that NumPy has from the package ml_dtypes, a byte for each element."""
+_FROM_EXTENSIONS = {name: dtype for dtype, name in _EXTENSIONS.items()}
 _TORCH_NAMES = {**_NUMPY_NAMES, "bf16": "bfloat16"}
 _FROM_TORCH = {f"torch.{name}": dtype for dtype, name in _TORCH_NAMES.items()}
 
@@ -234,7 +249,7 @@ def _name_of(dtype: object) -> str | None:
     """The name of an element type of torch or NumPy."""
     if isinstance(dtype, np.dtype):
         kind = cast("np.dtype[Any]", dtype)
-        return _FROM_NUMPY.get(kind) or ("bf16" if str(kind) == "bfloat16" else None)
+        return _FROM_NUMPY.get(kind) or _FROM_EXTENSIONS.get(str(kind))
     return _FROM_TORCH.get(str(dtype))
 
 
@@ -335,14 +350,14 @@ def _describe_numpy(array: Array, what: str) -> TensorView:
 def _numpy_dtype(dtype: str) -> np.dtype[Any]:
     if dtype in _NUMPY_NAMES:
         return np.dtype(_NUMPY_NAMES[dtype])
-    if dtype != "bf16":
+    if dtype not in _EXTENSIONS:
         raise DtypeError("a result", expected="an element type NumPy has", got=dtype)
     try:
         import ml_dtypes
     except ImportError as error:
         hint = "Install it with: pip install ml_dtypes"
-        raise DtypeError("a NumPy result", expected="the package 'ml_dtypes' for bf16", hint=hint) from error
-    return np.dtype(ml_dtypes.bfloat16)
+        raise DtypeError("a NumPy result", expected=f"the package 'ml_dtypes' for {dtype}", hint=hint) from error
+    return np.dtype(getattr(ml_dtypes, _EXTENSIONS[dtype]))
 
 
 def _repeats(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:

@@ -1,0 +1,141 @@
+"""Elementwise ops and norms written with plainer ones: shifts of signed numbers, norms, running sums and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.reductions import by_axis
+
+_BITS = {3: 8, 5: 16, 6: 32, 7: 64}
+
+
+def _bit_shift(op: Op) -> Any:
+    """Bits shifted past the sign are lost; a shift by less than 0 or all bits leaves what the sign fills in."""
+    x, shift = op.x, op.tensor(1)
+    bits = _BITS.get(x.element)
+    if bits is None:
+        return NotImplemented
+    graph = op.graph
+    powers: Any = np.array([1 << each for each in range(bits - 1)] + [-(1 << (bits - 1))], np.int64)
+    inside = (shift >= 0) & (shift < bits)
+    power = graph.value(powers, x).gather(shift.clip(0, bits - 1).cast(7))
+    if op.attribute("direction") == "LEFT":
+        return inside.where(x * power, 0)
+    negative = x < 0
+    whole = (inside & (shift < bits - 1)).where(negative.where(-1 - x, x) / (shift < bits - 1).where(power, 1), 0)
+    return negative.where(-1 - whole, whole)
+
+
+def _lp_normalization(op: Op) -> Any:
+    x, axis, p = op.x, op.attribute("axis", -1), op.attribute("p", 2)
+    norm = x.reduce("L1" if p == 1 else "L2", [axis], keepdims=True)
+    return norm.equals(0.0).where(0.0, x / norm)
+
+
+def _mean_variance(op: Op) -> Any:
+    x, axes = op.x, op.attribute("axes", [0, 2, 3])
+    mean, square = (each.reduce("Mean", axes, keepdims=True) for each in (x, x * x))
+    return (x - mean) / (op.graph.op("Sqrt", square - mean * mean) + 1e-9)
+
+
+def _running(op: Op) -> Any:
+    """Running sums and products in log₂ n steps: each adds what lies a power of two before (Hillis and Steele, 1986)."""
+    x, axis = op.x, op.tensor(1)
+    kind, first = ("Add", 0) if op.node.op_type == "CumSum" else ("Mul", 1)
+    exclusive, reverse = bool(op.attribute("exclusive", 0)), bool(op.attribute("reverse", 0))
+
+    def along(axis: int) -> Value:
+        y = reversed_along(x, axis) if reverse else x
+        y = _behind(y, axis, 1, first) if exclusive else y
+        step = 1
+        while step < x.sizes[axis]:
+            y = op.graph.op(kind, y, _behind(y, axis, step, first))
+            step *= 2
+        return reversed_along(y, axis) if reverse else y
+
+    return by_axis(axis, x.rank, along)
+
+
+def reversed_along(x: Value, axis: int) -> Value:
+    """Elements along an axis in reverse order."""
+    return x.gather(list(range(x.sizes[axis]))[::-1], axis) if x.sizes[axis] < 1 << 14 else x.slice(axis, -1, step=-1)
+
+
+def _behind(x: Value, axis: int, step: int, first: int) -> Value:
+    """Elements moved towards the end, and a number in front of them."""
+    sizes = list(x.sizes)
+    sizes[axis] = min(step, sizes[axis])
+    front = x.graph.value(first, x).expand(*sizes)
+    return x.graph.concat([front, x.slice(axis, 0, max(0, x.sizes[axis] - step))], axis)
+
+
+def _product(op: Op) -> Any:
+    """A vector is a matrix of one row, or of one column, and the dimension goes again."""
+    a, b = op.x, op.tensor(1)
+    if a.rank == b.rank or 1 not in (a.rank, b.rank) or max(a.rank, b.rank) < 3:
+        return NotImplemented
+    return (a.unsqueeze(0) @ b).squeeze(-2) if a.rank == 1 else (a @ b.unsqueeze(1)).squeeze(-1)
+
+
+def _bit_cast(op: Op) -> Any:
+    """Integers of as many bits with a sign or without, which wrap around."""
+    x, element = op.x, op.attribute("to")
+    pairs = ({2, 3}, {4, 5}, {6, 12}, {7, 13}, {2, 9})
+    return x.cast(element) if {x.element, element} in pairs and element != 9 else NotImplemented
+
+
+def _determinant(op: Op) -> Any:
+    x = op.x
+    size = x.sizes[-1]
+    if size > 4:
+        raise NotRewritten("matrices of up to 4 rows", f"{size}")
+
+    def minor(row: int, columns: tuple[int, ...]) -> Value:
+        """The determinant of some columns of the last rows, by the first of these."""
+        entries = [x.gather(row, x.rank - 2).gather(column, x.rank - 2) for column in columns]
+        if len(columns) == 1:
+            return entries[0]
+        terms = [entry * minor(row + 1, columns[:place] + columns[place + 1 :]) for place, entry in enumerate(entries)]
+        total = terms[0]
+        for place, term in enumerate(terms[1:], 1):
+            total = total - term if place % 2 else total + term
+        return total
+
+    return minor(0, tuple(range(size)))
+
+
+def _log_likelihood(op: Op) -> Any:
+    """The negative logarithm of the probability of a class, weighted by class, none for one that is ignored."""
+    x, labels, weights = op.x, op.tensor(1), op.optional(2)
+    is_entropy = op.node.op_type == "SoftmaxCrossEntropyLoss"
+    if is_entropy and op.graph.opset < 13 and x.rank > 2:
+        return NotImplemented  # LogSoftmax was one of matrices then
+    ignored, reduction = op.attribute("ignore_index"), op.attribute("reduction", "mean")
+    logarithms = op.graph.op("LogSoftmax", x, axis=1) if is_entropy else x
+    skipped = labels.equals(ignored) if ignored is not None else None
+    classes = labels if skipped is None else skipped.where(0, labels)
+    chosen = op.graph.op("GatherElements", logarithms, classes.unsqueeze(1), axis=1).squeeze(1)
+    weight = weights.gather(classes) if weights is not None else op.graph.value(1, x).expand(*labels.sizes)
+    weight = weight if skipped is None else skipped.where(0, weight)
+    loss = -(chosen * weight)
+    if reduction != "none":
+        total = loss.reduce("Sum", range(loss.rank))
+        loss = total if reduction == "sum" else total / weight.reduce("Sum", range(weight.rank))
+    return [loss, logarithms][: len(op.node.output)]
+
+
+REWRITES: Rewrites = {
+    "BitCast": _bit_cast,
+    "BitShift": _bit_shift,
+    "CumProd": _running,
+    "CumSum": _running,
+    "Det": _determinant,
+    "MatMul": _product,
+    "LpNormalization": _lp_normalization,
+    "MeanVarianceNormalization": _mean_variance,
+    "NegativeLogLikelihoodLoss": _log_likelihood,
+    "SoftmaxCrossEntropyLoss": _log_likelihood,
+}

@@ -1,0 +1,267 @@
+"""If, Loop and Scan: written out where it is known how they go, and sequences and optionals whose tensors are known one by one.
+
+1. An `If` on a constant is the branch it takes; on a condition, with branches that hold nothing but constants and outer values of
+   equal types, a `Where`. Any other stays, its branches written anew.
+2. A `Loop` of constant or declared trips whose condition holds to the end, and a `Scan` of a known length, are written out.
+3. A sequence is what its tensors are, an optional a sequence of at most one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hotdesk.frontends.onnx.rewrites.graph import Graph, Held, Items, NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.reductions import selected
+
+_PLAIN = ("Constant", "Identity", "Optional", "SequenceConstruct", "SequenceEmpty")
+"""Ops that compute nothing."""
+_UNROLLED = 256
+"""Trips of a loop that is written out."""
+
+
+def _if(op: Op) -> Any:
+    condition = op.x
+    branches = (op.attribute("then_branch"), op.attribute("else_branch"))
+    if condition.constant is not None:
+        return op.graph.inline(branches[0 if bool(condition.constant.reshape(())) else 1], [], op.scope)
+    condition = condition.reshape()
+    if all(each.op_type in _PLAIN for branch in branches for each in branch.node):
+        yes, no = (op.graph.inline(branch, [], op.scope) for branch in branches)
+        return [_chosen(condition, a, b) for a, b in zip(yes, no, strict=True)]
+    yes, no = (op.graph.body(branch, [], op.scope) for branch in branches)
+    return op.graph.kept(op, {"then_branch": yes, "else_branch": no})
+
+
+def _chosen(condition: Value, yes: Held, no: Held) -> Held:
+    if isinstance(yes, Items) and isinstance(no, Items) and len(yes.values) == len(no.values):
+        return Items(tuple(_both(condition, a, b) for a, b in zip(yes.values, no.values, strict=True)))
+    if isinstance(yes, Value) and isinstance(no, Value):
+        return _both(condition, yes, no)
+    raise NotRewritten("branches with results of equal sizes", "others")
+
+
+def _both(condition: Value, yes: Value, no: Value) -> Value:
+    if yes.sizes != no.sizes or yes.element != no.element:
+        raise NotRewritten("branches with results of equal sizes", "others")
+    return condition.where(yes, no)
+
+
+def _loop(op: Op) -> Any:
+    trips, condition, *carried = op.inputs
+    body, graph = op.attribute("body"), op.graph
+    held: list[Held] = list(carried)
+    going = condition if isinstance(condition, Value) else graph.value(np.True_)
+    count, right = _trips(op, trips, going, len(carried))
+    stacked: list[list[Value]] = [[] for _ in range(len(op.node.output) - len(carried))]
+    for number in range(count):
+        going, *results = graph.inline(body, [graph.value(np.int64(number)), going, *held], op.scope)
+        held = results[: len(carried)]
+        for column, value in zip(stacked, results[len(carried) :], strict=True):
+            if not isinstance(value, Value):
+                raise NotRewritten("tensors", "a sequence")
+            column.append(value)
+        if not isinstance(going, Value) or (right is None and going.constant is None):
+            raise NotRewritten("a condition that is constant", "another")
+        if going.constant is not None and not bool(going.constant.all()):
+            if right is not None and number + 1 < count:
+                raise NotRewritten("a condition that holds", "one that ends")
+            break
+    results = [*held, *(_stack(graph, column, op, number) for number, column in enumerate(stacked, len(carried)))]
+    return results if right is None else [_if_right(each, right) for each in results]
+
+
+def _if_right(value: Held, right: Value) -> Held:
+    return selected([value], [right]) if isinstance(value, Value) else value
+
+
+def _trips(op: Op, trips: Held, going: Value, carried: int) -> tuple[int, Value | None]:
+    """How often a loop runs at most; and if that is what sizes declare, what has to hold of the number that is given."""
+    if going.constant is not None and not bool(going.constant.all()):
+        return 0, None
+    if isinstance(trips, Value) and trips.constant is not None and going.constant is not None:
+        count = int(trips.constant.reshape(()))
+        if count > _UNROLLED:
+            raise NotRewritten(f"up to {_UNROLLED} trips", str(count))
+        return max(count, 0), None
+    body = op.attribute("body")
+    passed = {node.output[0]: node.input[0] for node in body.node if node.op_type == "Identity"}
+    if not isinstance(trips, Value) or passed.get(body.output[0].name) != body.input[1].name:
+        raise NotRewritten("a number of trips", "a condition that is computed")
+    if len(op.node.output) == carried:
+        raise NotRewritten("a constant number of trips", "one that a call gives")
+    count = op.result_sizes(carried)[0]
+    if count > _UNROLLED:
+        raise NotRewritten(f"up to {_UNROLLED} trips", str(count))
+    holds = going.reshape()
+    right = trips.reshape().clip(0, count + 1).equals(count)
+    return count, (right & holds) if count else (right | ~holds)
+
+
+def _stack(graph: Graph, column: list[Value], op: Op, number: int, axis: int = 0) -> Value:
+    if column:
+        return graph.concat([each.unsqueeze(axis) for each in column], axis)
+    found = op.result(number)
+    if found is None:
+        raise NotRewritten("a result of known sizes", "none")
+    like = Value(graph, "", found)
+    empty: Any = np.zeros(like.sizes, np.float32)
+    return graph.value(empty, like)
+
+
+def _scan(op: Op) -> Any:
+    body, graph = op.attribute("body"), op.graph
+    scanned = op.attribute("num_scan_inputs")
+    count = len(op.inputs) - scanned
+    if op.graph.opset < 9:
+        raise NotRewritten("a Scan of opset 9 or later", str(op.graph.opset))
+    outs = len(op.node.output) - count
+    in_axes: list[int] = op.attribute("scan_input_axes", [0] * scanned)
+    out_axes: list[int] = op.attribute("scan_output_axes", [0] * outs)
+    backwards = op.attribute("scan_input_directions", [0] * scanned)
+    prepended = op.attribute("scan_output_directions", [0] * outs)
+    held: list[Held] = list(op.inputs[:count])
+    columns = [op.tensor(number) for number in range(count, len(op.inputs))]
+    length = columns[0].sizes[in_axes[0]]
+    if length > _UNROLLED:
+        raise NotRewritten(f"up to {_UNROLLED} elements", str(length))
+    stacked: list[list[Value]] = [[] for _ in range(outs)]
+    for number in range(length):
+        parts = [
+            column.gather(length - 1 - number if back else number, axis)
+            for column, axis, back in zip(columns, in_axes, backwards, strict=True)
+        ]
+        results = graph.inline(body, [*held, *parts], op.scope)
+        held = results[:count]
+        for column, value in zip(stacked, results[count:], strict=True):
+            assert isinstance(value, Value)
+            column.append(value)
+    whole = [
+        _stack(graph, column[::-1] if front else column, op, count + number, axis)
+        for number, (column, axis, front) in enumerate(zip(stacked, out_axes, prepended, strict=True))
+    ]
+    return [*held, *whole]
+
+
+# Sequences and optionals.
+
+
+def _items(op: Op, number: int = 0) -> tuple[Value, ...]:
+    held = op.inputs[number]
+    if not isinstance(held, Items):
+        raise NotRewritten("a sequence whose tensors are known", "another")
+    return held.values
+
+
+def _place(op: Op, number: int, count: int, ends: int, default: int) -> int:
+    """A constant position in a sequence of so many, or where one of so many places begins."""
+    if op.optional(number) is None:
+        return default
+    found = op.constant(number)
+    if found is None:
+        raise NotRewritten("a position that is constant", "another")
+    place = int(found.reshape(()))
+    place = place + count if place < 0 else place
+    if not 0 <= place < ends:
+        raise NotRewritten(f"a position in a sequence of {count}", str(place))
+    return place
+
+
+def _construct(op: Op) -> Any:
+    return Items(tuple(op.tensor(number) for number in range(len(op.inputs))))
+
+
+def _at(op: Op) -> Any:
+    items = _items(op)
+    return items[_place(op, 1, len(items), len(items), 0)]
+
+
+def _insert(op: Op) -> Any:
+    items = _items(op)
+    place = _place(op, 2, len(items), len(items) + 1, len(items))
+    return Items((*items[:place], op.tensor(1), *items[place:]))
+
+
+def _erase(op: Op) -> Any:
+    items = _items(op)
+    place = _place(op, 1, len(items), len(items), len(items) - 1)
+    return Items((*items[:place], *items[place + 1 :]))
+
+
+def _length(op: Op) -> Any:
+    return op.graph.value(np.int64(len(_items(op))))
+
+
+def _concat_from_sequence(op: Op) -> Any:
+    axis, items = op.attribute("axis"), _items(op)
+    if op.attribute("new_axis", 0):
+        items = tuple(each.unsqueeze(axis) for each in items)
+    return op.graph.concat(items, axis)
+
+
+def _split_to_sequence(op: Op) -> Any:
+    x, parts = op.x, op.optional(1)
+    axis: int = op.attribute("axis", 0) % x.rank
+    size = x.sizes[axis]
+    if parts is None:
+        keeps = bool(op.attribute("keepdims", 1))
+        return Items(tuple(x.gather([each] if keeps else each, axis) for each in range(size)))
+    if parts.constant is None:
+        raise NotRewritten("a constant split", "another")
+    if parts.constant.ndim:
+        lengths = [int(each) for each in parts.constant]
+    else:
+        step = int(parts.constant)
+        lengths = [min(step, size - start) for start in range(0, size, step)]
+    ends = np.cumsum(lengths)
+    return Items(tuple(x.slice(axis, int(end) - length, int(end)) for end, length in zip(ends, lengths, strict=True)))
+
+
+def _sequence_map(op: Op) -> Any:
+    count = len(_items(op))
+    columns: list[list[Value]] = [[] for _ in op.node.output]
+    for number in range(count):
+        given = [each.values[number] if isinstance(each, Items) else each for each in op.inputs]
+        for column, value in zip(columns, op.graph.inline(op.attribute("body"), given, op.scope), strict=True):
+            assert isinstance(value, Value)
+            column.append(value)
+    return [Items(tuple(column)) for column in columns]
+
+
+def _identity(op: Op) -> Any:
+    return op.inputs[0] if isinstance(op.inputs[0], Items) else NotImplemented
+
+
+def _optional(op: Op) -> Any:
+    return op.inputs[0] if op.inputs else None
+
+
+def _has_element(op: Op) -> Any:
+    return op.graph.value(np.bool_(bool(op.inputs) and op.inputs[0] is not None))
+
+
+def _get_element(op: Op) -> Any:
+    if op.inputs[0] is None:
+        raise NotRewritten("an optional that holds something", "nothing")
+    return op.inputs[0]
+
+
+REWRITES: Rewrites = {
+    "ConcatFromSequence": _concat_from_sequence,
+    "Identity": _identity,
+    "If": _if,
+    "Loop": _loop,
+    "Optional": _optional,
+    "OptionalGetElement": _get_element,
+    "OptionalHasElement": _has_element,
+    "Scan": _scan,
+    "SequenceAt": _at,
+    "SequenceConstruct": _construct,
+    "SequenceEmpty": lambda op: Items(()),
+    "SequenceErase": _erase,
+    "SequenceInsert": _insert,
+    "SequenceLength": _length,
+    "SequenceMap": _sequence_map,
+    "SplitToSequence": _split_to_sequence,
+}

@@ -1,0 +1,885 @@
+"""ONNX graphs written anew, node by node: constants are folded, and nodes replaced by others, where a rewrite says so.
+
+    y = ReduceLogSum(x, axes)      ->      s = ReduceSum(x, axes); y = Log(s)
+
+1. A node whose inputs are constants becomes a constant, as ONNX's reference evaluator computes it.
+2. A node that has a rewrite (`Rewrites`) is replaced by what that makes, whose nodes go the same way.
+3. An op that shall be expanded is replaced by the function with which ONNX defines it.
+4. Any other node stays. Types are inferred node by node, and what the model declares fills in what inference leaves open.
+
+What a node reads is known by its type, and by its value where that is a constant, so rewrites can ask for sizes and axes.
+"""
+
+# ONNX is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import numpy as np
+
+from hotdesk.frontends.onnx.elements import FLOATS, NARROW, is_narrow
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto
+
+Array: TypeAlias = Any
+"""An array of NumPy's."""
+_FOLDED = 1 << 14
+"""Elements of a constant that is folded; larger ones are computed when the program is prepared."""
+_RANDOM = (
+    "Bernoulli",
+    "Dropout",
+    "Multinomial",
+    "RandomNormal",
+    "RandomNormalLike",
+    "RandomUniform",
+    "RandomUniformLike",
+)
+
+
+class NotRewritten(Exception):
+    """A node that cannot be rewritten, and has no lowering as it is: the message says what was expected, and what came."""
+
+    def __init__(self, expected: str, got: str, what: str | None = None) -> None:
+        """`what` is said if it is no node."""
+        super().__init__(f"expected {expected}, got {got}")
+        self.expected, self.got, self.what = expected, got, what
+        self.number = 0  # of the node of the model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A tensor of the graph that is written. `constant` is what it holds, if that is known; `type` is ONNX's."""
+
+    graph: Graph = field(repr=False)
+    name: str
+    type: TypeProto
+    constant: Array | None = None
+
+    @property
+    def element(self) -> int:
+        """The element type, by ONNX's number."""
+        return int(self.type.tensor_type.elem_type)
+
+    @property
+    def is_float(self) -> bool:
+        return self.element in FLOATS
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """The sizes; None where one is not a number. Raises NotRewritten if the rank is not known."""
+        if not self.type.tensor_type.HasField("shape"):
+            raise NotRewritten("a tensor of known rank", f"no rank that ONNX infers for '{self.name}'")
+        return tuple(
+            int(dim.dim_value) if dim.HasField("dim_value") else None for dim in self.type.tensor_type.shape.dim
+        )
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes as numbers. Raises NotRewritten if one is open."""
+        if None in self.shape:
+            raise NotRewritten("sizes that are numbers", f"an open one for '{self.name}'")
+        return cast("tuple[int, ...]", self.shape)
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def cast(self, element: int) -> Value:
+        return self if element == self.element else self.graph.op("Cast", self, to=element)
+
+    def reshape(self, *sizes: int) -> Value:
+        """As ONNX's `Reshape` with `allowzero`: a size may be -1."""
+        return self if self.shape == sizes else self.graph.op("Reshape", self, list(sizes), allowzero=_zero(sizes))
+
+    def transpose(self, *order: int) -> Value:
+        return self if order == tuple(range(len(order))) else self.graph.op("Transpose", self, perm=list(order))
+
+    def move(self, source: int, target: int) -> Value:
+        """One dimension moved to another place."""
+        order = [each for each in range(self.rank) if each != source % self.rank]
+        order.insert(target % self.rank, source % self.rank)
+        return self.transpose(*order)
+
+    def unsqueeze(self, *axes: int) -> Value:
+        return self.graph.op("Unsqueeze", self, list(axes)) if axes else self
+
+    def squeeze(self, *axes: int) -> Value:
+        return self.graph.op("Squeeze", self, list(axes)) if axes else self
+
+    def expand(self, *sizes: int) -> Value:
+        return self if self.shape == sizes else self.graph.op("Expand", self, list(sizes))
+
+    def gather(self, indices: Value | Sequence[int] | int, axis: int = 0) -> Value:
+        return self.graph.op("Gather", self, indices, axis=axis)
+
+    def slice(self, axis: int, start: int, end: int | None = None, step: int = 1) -> Value:
+        far = (1 << 31) - 1 if step > 0 else -(1 << 31)
+        return self.graph.op("Slice", self, [start], [far if end is None else end], [axis], [step])
+
+    def reduce(self, kind: str, axes: Sequence[int], keepdims: bool = False) -> Value:
+        """`kind` is such as "Sum"."""
+        if not axes:
+            return self
+        return self.graph.op(f"Reduce{kind}", self, list(axes), keepdims=int(keepdims))
+
+    def where(self, yes: Any, no: Any) -> Value:
+        """`yes` where this holds, else `no`; numbers take the type of the other one."""
+        like = yes if isinstance(yes, Value) else no
+        return self.graph.op("Where", self, self.graph.value(yes, like), self.graph.value(no, like))
+
+    def clip(self, low: Any, high: Any) -> Value:
+        return self.graph.op("Min", self.graph.op("Max", self, self._like(low)), self._like(high))
+
+    def _like(self, other: Any) -> Value:
+        return self.graph.value(other, self)
+
+    def __add__(self, other: Any) -> Value:
+        return self.graph.op("Add", self, self._like(other))
+
+    def __radd__(self, other: Any) -> Value:
+        return self.graph.op("Add", self._like(other), self)
+
+    def __sub__(self, other: Any) -> Value:
+        return self.graph.op("Sub", self, self._like(other))
+
+    def __rsub__(self, other: Any) -> Value:
+        return self.graph.op("Sub", self._like(other), self)
+
+    def __mul__(self, other: Any) -> Value:
+        return self.graph.op("Mul", self, self._like(other))
+
+    def __rmul__(self, other: Any) -> Value:
+        return self.graph.op("Mul", self._like(other), self)
+
+    def __truediv__(self, other: Any) -> Value:
+        return self.graph.op("Div", self, self._like(other))
+
+    def __mod__(self, other: Any) -> Value:
+        return self.graph.op("Mod", self, self._like(other))
+
+    def __matmul__(self, other: Value) -> Value:
+        return self.graph.op("MatMul", self, other)
+
+    def __neg__(self) -> Value:
+        return self.graph.op("Neg", self)
+
+    def __lt__(self, other: Any) -> Value:
+        return self.graph.op("Less", self, self._like(other))
+
+    def __gt__(self, other: Any) -> Value:
+        return self.graph.op("Greater", self, self._like(other))
+
+    def __le__(self, other: Any) -> Value:
+        return self.graph.op("LessOrEqual", self, self._like(other))
+
+    def __ge__(self, other: Any) -> Value:
+        return self.graph.op("GreaterOrEqual", self, self._like(other))
+
+    def equals(self, other: Any) -> Value:
+        return self.graph.op("Equal", self, self._like(other))
+
+    def __and__(self, other: Value) -> Value:
+        return self.graph.op("And", self, other)
+
+    def __or__(self, other: Value) -> Value:
+        return self.graph.op("Or", self, other)
+
+    def __invert__(self) -> Value:
+        return self.graph.op("Not", self)
+
+
+def _zero(sizes: Sequence[int]) -> int:
+    return int(0 in sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A sequence whose tensors are known one by one; an optional is one of at most one."""
+
+    values: tuple[Value, ...]
+
+
+Held: TypeAlias = "Value | Items | None"
+"""What a name stands for: a tensor, a sequence, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """A node that is about to be written: what it reads, and what the model says of the types of its results."""
+
+    graph: Graph
+    node: NodeProto
+    inputs: tuple[Held, ...]
+    declared: tuple[TypeProto | None, ...]
+    scope: Mapping[str, Held]
+
+    @property
+    def x(self) -> Value:
+        """The first input, a tensor."""
+        return self.tensor(0)
+
+    def tensor(self, number: int) -> Value:
+        value = self.inputs[number]
+        if not isinstance(value, Value):
+            raise NotRewritten("a tensor", "a sequence or nothing")
+        return value
+
+    def optional(self, number: int) -> Value | None:
+        """An input that may be left out."""
+        return self.tensor(number) if number < len(self.inputs) and self.inputs[number] is not None else None
+
+    def constant(self, number: int) -> Array | None:
+        """What an input holds; None if it is left out or not known."""
+        value = self.optional(number)
+        return None if value is None else value.constant
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """The value of an attribute: a number, a text, a list, a graph or an array."""
+        from onnx import TensorProto, helper, numpy_helper
+
+        found = next((each for each in self.node.attribute if each.name == name), None)
+        if found is None:
+            return default
+        value: Any = helper.get_attribute_value(found)
+        if isinstance(value, TensorProto):
+            return numpy_helper.to_array(value)
+        if isinstance(value, bytes):
+            return value.decode()
+        if isinstance(value, list) and value and isinstance(value[0], bytes):
+            return [cast(bytes, each).decode() for each in cast("list[Any]", value)]
+        return value
+
+    def result(self, number: int = 0) -> TypeProto | None:
+        """The type of a result, as far as it is inferred or declared."""
+        return self.graph.types_of(self)[number]
+
+    def result_sizes(self, number: int = 0) -> tuple[int, ...]:
+        """The sizes of a result as numbers. Raises NotRewritten if they are not all known."""
+        found = self.result(number)
+        if found is None:
+            raise NotRewritten("a result of known sizes", "no type that ONNX infers")
+        return Value(self.graph, self.node.output[number], found).sizes
+
+    def like(self, *inputs: Any, **changed: Any) -> Any:
+        """The same op on other inputs, its attributes changed; None takes one away."""
+        attributes = {each.name: self.attribute_as_is(each) for each in self.node.attribute} | changed
+        kept = {name: value for name, value in attributes.items() if value is not None}
+        return self.graph.op(self.node.op_type, *inputs, domain=self.node.domain, outputs=len(self.node.output), **kept)
+
+    @staticmethod
+    def attribute_as_is(attribute: Any) -> Any:
+        from onnx import helper
+
+        return helper.get_attribute_value(attribute)
+
+
+Rewrite: TypeAlias = "Callable[[Op], Held | Sequence[Held]]"
+"""Makes the results of a node; `NotImplemented` leaves it as it is."""
+Rewrites: TypeAlias = "Mapping[str, Rewrite]"
+"""By op; one of another domain has that in front, and a dot."""
+
+
+class Graph:
+    """A graph that is being written.
+
+    Args:
+        model: whose nodes are written anew; it stays as it is.
+        types: by name, what is known of the types of its values.
+        rewrites: see `Rewrites`.
+        expanded: ops of ONNX's own that are replaced by the functions that define them.
+    """
+
+    def __init__(
+        self, model: ModelProto, types: Mapping[str, TypeProto], rewrites: Rewrites, expanded: Collection[str]
+    ) -> None:
+        self.opsets = {"" if each.domain == "ai.onnx" else each.domain: each.version for each in model.opset_import}
+        self.opsets.setdefault("", 18)
+        self.nodes: list[NodeProto] = []
+        self.origins: list[int] = []
+        """For each node that is written, the number of the model's node that it is of."""
+        self.current = 0
+        self.reasons: dict[int, tuple[str, str]] = {}
+        """Why a node that is written was not written with others, by its number: what was expected, and what came."""
+        self._model, self._types, self._rewrites = model, dict(types), rewrites
+        self._expanded = frozenset(expanded)
+        self._count = 0
+        self._constants: dict[str, Any] = {}
+        self._known: dict[str, TypeProto] = {}
+
+    @property
+    def opset(self) -> int:
+        return self.opsets[""]
+
+    # What rewrites use.
+
+    def value(self, given: Any, like: Value | None = None) -> Value:
+        """A value as it is, or a number or array as a constant: of the type of another one, or else of NumPy's."""
+        from onnx import helper
+
+        if isinstance(given, Value):
+            return given
+        array: Any = np.asarray(given)
+        if like is not None and array.dtype != (kind := helper.tensor_dtype_to_np_dtype(like.element)):
+            array = array.astype(kind)
+        element = helper.np_dtype_to_tensor_dtype(array.dtype)
+        return Value(self, self.fresh(), helper.make_tensor_type_proto(element, array.shape), array)
+
+    def floats(self, given: Any) -> Value:
+        """A constant of 32-bit floats."""
+        return self.value(np.asarray(given, np.float32))
+
+    def op(self, kind: str, *inputs: Any, domain: str = "", outputs: int = 1, **attributes: Any) -> Any:
+        """The result of an op, or a tuple of several. Lists of integers are constants, None is an input left out."""
+        from onnx import helper
+
+        values: list[Held] = [
+            each if each is None or isinstance(each, (Value, Items)) else self.value(_integers(each)) for each in inputs
+        ]
+        while values and values[-1] is None:
+            values.pop()
+        values, attributes = self._in_the_form_of_its_opset(kind, values, attributes)
+        names = ["" if each is None else each.name if isinstance(each, Value) else self.fresh() for each in values]
+        node = helper.make_node(kind, names, [self.fresh() for _ in range(outputs)], domain=domain, **attributes)
+        made = self._written(node, tuple(values), (None,) * outputs, {})
+        return made[0] if outputs == 1 else tuple(made)
+
+    def concat(self, values: Sequence[Value], axis: int) -> Value:
+        return values[0] if len(values) == 1 else self.op("Concat", *values, axis=axis)
+
+    def arange(self, count: int, like: int = 7) -> Value:
+        """0, 1, … of an element type."""
+        from onnx import helper
+
+        return self.value(np.arange(count).astype(helper.tensor_dtype_to_np_dtype(like)))
+
+    def checked(self, value: Value, holds: Value) -> Value:
+        """A value of integers, which a call may use only if a scalar holds: else it ends with an error.
+
+        A check is an index into a table of two elements, outside of it unless the condition holds: one into a single element
+        is taken to be 0.
+        """
+        if holds.constant is not None:
+            if not bool(holds.constant.all()):
+                raise NotRewritten("sizes as the model declares them", "a constant that says others")
+            return value
+        zero = self.value(np.arange(2)).gather(holds.where(np.int64(0), self.value(np.int64(2))))
+        return value + zero.cast(value.element)
+
+    def fresh(self) -> str:
+        self._count += 1
+        return f"hotdesk:{self._count}"
+
+    def _in_the_form_of_its_opset(
+        self, kind: str, values: list[Held], attributes: dict[str, Any]
+    ) -> tuple[list[Held], dict[str, Any]]:
+        """Axes as an attribute in opsets that have them there."""
+        since = _AXES_AS_INPUT.get(kind)
+        if since is not None and self.opset < since and len(values) > 1:
+            axes: Any = cast(Value, values[1]).constant
+            if axes is None:
+                raise NotRewritten("axes that are constant", "others")
+            return values[:1], {**attributes, "axes": [int(each) for each in axes]}
+        if kind == "Reshape" and self.opset < 14:
+            attributes = {name: each for name, each in attributes.items() if name != "allowzero"}
+        return values, attributes
+
+    # How nodes are written.
+
+    def write(self) -> tuple[ModelProto, tuple[tuple[str, int | None], ...]]:
+        """The model with its graph written anew, and its results in order: the name, and how many tensors it is a list of."""
+        from onnx import numpy_helper
+
+        source = self._model.graph
+        _propagate_backwards(source.node, self._types)
+        scope: dict[str, Held] = {}
+        for each in source.initializer:
+            array: Any = numpy_helper.to_array(each)
+            scope[each.name] = Value(self, each.name, _typed(array, each.data_type), array)
+        for each in source.input:
+            if each.name not in scope:
+                scope[each.name] = self._argument(each)
+        for number, node in enumerate(source.node):
+            self.current = number
+            try:
+                self._into(scope, node)
+            except NotRewritten as error:
+                error.number = number
+                raise
+        held = {each.name: scope[each.name] for each in source.output}
+        counts = {name: len(each.values) if isinstance(each, Items) else None for name, each in held.items()}
+        return self._finished(scope), tuple(counts.items())
+
+    def _argument(self, given: Any) -> Held:
+        if given.type.WhichOneof("value") != "tensor_type":
+            got = given.type.WhichOneof("value").replace("_type", "")
+            raise NotRewritten("a tensor", got, f"input '{given.name}'")
+        from onnx import helper
+
+        self._known[given.name] = given.type
+        value = Value(self, given.name, given.type)
+        if given.type.tensor_type.HasField("shape") and 0 in value.shape and None not in value.shape:
+            kind: Any = helper.tensor_dtype_to_np_dtype(value.element)
+            return Value(self, given.name, given.type, np.empty(value.sizes, kind))
+        return value
+
+    def _finished(self, scope: Mapping[str, Held]) -> ModelProto:
+        from onnx import helper
+
+        source = self._model
+        model = type(source)()
+        model.CopyFrom(source)
+        graph = model.graph
+        outputs = list(source.graph.output)
+        del graph.node[:], graph.initializer[:], graph.value_info[:], graph.output[:], graph.input[:]
+        made = {name for node in self.nodes for name in node.output}
+        self.current = len(source.graph.node)
+        for each in outputs:
+            found = scope.get(each.name)
+            for value, name in zip(_tensors(found), result_names(each.name, found), strict=True):
+                if value.name != name or name not in made:
+                    self._emit(helper.make_node("Identity", [value.name], [name]), (value,))
+                graph.output.append(helper.make_value_info(name, self._output_type(each, found, value)))
+        held = {each.name for each in source.graph.initializer}
+        graph.input.extend(
+            helper.make_value_info(each.name, stored(each.type)) for each in source.graph.input if each.name not in held
+        )
+        if "" not in {each.domain for each in model.opset_import if each.domain != "ai.onnx"} and not any(
+            each.domain == "ai.onnx" for each in model.opset_import
+        ):
+            model.opset_import.append(helper.make_opsetid("", self.opset))
+        graph.node.extend(self.nodes)
+        graph.initializer.extend(self._constants.values())
+        ends = {each.name for each in graph.output}
+        graph.value_info.extend(
+            helper.make_value_info(name, stored(self._known[name]))
+            for node in self.nodes
+            for name in node.output
+            if name in self._known and name not in ends
+        )
+        return model
+
+    @staticmethod
+    def _output_type(declared: Any, held: Held, value: Value) -> TypeProto:
+        return stored(merged(value.type, declared.type if isinstance(held, Value) else None) or value.type)
+
+    def _into(self, scope: dict[str, Held], node: NodeProto) -> None:
+        """Writes a node, and says what its results stand for."""
+        inputs = tuple(scope.get(name) if name else None for name in node.input)
+        declared = tuple(self._types.get(name) for name in node.output)
+        results = self._written(node, inputs, declared, scope)
+        scope.update({name: value for name, value in zip(node.output, results, strict=False) if name})
+
+    def _written(
+        self,
+        node: NodeProto,
+        inputs: tuple[Held, ...],
+        declared: tuple[TypeProto | None, ...],
+        scope: Mapping[str, Held],
+    ) -> Sequence[Held]:
+        op = Op(self, node, inputs, declared, scope)
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        folded = self._folded(op) if not domain else None
+        if folded is not None:
+            return folded
+        rewrite = self._rewrites.get(f"{domain}.{node.op_type}" if domain else node.op_type)
+        made, reason = (NotImplemented, None) if rewrite is None else self._tried(rewrite, op)
+        if made is not NotImplemented:
+            return [made] if made is None or isinstance(made, (Value, Items)) else list(made)
+        key = f"{domain}.{node.op_type}" if domain else node.op_type
+        if key in self._expanded and (body := self._body(op, domain)) is not None:
+            return self.call(body, op)
+        if reason is not None:
+            self.reasons[len(self.origins)] = (reason.expected, reason.got)
+        return self.kept(op)
+
+    def _tried(self, rewrite: Rewrite, op: Op) -> tuple[Any, NotRewritten | None]:
+        """What a rewrite makes; if it does not go on, what it wrote is taken back."""
+        nodes, origins = len(self.nodes), len(self.origins)
+        try:
+            return rewrite(op), None
+        except NotRewritten as error:
+            del self.nodes[nodes:], self.origins[origins:]
+            return NotImplemented, error
+
+    def _folded(self, op: Op) -> list[Value] | None:
+        import ml_dtypes  # as ONNX does
+
+        values = op.inputs
+        known = all(each is None or (isinstance(each, Value) and each.constant is not None) for each in values)
+        has_graph = any(each.HasField("g") for each in op.node.attribute)
+        if op.node.op_type in ("Shape", "Size") and isinstance(values[0], Value):
+            return self._sizes(op)
+        if not known or has_graph or op.node.op_type in (*_RANDOM, "SequenceEmpty", "SequenceConstruct", "Optional"):
+            return None
+        types = self.types_of(op)
+        counts = [_count(each) for each in types]
+        if any(count is not None and count > _FOLDED for count in counts):
+            return None
+        arrays = evaluated(
+            op.node, [None if each is None else cast(Value, each).constant for each in values], self.opsets
+        )
+        if arrays is None or any(array.size > _FOLDED for array in arrays):
+            return None
+        if any(array.dtype == ml_dtypes.bfloat16 and not np.isfinite(array).all() for array in arrays):
+            return None  # those are written as bits, which passes do not read
+        return [self._of_type(array, kind) for array, kind in zip(arrays, types, strict=True)]
+
+    def _of_type(self, array: Any, kind: TypeProto | None) -> Value:
+        """A constant that the evaluator has made, whose elements may be others than ONNX says."""
+        known = kind is not None and kind.tensor_type.elem_type
+        return self.value(array, Value(self, "", kind) if known and kind is not None else None)
+
+    def _sizes(self, op: Op) -> list[Value] | None:
+        """The sizes of a value whose sizes are known."""
+        value = op.x
+        if not value.type.tensor_type.HasField("shape"):
+            return None
+        start, end = op.attribute("start", 0), op.attribute("end")
+        sizes = value.shape if op.node.op_type == "Size" else value.shape[start:end]
+        if None in sizes:
+            return None
+        array: Any = np.array(sizes, np.int64)
+        return [self.value(array if op.node.op_type == "Shape" else np.prod(array, dtype=np.int64))]
+
+    def types_of(self, op: Op) -> list[TypeProto | None]:
+        """The types of the results of a node, as ONNX infers them, and as the model declares what is open then."""
+        import onnx
+
+        domain = "" if op.node.domain == "ai.onnx" else op.node.domain
+        named = zip(op.node.input, op.inputs, strict=True)
+        tensors = {name: each for name, each in named if isinstance(each, Value)}
+        inferred: Mapping[str, Any] = {}
+        try:
+            schema = cast(Any, onnx.defs).get_schema(op.node.op_type, self.opsets.get(domain, 1), domain)
+            data = {
+                name: onnx.numpy_helper.from_array(each.constant, name)
+                for name, each in tensors.items()
+                if each.constant is not None and each.constant.size <= _FOLDED
+            }
+            imports = [onnx.helper.make_opsetid(name, version) for name, version in self.opsets.items()]
+            inferred = onnx.shape_inference.infer_node_outputs(
+                schema, op.node, {name: each.type for name, each in tensors.items()}, data, opset_imports=imports
+            )
+        except Exception:  # whatever ONNX's inference raises: what is declared remains
+            inferred = {}
+        return [
+            merged(inferred.get(name), declared) for name, declared in zip(op.node.output, op.declared, strict=True)
+        ]
+
+    def _body(self, op: Op, domain: str) -> FunctionProto | None:
+        """The function that defines an op, for these types."""
+        import onnx
+
+        opset = self.opsets[domain]
+        schema = cast(Any, onnx.defs).get_schema(op.node.op_type, opset, domain)
+        for versions, get in (
+            (schema.function_opset_versions, lambda version: schema.get_function_with_opset_version(version)),
+            (
+                schema.context_dependent_function_opset_versions,
+                lambda version: schema.get_context_dependent_function_with_opset_version(
+                    version,
+                    op.node.SerializeToString(),
+                    [each.type.SerializeToString() if isinstance(each, Value) else b"" for each in op.inputs],
+                ),
+            ),
+        ):
+            fitting = [version for version in versions if version <= opset]
+            found = get(max(fitting)) if fitting else b""
+            if found:
+                return onnx.FunctionProto.FromString(found)
+        return None
+
+    def call(self, body: FunctionProto, op: Op) -> list[Held]:
+        """The results of a function in the place of a node."""
+        body_domain = "" if op.node.domain == "ai.onnx" else op.node.domain
+        given = {each.name: each for each in op.node.attribute} | {
+            each.name: each
+            for each in (*_defaults(op.node.op_type, self.opsets[body_domain], body_domain), *body.attribute_proto)
+            if each.name not in {known.name for known in op.node.attribute}
+        }
+        scope: dict[str, Held] = dict.fromkeys(body.input)
+        scope |= dict(zip(body.input, op.inputs, strict=False))
+        for node in body.node:
+            self._into(scope, _bound(node, given))
+        return [
+            scope.get(name) for name in body.output[: len(op.node.output)]
+        ]  # one may come of inputs that are left out
+
+    def inline(self, graph: GraphProto, arguments: Sequence[Held], scope: Mapping[str, Held]) -> list[Held]:
+        """The results of a graph that a node has as an attribute, written in the place of the node."""
+        from onnx import numpy_helper
+
+        inner: dict[str, Held] = {**scope, **dict(zip([each.name for each in graph.input], arguments, strict=True))}
+        for each in graph.initializer:
+            array: Any = numpy_helper.to_array(each)
+            inner[each.name] = Value(self, self.fresh(), _typed(array, each.data_type), array)
+        for node in graph.node:
+            self._into(inner, node)
+        return [inner[each.name] for each in graph.output]
+
+    def body(self, graph: GraphProto, arguments: Sequence[Value], scope: Mapping[str, Held]) -> Any:
+        """A graph that a node has as an attribute, written anew as one; its inputs are `arguments`."""
+        from onnx import helper
+
+        kept, self.nodes = self.nodes, []
+        places = len(self.origins)
+        try:
+            for each in arguments:
+                self._known[each.name] = each.type
+            results = [_tensor(each) for each in self.inline(graph, arguments, scope)]
+            names = [self.fresh() for _ in results]
+            for name, value in zip(names, results, strict=True):
+                self._emit(helper.make_node("Identity", [value.name], [name]), (value,))
+                self._known[name] = value.type
+            return helper.make_graph(
+                self.nodes,
+                graph.name or "body",
+                [helper.make_value_info(each.name, stored(each.type)) for each in arguments],
+                [helper.make_value_info(name, stored(each.type)) for name, each in zip(names, results, strict=True)],
+            )
+        finally:
+            self.nodes = kept
+            del self.origins[places:]
+
+    def kept(self, op: Op, graphs: Mapping[str, GraphProto] | None = None) -> list[Held]:
+        """The node as it is, on what its inputs stand for now. `graphs` take the place of some that it has as attributes."""
+        if any(isinstance(each, Items) for each in op.inputs):
+            raise NotRewritten("tensors", "a sequence")
+        types = self.types_of(op)
+        self._refuse_codes(op, types)
+        node = type(op.node)()
+        node.CopyFrom(op.node)
+        del node.input[:]
+        node.input.extend("" if each is None else cast(Value, each).name for each in op.inputs)
+        names = [name and (name if name in self._types else self.fresh()) for name in op.node.output]
+        if any(name and (name in self._known or name in self._constants) for name in names):
+            names = [name and self.fresh() for name in names]
+        del node.output[:]
+        node.output.extend(names)
+        for each in node.attribute:
+            if each.HasField("g") and graphs is not None:
+                each.g.CopyFrom(graphs[each.name])
+            elif each.HasField("g"):
+                self._rename(each.g, op.scope, set())
+        self._emit(node, tuple(each for each in op.inputs if isinstance(each, Value)))
+        for name, kind in zip(names, types, strict=True):
+            if name and kind is not None:
+                self._known[name] = kind
+        return [
+            Value(self, name, kind if kind is not None else _unknown()) if name else None
+            for name, kind in zip(names, types, strict=True)
+        ]
+
+    @staticmethod
+    def _refuse_codes(op: Op, types: Sequence[TypeProto | None]) -> None:
+        """Codes of narrow types may be moved, but not computed with."""
+        kinds = [each.type for each in op.inputs if isinstance(each, Value)] + [
+            each for each in types if each is not None
+        ]
+        elements = [each.tensor_type.elem_type for each in kinds if each.WhichOneof("value") == "tensor_type"]
+        found = next((NARROW[each] for each in elements if is_narrow(each)), None)
+        if found is not None and op.node.op_type not in _MOVES:
+            raise NotRewritten("elements that ops compute with", f"elements {found}")
+
+    def _rename(self, graph: GraphProto, scope: Mapping[str, Held], own: set[str]) -> None:
+        """What a graph inside of a node reads from outside, as it is called now."""
+        inner = own | {each.name for each in (*graph.input, *graph.initializer)}
+        inner |= {name for node in graph.node for name in node.output}
+        for node in graph.node:
+            for place, name in enumerate(node.input):
+                held = scope.get(name) if name and name not in inner else None
+                if isinstance(held, Value):
+                    self._mention(held)
+                    node.input[place] = held.name
+            for each in node.attribute:
+                if each.HasField("g"):
+                    self._rename(each.g, scope, inner)
+
+    def _emit(self, node: NodeProto, inputs: Sequence[Value]) -> None:
+        for each in inputs:
+            self._mention(each)
+        self.nodes.append(node)
+        self.origins.append(self.current)
+
+    def _mention(self, value: Value) -> None:
+        """Makes an initializer of a constant that a node reads."""
+        from onnx import numpy_helper
+
+        if value.constant is None or value.name in self._constants or value.name in self._known:
+            return
+        array: Any = value.constant
+        if is_narrow(value.element):
+            array = array.view(np.uint8)
+        self._constants[value.name] = numpy_helper.from_array(np.asarray(array), value.name)
+
+
+_ELEMENTWISE = ("Abs", "Cast", "CastLike", "Exp", "Identity", "Log", "Neg", "Relu", "Sqrt")
+
+
+def _propagate_backwards(nodes: Sequence[NodeProto], types: dict[str, TypeProto]) -> None:
+    """The sizes of what elementwise ops read are those of their results; inference only goes forwards."""
+    for node in reversed(nodes):
+        known = types.get(node.output[0])
+        if node.op_type not in _ELEMENTWISE or known is None or not known.tensor_type.HasField("shape"):
+            continue
+        found = types.get(node.input[0])
+        if found is None or not found.tensor_type.HasField("shape"):
+            made = type(known)()
+            made.tensor_type.shape.CopyFrom(known.tensor_type.shape)
+            made.tensor_type.elem_type = found.tensor_type.elem_type if found is not None else 0
+            types[node.input[0]] = made
+
+
+_AXES_AS_INPUT = {
+    "ReduceSum": 13,
+    "Squeeze": 13,
+    "Unsqueeze": 13,
+    **{f"Reduce{each}": 18 for each in ("Max", "Min", "Prod", "Mean", "L1", "L2", "LogSum", "LogSumExp", "SumSquare")},
+}
+"""The opset from which on the axes of an op are an input."""
+
+
+def result_names(name: str, held: Held) -> list[str]:
+    """The names of the tensors that a result of the model consists of."""
+    return [f"{name}[{number}]" for number in range(len(held.values))] if isinstance(held, Items) else [name]
+
+
+def _tensors(held: Held) -> tuple[Value, ...]:
+    if held is None:
+        raise NotRewritten("a tensor as a result", "nothing", "the model")
+    return held.values if isinstance(held, Items) else (held,)
+
+
+def _tensor(held: Held) -> Value:
+    if not isinstance(held, Value):
+        raise NotRewritten("a tensor", "nothing" if held is None else "a sequence")
+    return held
+
+
+def _integers(given: Any) -> Any:
+    array: Any = np.asarray(given)
+    return array.astype(np.int64) if array.dtype.kind in "iu" or not array.size else array
+
+
+def _typed(array: Any, element: int) -> TypeProto:
+    from onnx import helper
+
+    return helper.make_tensor_type_proto(element, array.shape)
+
+
+def _unknown() -> TypeProto:
+    from onnx import TypeProto
+
+    return TypeProto()
+
+
+def _count(kind: TypeProto | None) -> int | None:
+    """The number of elements of a type; None if it is not known."""
+    if kind is None or kind.WhichOneof("value") != "tensor_type" or not kind.tensor_type.HasField("shape"):
+        return None
+    if not all(dim.HasField("dim_value") for dim in kind.tensor_type.shape.dim):
+        return None
+    return prod(dim.dim_value for dim in kind.tensor_type.shape.dim)
+
+
+def merged(inferred: TypeProto | None, declared: TypeProto | None) -> TypeProto | None:
+    """A type with what another one knows beyond it."""
+    if inferred is None or inferred.WhichOneof("value") is None:
+        has_elements = declared is not None and (not declared.HasField("tensor_type") or declared.tensor_type.elem_type)
+        return declared if has_elements else None
+    if declared is None or not inferred.HasField("tensor_type") or not declared.HasField("tensor_type"):
+        return inferred
+    known, other = inferred.tensor_type, declared.tensor_type
+    if not other.HasField("shape") or (known.HasField("shape") and len(known.shape.dim) != len(other.shape.dim)):
+        return inferred
+    made = type(inferred)()
+    made.CopyFrom(inferred)
+    if not known.HasField("shape"):
+        made.tensor_type.shape.CopyFrom(other.shape)
+        return made
+    for dim, more in zip(made.tensor_type.shape.dim, other.shape.dim, strict=True):
+        if not dim.HasField("dim_value") and (more.HasField("dim_value") or not dim.dim_param):
+            dim.CopyFrom(more)
+    return made
+
+
+def stored(kind: TypeProto) -> TypeProto:
+    """The type in which the values of a type are kept: narrow ones as codes of eight bits."""
+    if kind.WhichOneof("value") != "tensor_type" or not is_narrow(kind.tensor_type.elem_type):
+        return kind
+    made = type(kind)()
+    made.CopyFrom(kind)
+    made.tensor_type.elem_type = _CODES
+    return made
+
+
+_CODES = 2  # UINT8
+_MOVES = (
+    *("Concat", "Constant", "Expand", "Flatten", "Gather", "Identity", "Reshape"),
+    *("Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"),
+)
+"""Ops that move elements, whatever those are."""
+
+
+def _bound(node: NodeProto, given: Mapping[str, Any]) -> NodeProto:
+    """A node of a function's with the values of the function's attributes."""
+    if not any(each.ref_attr_name or each.HasField("g") for each in node.attribute):
+        return node
+    made = type(node)()
+    made.CopyFrom(node)
+    del made.attribute[:]
+    for each in node.attribute:
+        if each.ref_attr_name and each.ref_attr_name not in given:
+            continue
+        new = made.attribute.add()
+        new.CopyFrom(given[each.ref_attr_name] if each.ref_attr_name else each)
+        new.name = each.name
+        if each.HasField("g"):
+            inner = [_bound(nested, given) for nested in each.g.node]
+            del new.g.node[:]
+            new.g.node.extend(inner)
+    return made
+
+
+@cache
+def _defaults(kind: str, opset: int, domain: str) -> tuple[Any, ...]:
+    """The attributes of an op that have a default."""
+    import onnx
+
+    schema = cast(Any, onnx.defs).get_schema(kind, opset, domain)
+    return tuple(each.default_value for each in schema.attributes.values() if each.default_value.name)
+
+
+def evaluated(node: NodeProto, inputs: Sequence[Array | None], opsets: Mapping[str, int]) -> list[Array] | None:
+    """What ONNX's reference evaluator makes of constants; None if it cannot, or says something other than numbers."""
+    from onnx import helper
+    from onnx.reference import ReferenceEvaluator
+
+    names = [name for name in dict.fromkeys(node.input) if name]
+    graph = helper.make_graph(
+        [node],
+        "constants",
+        [helper.make_empty_tensor_value_info(name) for name in names],
+        [helper.make_empty_tensor_value_info(name) for name in node.output if name],
+    )
+    imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    given = {name: array for name, array in zip(node.input, inputs, strict=True) if name}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found: Any = ReferenceEvaluator(helper.make_model(graph, opset_imports=imports)).run(None, given)
+    except Exception:  # whatever the evaluator raises: the node is computed at run time instead
+        return None
+    arrays: list[Any] = [np.asarray(each) for each in found]
+    if len(arrays) != len(node.output) or any(each.dtype.kind in "OUS" for each in arrays):
+        return None
+    return arrays

@@ -1,0 +1,92 @@
+"""Quantised tensors as what they mean: scales by tensor, axis or block, of 8, 4 and 2 bits and of narrow floats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hotdesk.frontends.onnx.elements import is_narrow
+from hotdesk.frontends.onnx.rewrites.graph import Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.narrow import decoded, encoded
+
+_F32, _U8, _I32 = 1, 2, 6
+_RANGES = {
+    2: (0, 255),
+    3: (-128, 127),
+    4: (0, 65535),
+    5: (-32768, 32767),
+    21: (0, 15),
+    22: (-8, 7),
+    25: (0, 3),
+    26: (-2, 1),
+}
+"""The least and the greatest integer of the types that numbers are quantised to."""
+
+
+def _numbers(x: Value) -> Value:
+    return decoded(x) if is_narrow(x.element) else x
+
+
+def _along(value: Value, x: Value, axis: int, block: int) -> Value:
+    """A scale or zero point by tensor, axis or block, in a shape that goes with a tensor's."""
+    if value.rank == 0 or value.shape == (1,):
+        return value.reshape()
+    axis %= x.rank
+    if not block:
+        return value.reshape(*[-1 if each == axis else 1 for each in range(x.rank)])
+    sizes = value.sizes
+    spread = value.unsqueeze(axis + 1).expand(*sizes[: axis + 1], block, *sizes[axis + 1 :])
+    whole = spread.reshape(*sizes[:axis], sizes[axis] * block, *sizes[axis + 1 :])
+    return whole.slice(axis, 0, x.sizes[axis])
+
+
+def _dequantize(op: Op) -> Any:
+    x, scale, zero = op.x, op.tensor(1), op.optional(2)
+    axis, block = op.attribute("axis", 1), op.attribute("block_size", 0)
+    kind = op.attribute("output_dtype", 0) or scale.element
+    y = _numbers(x).cast(_F32)
+    if zero is not None and (x.element in _RANGES or x.element == _I32):
+        y = _numbers(x).cast(_I32) - _along(_numbers(zero).cast(_I32), x, axis, block)
+        y = y.cast(_F32)
+    return (y * _along(scale.cast(_F32), x, axis, block)).cast(kind)
+
+
+def _quantize(op: Op) -> Any:
+    x, scale, zero = op.x, op.tensor(1), op.optional(2)
+    axis, block = op.attribute("axis", 1), op.attribute("block_size", 0)
+    kind = zero.element if zero is not None else op.attribute("output_dtype", 0) or _U8
+    precision = op.attribute("precision", 0) or (x.element if x.is_float else _F32)
+    y = (x.cast(precision) / _along(scale.cast(precision), x, axis, block)).cast(_F32)
+    shift = None if zero is None else _along(_numbers(zero), x, axis, block)
+    if kind not in _RANGES:
+        return encoded(y, kind, bool(op.attribute("saturate", 1)))
+    return _rounded(y, shift, kind)
+
+
+def _rounded(y: Value, zero: Value | None, kind: int) -> Value:
+    """Numbers rounded to integers, to even between two, and moved by a zero point, within the range of a type."""
+    far = float(1 << 20)
+    whole = y.graph.op("Round", y.clip(-far, far)).cast(_I32)
+    whole = whole if zero is None else whole + zero.cast(_I32)
+    whole = whole.clip(*_RANGES[kind])
+    return encoded(whole, kind) if is_narrow(kind) else whole.cast(kind)
+
+
+def _matrix_product(op: Op) -> Any:
+    a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (op.tensor(number) for number in range(8))
+    if a_scale.rank > 1 or a_zero.rank > 1 or b_scale.rank > 1:
+        return NotImplemented
+    rows, columns = (
+        each.reshape(-1, 1) if each.rank and each.shape != (1,) else each.reshape() for each in (a_zero, a_scale)
+    )
+    left = a.cast(_I32) - rows.cast(_I32)
+    right = b.cast(_I32) - b_zero.cast(_I32)
+    product = op.graph.op("MatMul", left, right)
+    factor = columns * b_scale / y_scale
+    return _rounded((product.cast(_F32) * factor.cast(_F32)), y_zero, y_zero.element)
+
+
+REWRITES: Rewrites = {
+    "DequantizeLinear": _dequantize,
+    "QLinearMatMul": _matrix_product,
+    "QuantizeLinear": _quantize,
+}

@@ -1,0 +1,245 @@
+"""Rewrites of ONNX's nodes, on other shapes, axes and opsets than ONNX's own tests have, beside ONNX's reference evaluator."""
+
+# ONNX is annotated in part only.
+# pyright: reportUnknownMemberType=false
+# ruff: noqa: E501  (a case is a line)
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+import hotdesk
+from hotdesk.errors import ExecutionError, UnsupportedOpError
+
+
+def floats(*sizes: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).standard_normal(sizes).astype(np.float32)
+
+
+def whole(high: int, *sizes: int, low: int = 0, dtype: Any = np.int64) -> Any:
+    return np.random.default_rng(high).integers(low, high, sizes).astype(dtype)
+
+
+def model_of(
+    nodes: Sequence[Any],
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str, Any],
+    constants: Mapping[str, Any],
+    opset: int,
+) -> Any:
+    """A model whose inputs have the types of arrays, and its results those of others."""
+
+    def typed(name: str, array: Any) -> Any:
+        return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [typed(name, array) for name, array in inputs.items()],
+        [typed(name, array) for name, array in outputs.items()],
+        [numpy_helper.from_array(array, name) for name, array in constants.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+
+
+def reference(node: Any, given: Mapping[str, Any], opset: int) -> list[Any]:
+    empty: dict[str, Any] = {name: np.zeros((), np.float32) for name in node.output}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found: Any = ReferenceEvaluator(model_of([node], given, empty, {}, opset)).run(None, dict(given))
+    return [np.asarray(each) for each in found]
+
+
+def agree(
+    kind: str, arrays: Sequence[Any], opset: int = 20, constant: Sequence[int] = (), outputs: int = 1, **attributes: Any
+) -> None:
+    """One node compiled and evaluated. `constant` are the inputs, by number, that are initializers; None is left out."""
+    names = ["" if array is None else f"x{number}" for number, array in enumerate(arrays)]
+    node = helper.make_node(kind, names, [f"y{number}" for number in range(outputs)], **attributes)
+    given = {name: array for name, array in zip(names, arrays, strict=True) if name}
+    expected = reference(node, given, opset)
+    held = {name: array for number, (name, array) in enumerate(zip(names, arrays, strict=True)) if number in constant}
+    inputs = {name: array for name, array in given.items() if name not in held}
+    model = model_of([node], inputs, dict(zip(node.output, expected, strict=True)), held, opset)
+    got: Any = hotdesk.compile(model)(**inputs)
+    for found, wanted in zip(cast(Any, got) if isinstance(got, tuple) else (got,), expected, strict=True):
+        assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+        np.testing.assert_allclose(found.astype(np.float64), wanted.astype(np.float64), rtol=2e-4, atol=2e-5)
+
+
+CASES: dict[str, tuple[str, Sequence[Any], dict[str, Any]]] = {
+    "axes of equal sizes": ("ReduceSum", [floats(3, 3, 3), np.array([1])], {"keepdims": 0}),
+    "two axes, one counted from behind": ("ReduceMax", [floats(2, 3, 4), np.array([-1, 0])], {"keepdims": 1}),
+    "constant axes": ("ReduceLogSumExp", [floats(2, 3, 4), np.array([1])], {"constant": [1], "keepdims": 0}),
+    "a slice backwards": ("Slice", [floats(5, 7), np.array([6, 3]), np.array([-20, 0]), np.array([1, 0]), np.array([-2, -1])], {}),
+    "a slice beyond the end": ("Slice", [floats(5, 7), np.array([2]), np.array([1 << 40]), np.array([-1])], {}),
+    "a split": ("Split", [floats(7, 3), np.array([2, 4, 1])], {"outputs": 3, "axis": 0}),
+    "a wrapped pad": ("Pad", [floats(3, 4), np.array([2, 1, 5, 0])], {"mode": "wrap"}),
+    "a reflected pad of an axis": ("Pad", [floats(3, 4), np.array([2, 1]), None, np.array([1])], {"mode": "reflect", "constant": [3]}),
+    "a pad by a constant that is given": ("Pad", [floats(3, 4), np.array([2, 1]), np.asarray(3, np.float32), np.array([1])], {"constant": [3]}),
+    "an edge repeated": ("Pad", [floats(3, 4), np.array([0, 1, 2, 1])], {"mode": "edge"}),
+    "chosen rows": ("Compress", [floats(4, 3), np.array([True, False, True])], {"axis": 1}),
+    "a range downwards": ("Range", [np.asarray(3, np.float32), np.asarray(-2, np.float32), np.asarray(-0.75, np.float32)], {}),
+    "tiles": ("Tile", [floats(2, 3), np.array([3, 1])], {}),
+    "expanded": ("Expand", [floats(3, 1), np.array([2, 1, 4])], {}),
+    "a shape with a zero": ("Reshape", [floats(2, 3, 4), np.array([0, -1])], {}),
+    "running sums": ("CumSum", [floats(3, 7), np.array(1)], {"exclusive": 1, "reverse": 1}),
+    "running sums of constants' axis": ("CumSum", [whole(9, 4, 9), np.array(-2)], {"constant": [1]}),
+    "greatest updates": ("ScatterElements", [floats(3, 5), whole(5, 3, 8), floats(3, 8, seed=1)], {"axis": 1, "reduction": "max"}),
+    "shifts of negative numbers": ("BitShift", [whole(99, 40, low=-99, dtype=np.int16), whole(15, 40, dtype=np.int16)], {"direction": "RIGHT"}),
+    "norms": ("LpNormalization", [np.abs(floats(2, 3, 4))], {"axis": 1, "p": 1}),
+    "determinants of four rows": ("Det", [floats(2, 4, 4)], {}),
+    "a loss by class": ("SoftmaxCrossEntropyLoss", [floats(4, 3, 2), whole(3, 4, 2), np.abs(floats(3))], {"ignore_index": 1, "outputs": 2}),
+    "quantised by axis": ("QuantizeLinear", [floats(2, 3, 4) * 30, np.array([0.1, 1, 2], np.float32), np.array([3, 100, 7], np.uint8)], {"axis": 1}),
+    "dequantised by block": ("DequantizeLinear", [whole(99, 2, 6, low=-99, dtype=np.int8), np.abs(floats(2, 2)), whole(9, 2, 2, dtype=np.int8)], {"axis": 1, "block_size": 3, "opset": 21}),
+    "resized by cubics": ("Resize", [floats(1, 2, 5, 7), None, np.array([1, 1, 1.7, 0.6], np.float32)], {"mode": "cubic", "constant": [2]}),
+    "resized by scales that are given": ("Resize", [floats(1, 2, 5, 7), None, np.array([1, 1, 0.6, 2.3], np.float32)], {"mode": "linear", "coordinate_transformation_mode": "align_corners"}),
+    "resized without aliases": ("Resize", [floats(1, 1, 9, 8), None, None, np.array([4, 3])], {"mode": "linear", "antialias": 1, "axes": [2, 3], "constant": [3]}),
+    "resized to the nearest": ("Resize", [floats(1, 2, 5, 3), None, np.array([2.5, 1.4], np.float32)], {"mode": "nearest", "nearest_mode": "ceil", "coordinate_transformation_mode": "asymmetric", "axes": [2, 3]}),
+    "sampled cubes": ("GridSample", [floats(2, 3, 3, 4, 5), floats(2, 2, 3, 2, 3, seed=1)], {"mode": "linear", "padding_mode": "reflection"}),
+    "sampled images": ("GridSample", [floats(2, 3, 4, 5), 1.5 * floats(2, 3, 2, 2, seed=1)], {"mode": "cubic", "padding_mode": "border", "align_corners": 1}),
+    "regions": ("RoiAlign", [floats(2, 3, 8, 9), np.array([[0, 1, 5, 6], [2, 2, 8.5, 7]], np.float32), np.array([1, 0])], {"output_height": 2, "output_width": 3, "sampling_ratio": 2, "spatial_scale": 0.9}),
+    "deformed": ("DeformConv", [floats(1, 4, 5, 6), floats(2, 2, 2, 2, seed=1), 0.4 * floats(1, 16, 4, 5, seed=2), floats(2)], {"group": 2, "offset_group": 2, "opset": 19}),
+    "a transform cut short": ("DFT", [floats(2, 9, 3, 1), np.array(6), np.array(1)], {"onesided": 1, "constant": [1, 2]}),
+    "a transform filled with zeros": ("DFT", [floats(2, 5, 2), np.array(8), np.array(-2)], {"inverse": 1, "constant": [1, 2]}),
+    "frames": ("STFT", [floats(2, 50, 1), np.array(7), floats(12)], {"onesided": 0}),
+    "blocks put back": ("Col2Im", [floats(2, 12, 9), np.array([4, 4]), np.array([2, 2])], {"constant": [1, 2]}),
+    "a pool by norms": ("LpPool", [floats(1, 2, 7, 6)], {"kernel_shape": [3, 2], "strides": [2, 2], "p": 3}),
+    "convolutions transposed unevenly": ("ConvTranspose", [floats(1, 2, 3, 3), floats(2, 3, 3, 3, seed=1)], {"strides": [2, 2], "pads": [0, 1, 1, 0]}),
+    "a GRU both ways": ("GRU", [floats(3, 2, 4), 0.3 * floats(2, 15, 4, seed=1), 0.3 * floats(2, 15, 5, seed=2), floats(2, 30)], {"hidden_size": 5, "direction": "bidirectional", "outputs": 2}),
+    "a cache written around its end": ("TensorScatter", [floats(2, 3, 5, 2), floats(2, 3, 3, 2, seed=1), np.array([4, 1])], {"mode": "circular", "opset": 24}),
+}  # fmt: skip
+ALWAYS = list(CASES)[::6]
+
+
+def run(name: str) -> None:
+    kind, arrays, options = CASES[name]
+    agree(kind, arrays, **options)
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_some_rewrites(name: str) -> None:
+    run(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in CASES if name not in ALWAYS])
+def test_other_rewrites(name: str) -> None:
+    run(name)
+
+
+NARROW = {
+    "FLOAT8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "FLOAT8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+    "FLOAT8E5M2": ml_dtypes.float8_e5m2,
+    "FLOAT8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+    "FLOAT4E2M1": ml_dtypes.float4_e2m1fn,
+    "INT4": ml_dtypes.int4,
+    "UINT2": ml_dtypes.uint2,
+}
+
+
+def cast_model(source: int, target: int, count: int, **attributes: Any) -> Any:
+    graph = helper.make_graph(
+        [helper.make_node("Cast", ["x"], ["y"], to=target, **attributes)],
+        "casting",
+        [helper.make_tensor_value_info("x", source, [count])],
+        [helper.make_tensor_value_info("y", target, [count])],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_all_codes_are_decoded_and_all_halves_encoded(name: str) -> None:
+    kind, element = NARROW[name], getattr(TensorProto, name)
+    bits = (
+        4
+        if "4" in name.removeprefix("FLOAT8E") and not name.startswith("FLOAT8")
+        else 2
+        if name[-1] == "2" and "U" in name
+        else 8
+    )
+    codes = np.arange(1 << bits, dtype=np.uint8).view(kind)
+    decoded: Any = hotdesk.compile(cast_model(element, TensorProto.FLOAT, len(codes)))(codes)
+    np.testing.assert_array_equal(decoded, codes.astype(np.float32))
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    if "INT" in name:
+        halves = np.arange(-100, 100).astype(np.float32)
+    for saturate in (1, 0):
+        encoded: Any = hotdesk.compile(cast_model(TensorProto.FLOAT, element, len(halves), saturate=saturate))(halves)
+        wanted = halves
+        if saturate and name.startswith("FLOAT"):
+            info: Any = ml_dtypes.finfo(kind)
+            wanted = np.clip(halves, float(info.min), float(info.max))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wanted = wanted.astype(np.int32).astype(kind) if "INT" in name else wanted.astype(kind)
+        assert encoded.dtype == wanted.dtype
+        known = ~np.isnan(wanted.astype(np.float32)) if name != "FLOAT4E2M1" else ~np.isnan(halves)
+        np.testing.assert_array_equal(encoded.view(np.uint8)[known], wanted.view(np.uint8)[known])
+        assert np.isnan(encoded.astype(np.float32)[~known]).all() or name == "FLOAT4E2M1"
+
+
+def test_values_that_break_what_the_model_declares_are_an_error() -> None:
+    node = helper.make_node("Slice", ["x", "starts", "ends"], ["y"])
+    x, starts = floats(6, 2), np.array([1])
+    model = model_of([node], {"x": x, "starts": starts, "ends": starts}, {"y": x[1:4]}, {}, 20)
+    program = hotdesk.compile(model)
+    np.testing.assert_array_equal(program(x, starts, np.array([4])), x[1:4])
+    with pytest.raises(ExecutionError, match="HD401"):
+        program(x, starts, np.array([5]))
+
+
+def test_axes_other_than_the_declared_ones_are_an_error() -> None:
+    node = helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)
+    x = floats(2, 3)
+    program = hotdesk.compile(model_of([node], {"x": x, "axes": np.array([1])}, {"y": x[:, 0]}, {}, 20))
+    np.testing.assert_allclose(program(x, np.array([-1])), x.sum(1), rtol=1e-5)
+    with pytest.raises(ExecutionError, match="HD401"):
+        program(x, np.array([0]))
+
+
+def test_a_loop_that_is_known_is_written_out() -> None:
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["going"], ["on"]), helper.make_node("Mul", ["a", "a"], ["b"]), helper.make_node("Identity", ["b"], ["kept"])],
+        "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []), helper.make_tensor_value_info("going", TensorProto.BOOL, []), helper.make_tensor_value_info("a", TensorProto.FLOAT, [3])],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []), helper.make_tensor_value_info("b", TensorProto.FLOAT, [3]), helper.make_tensor_value_info("kept", TensorProto.FLOAT, [3])],
+    )  # fmt: skip
+    node = helper.make_node("Loop", ["trips", "", "x"], ["y", "all"], body=body)
+    x = floats(3)
+    model = model_of([node], {"x": x}, {"y": x, "all": np.stack([x] * 3)}, {"trips": np.array(3)}, 20)
+    y, stacked = hotdesk.compile(model)(x)
+    np.testing.assert_allclose(y, x**8, rtol=1e-5)
+    np.testing.assert_allclose(stacked, np.stack([x**2, x**4, x**8]), rtol=1e-5)
+
+
+def test_a_sequence_as_a_result_is_a_list() -> None:
+    nodes = [
+        helper.make_node("SplitToSequence", ["x"], ["parts"], axis=1, keepdims=0),
+        helper.make_node("SequenceInsert", ["parts", "z", "last"], ["more"]),
+        helper.make_node("SequenceAt", ["more", "last"], ["one"]),
+    ]
+    x, z = floats(2, 3), floats(2, seed=1)
+    model = model_of(nodes, {"x": x, "z": z}, {"one": z}, {"last": np.array(-1)}, 20)
+    model.graph.output.append(helper.make_tensor_sequence_value_info("more", TensorProto.FLOAT, None))
+    one, more = hotdesk.compile(model)(x, z)
+    assert isinstance(more, list)
+    for found, wanted in zip(cast("list[Any]", more), [x[:, 0], x[:, 1], z, x[:, 2]], strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(one, x[:, 2])
+
+
+def test_a_node_that_is_not_rewritten_says_why() -> None:
+    node = helper.make_node("RoiAlign", ["x", "rois", "i"], ["y"], name="regions", sampling_ratio=0)
+    arrays = {"x": floats(1, 1, 4, 4), "rois": floats(2, 4), "i": np.array([0, 0])}
+    with pytest.raises(UnsupportedOpError, match=r"node 'regions': op RoiAlign of opset 16: expected a sampling_ratio"):
+        hotdesk.compile(model_of([node], arrays, {"y": floats(2, 1, 1, 1)}, {}, 16))
