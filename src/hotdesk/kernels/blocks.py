@@ -176,17 +176,17 @@ class _Blocking:
     def of(cls, f: VectorBuilder, n: Index, k: Index) -> _Blocking:
         """How to cut k and n: n not at all where all of it fits twice the room, as nothing is packed meanwhile."""
         width, size = Tile.of(f.machine).columns(f.machine, f.element), f.machine.bytes_of(f.element)
-        deep = _even(f, k, deepest(f.machine, f.element), group_length(f.machine, f.element))
+        deep = even(f, k, deepest(f.machine, f.element), group_length(f.machine, f.element))
         room = block_elements(f.machine, f.element)
         room = f.select(f.at_least(2 * room, f.mul(deep, n)), 2 * room, room)
-        wide = _even(f, n, f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width), width)
+        wide = even(f, n, f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width), width)
         own = f.scratch(width * _SHORT)
         memory = f.take_scratch(PRODUCTS, f.mul(f.mul(deep, wide), size), own)
         short = f.same_memory(memory, own)
         return cls(f.select(short, f.minimum(deep, _SHORT), deep), f.select(short, width, wide), memory, own)
 
 
-def _even(f: VectorBuilder, size: Index, most: Index, multiple: int) -> Index:
+def even(f: VectorBuilder, size: Index, most: Index, multiple: int) -> Index:
     """The length of as few parts of a size as there can be, all much the same: a multiple, about `most` at most."""
     each = f.ceildiv(size, f.ceildiv(size, most))
     return f.mul(f.ceildiv(each, multiple), multiple)

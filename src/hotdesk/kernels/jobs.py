@@ -12,7 +12,7 @@ GRAIN = 1 << 20
 
 MOST_THREADS = 64
 
-ELEMENT_BYTES = {"f32": 4, "f64": 8}
+ELEMENT_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 
 
 def telling_name(function: str) -> str:

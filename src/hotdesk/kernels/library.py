@@ -12,7 +12,7 @@ from hotdesk.ir.linking import define
 from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, kinds, sweep_name
 from hotdesk.kernels.convolution import convolution_functions
 from hotdesk.kernels.machine import Machine
-from hotdesk.kernels.shared import batch_functions, sharing_function
+from hotdesk.kernels.shared import batch_functions, half_batch_functions, sharing_function
 from hotdesk.kernels.shared_convolution import sharing_convolution, sharing_winograd
 from hotdesk.kernels.sharing import SHARING
 from hotdesk.kernels.winograd import winograd_functions
@@ -39,6 +39,11 @@ PASSES = (
 def product_module(machine: Machine, element: str) -> ir.Module:
     """A module in the LLVM dialect that defines the products of a type for a machine, and what shares them out."""
     return _module(batch_functions(machine, element), sharing_function(machine, element))
+
+
+def half_module(machine: Machine, element: str) -> ir.Module:
+    """The same for a type of 16 bits; it calls `product_name` of f32, which the module of those products defines."""
+    return _module(half_batch_functions(machine, element), sharing_function(machine, element))
 
 
 def convolution_module(machine: Machine, element: str) -> ir.Module:

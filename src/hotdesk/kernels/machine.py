@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_BYTES = {"f32": 4, "f64": 8}
+_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from hotdesk.kernels.skinny import (
     rows_function,
     rows_name,
 )
-from hotdesk.kernels.text import Condition, Index
+from hotdesk.kernels.text import Index
 from hotdesk.kernels.vectors import VectorBuilder
 
 # What things cost, in 1/16 of a cycle: a vector multiplied and added; an element of a panel packed by rows, each of which is on
@@ -34,14 +34,6 @@ _SUM, _BY_ROWS, _BY_SQUARES, _ONE_BY_ONE, _APART, _AS_VECTOR, _IN_SQUARES, _ALON
 def product_name(element: str) -> str:
     """The function of a product on one thread."""
     return f"hotdesk_alone_{element}"
-
-
-def call_product(
-    f: VectorBuilder, sizes: tuple[Index, Index, Index], a: Matrix, b: Matrix, c: Matrix, add: Condition
-) -> None:
-    """Writes a call of the product; sizes are m, n and k."""
-    values = [*sizes, *a.arguments, *b.arguments, *c.arguments, str(add)]
-    call(f, product_name(f.element), PRODUCT_ARGUMENTS, values)
 
 
 def product_functions(machine: Machine, element: str) -> str:

@@ -14,10 +14,10 @@ address. Before a block lie 64 bytes: the address of its slot, and its size.
 
 from __future__ import annotations
 
-PRODUCTS, SCORES = 0, 1
+PRODUCTS, SCORES, CONVERTED = 0, 1, 2
 """Kinds of blocks: a kernel that holds one of a kind may call one that takes another kind."""
 
-SLOTS, KINDS = 64, 2
+SLOTS, KINDS = 64, 3
 SLOTS_AT, TAKEN = 320, 1
 """Where in a pool the slots begin, and what one holds whose block is in use."""
 

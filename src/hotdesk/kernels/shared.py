@@ -9,15 +9,18 @@ threads alone, and so does the order in which an element of c is summed.
 
 from __future__ import annotations
 
-from hotdesk.kernels.blocks import SWEEP_ARGUMENTS, Matrix, kinds, sweep_name
+from collections.abc import Sequence
+
+from hotdesk.kernels.blocks import PRODUCT_ARGUMENTS, SWEEP_ARGUMENTS, Matrix, call, kinds, sweep_name
+from hotdesk.kernels.halves import HALVES, half_functions, half_product_name
 from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk, telling_function
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile
-from hotdesk.kernels.product import call_product, product_functions
+from hotdesk.kernels.product import product_functions, product_name
 from hotdesk.kernels.vectors import VectorBuilder
 
 ELEMENTS = ("f32", "f64")
-"""Element types that there are products of."""
+"""Element types that there are products and convolutions of; of `HALVES` there are products."""
 
 SHARED_ARGUMENTS = (
     "batch",
@@ -38,6 +41,16 @@ def shared_name(element: str) -> str:
 
 def batch_functions(machine: Machine, element: str) -> str:
     """The functions of products on one thread, in func, vector, scf, memref and arith: what the shared one calls."""
+    return product_functions(machine, element) + _batch(machine, element, product_name(element))
+
+
+def half_batch_functions(machine: Machine, element: str) -> str:
+    """The same for 16-bit floats."""
+    return half_functions(machine, element) + _batch(machine, element, half_product_name(element))
+
+
+def _batch(machine: Machine, element: str, product: str) -> str:
+    """The function of a batch of products on one thread."""
     f = VectorBuilder(machine, element)
     batch, m, n, k = (f.number(name) for name in ("batch", "m", "n", "k"))
     steps: dict[str, str] = {}
@@ -50,8 +63,8 @@ def batch_functions(machine: Machine, element: str) -> str:
     with f.loop(0, batch) as i:
         at = {name: f.mul(i, step) for name, step in steps.items()}
         here = [Matrix(each.memory, at[name], each.row, each.column) for name, each in matrices.items()]
-        call_product(f, (m, n, k), here[0], here[1], here[2], add)
-    return product_functions(machine, element) + f.function(_batch_name(element))
+        call(f, product, PRODUCT_ARGUMENTS, [m, n, k, *(value for each in here for value in each.arguments), add])
+    return f.function(_batch_name(element))
 
 
 def _batch_name(element: str) -> str:
@@ -68,11 +81,10 @@ def sharing_function(machine: Machine, element: str) -> str:
     tile = Tile.of(machine)
     bytes_of = f"llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64"
     job = _job(element)
-    sweep = sweep_name(element)
+    told = () if element in HALVES else ((sweep_name, SWEEP_ARGUMENTS), (product_name, PRODUCT_ARGUMENTS))
     return f"""
 {job.functions}
-llvm.func @{sweep}({", ".join(_in_llvm(kind) for kind in kinds(SWEEP_ARGUMENTS, element))})
-{telling_function(sweep)}
+{"".join(_told(name(element), arguments, element) for name, arguments in told)}
 
 llvm.func @{shared_name(element)}({job.declared}) attributes {{no_inline}} {{
   %zero = llvm.mlir.constant(0 : i64) : i64
@@ -154,6 +166,12 @@ llvm.func @{shared_name(element)}({job.declared}) attributes {{no_inline}} {{
 {job.share}
   llvm.return
 }}"""
+
+
+def _told(function: str, arguments: Sequence[str], element: str) -> str:
+    """What tells other modules the address of a function of vectors."""
+    types = ", ".join(_in_llvm(kind) for kind in kinds(arguments, element))
+    return f"llvm.func @{function}({types})\n{telling_function(function)}\n"
 
 
 def _in_llvm(kind: str) -> str:

@@ -70,18 +70,22 @@ def rows_function(machine: Machine, element: str) -> str:
 
 
 def dots_function(machine: Machine, element: str, rows: int) -> str:
-    """c[m, n] (+)= a[m, k] b[k, n] for m of at least 1 and at most `rows`, each row of a and column of b lying together."""
-    f = VectorBuilder(machine, element)
-    m, n, k, a = f.number("m"), f.number("n"), f.number("k"), f.pointer("a")
+    """c[m, n] (+)= a[m, k] b[k, n] for m of at least 1 and at most `rows`, each row of a and column of b lying together.
+
+    16-bit floats are multiplied and added in f32, and each sum is rounded once.
+    """
+    f = VectorBuilder(machine, "f32" if machine.bytes_of(element) == 2 else element)
+    total_type = f.element
+    m, n, k, a = f.number("m"), f.number("n"), f.number("k"), f.pointer("a", element)
     a_at, a_row, b, b_at, b_column = (
         f.number("a_at"),
         f.number("a_row"),
-        f.pointer("b"),
+        f.pointer("b", element),
         f.number("b_at"),
         f.number("b_column"),
     )
     c, c_at, c_row, c_column, add = (
-        f.pointer("c"),
+        f.pointer("c", element),
         f.number("c_at"),
         f.number("c_row"),
         f.number("c_column"),
@@ -99,9 +103,9 @@ def dots_function(machine: Machine, element: str, rows: int) -> str:
         def step(p: Index, totals: list[str]) -> list[str]:
             result: list[str] = []
             for u in range(unrolled):
-                right = [f.load_vector(b, f.add(start, p, u * f.lanes)) for start in b_columns]
+                right = [f.load_wide(b, f.add(start, p, u * f.lanes)) for start in b_columns]
                 for i, start in enumerate(a_rows):
-                    left = f.load_vector(a, f.add(start, p, u * f.lanes))
+                    left = f.load_wide(a, f.add(start, p, u * f.lanes))
                     before = totals[(u * rows + i) * columns :]
                     result += [f.multiply_add(left, right[q], before[q]) for q in range(columns)]
             return result
@@ -116,11 +120,14 @@ def dots_function(machine: Machine, element: str, rows: int) -> str:
             a_here, b_here = f.add(a_at, f.mul(i, a_row)), f.add(b_at, f.mul(f.add(j, q), b_column))
 
             def rest(p: Index, total: str) -> str:
-                left, right = f.load(a, f.add(a_here, p)), f.load(b, f.add(b_here, p))
-                return f.value(f"arith.addf {total}, {f.value(f'arith.mulf {left}, {right} : {element}')} : {element}")
+                left = f.load_wide(a, f.add(a_here, p), vector=False)
+                right = f.load_wide(b, f.add(b_here, p), vector=False)
+                return f.value(
+                    f"arith.addf {total}, {f.value(f'arith.mulf {left}, {right} : {total_type}')} : {total_type}"
+                )
 
             start = f.load(sums, f.add(f.mul(i, columns), q))
-            total = f.reduce(whole, k, 1, start, element, rest)
+            total = f.reduce(whole, k, 1, start, total_type, rest)
             place = f.add(c_at, f.mul(i, c_row), f.mul(f.add(j, q), c_column))
             f.store_or_add(total, c, place, add)
     return f.function(dots_name(element, rows))

@@ -31,9 +31,11 @@ class VectorBuilder(KernelBuilder):
 
     # Arguments
 
-    def pointer(self, name: str) -> Operand:
-        self._arguments.append(f"%{name}: memref<{self.element}>")
-        return Operand(f"%{name}", self._flat(f"%{name}", self.element), self.element, (), ())
+    def pointer(self, name: str, element: str = "") -> Operand:
+        """Memory of the builder's type unless another is named."""
+        element = element or self.element
+        self._arguments.append(f"%{name}: memref<{element}>")
+        return Operand(f"%{name}", self._flat(f"%{name}", element), element, (), ())
 
     def flag(self, name: str) -> str:
         self._arguments.append(f"%{name}: i1")
@@ -94,17 +96,26 @@ class VectorBuilder(KernelBuilder):
         values = [self.index(value) if kind == "index" else str(value) for value, kind in arguments]
         self.line(f"func.call @{symbol}({', '.join(values)}) : ({', '.join(kind for _, kind in arguments)}) -> ()")
 
+    def load_wide(self, operand: Operand, offset: Index, *, vector: bool = True) -> str:
+        """A vector, or else an element, in the builder's type: 16-bit floats become f32."""
+        value = self.load_vector(operand, offset) if vector else self.load(operand, offset)
+        if operand.element == self.element:
+            return value
+        return self.widened(value, operand.element, lanes=None if vector else 0)
+
     def store_or_add(self, value: str, operand: Operand, offset: Index, add: str) -> None:
-        """Stores one element; where `add` holds, what is there and the element."""
+        """Stores one element; where `add` holds, what is there and the element. 16-bit floats are added in f32."""
         zero = self.constant("0.0", self.element)
         before = self.value(f"scf.if {add} -> ({self.element}) {{")
         self._depth += 1
-        self.line(f"scf.yield {self.load(operand, offset)} : {self.element}")
+        self.line(f"scf.yield {self.load_wide(operand, offset, vector=False)} : {self.element}")
         self._depth -= 1
         self.line("} else {")
         self.line(f"  scf.yield {zero} : {self.element}")
         self.line("}")
-        self.store(self.value(f"arith.addf {before}, {value} : {self.element}"), operand, offset)
+        total = self.value(f"arith.addf {before}, {value} : {self.element}")
+        narrow = operand.element != self.element
+        self.store(self.narrowed(total, operand.element, lanes=0) if narrow else total, operand, offset)
 
     # Vectors
 
@@ -112,12 +123,12 @@ class VectorBuilder(KernelBuilder):
         return self.constant("dense<0.0>", self.vector)
 
     def load_vector(self, operand: Operand, offset: Index) -> str:
-        return self.value(f"vector.load {operand.flat}[{self.index(offset)}] : memref<?x{self.element}>, {self.vector}")
+        kinds = f"memref<?x{operand.element}>, vector<{self.lanes}x{operand.element}>"
+        return self.value(f"vector.load {operand.flat}[{self.index(offset)}] : {kinds}")
 
     def store_vector(self, value: str, operand: Operand, offset: Index) -> None:
-        self.line(
-            f"vector.store {value}, {operand.flat}[{self.index(offset)}] : memref<?x{self.element}>, {self.vector}"
-        )
+        kinds = f"memref<?x{operand.element}>, vector<{self.lanes}x{operand.element}>"
+        self.line(f"vector.store {value}, {operand.flat}[{self.index(offset)}] : {kinds}")
 
     @property
     def integers(self) -> str:
@@ -162,13 +173,14 @@ class VectorBuilder(KernelBuilder):
 
     def load_masked(self, operand: Operand, offset: Index, mask: str) -> str:
         """The lanes that a mask names, and zeros, for which nothing is read."""
-        place = f"{operand.flat}[{self.index(offset)}], {mask}, {self.zeros()}"
-        kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector} into {self.vector}"
+        vector = f"vector<{self.lanes}x{operand.element}>"
+        place = f"{operand.flat}[{self.index(offset)}], {mask}, {self.constant('dense<0.0>', vector)}"
+        kinds = f"memref<?x{operand.element}>, vector<{self.lanes}xi1>, {vector} into {vector}"
         return self.value(f"vector.maskedload {place} : {kinds}")
 
     def store_masked(self, value: str, operand: Operand, offset: Index, mask: str) -> None:
         """Stores the lanes that a mask names; what the others would lie in is not touched."""
-        kinds = f"memref<?x{self.element}>, vector<{self.lanes}xi1>, {self.vector}"
+        kinds = f"memref<?x{operand.element}>, vector<{self.lanes}xi1>, vector<{self.lanes}x{operand.element}>"
         self.line(f"vector.maskedstore {operand.flat}[{self.index(offset)}], {mask}, {value} : {kinds}")
 
     def lanes_between(self, first: Index, stop: Index) -> str:
@@ -249,6 +261,43 @@ class VectorBuilder(KernelBuilder):
 
     def add_addresses(self, first: str, second: str) -> str:
         return self.value(f"arith.addi {first}, {second} : i64")
+
+    def widened(self, value: str, element: str, *, lanes: int | None = None) -> str:
+        """16-bit floats in f32; one alone where `lanes` is 0."""
+        half, single = (self._many(kind, lanes) for kind in (element, "f32"))
+        if element == "f16":
+            return self.value(f"arith.extf {value} : {half} to {single}")
+        short, bits = (self._many(kind, lanes) for kind in ("i16", "i32"))
+        number = self.value(
+            f"arith.extui {self.value(f'arith.bitcast {value} : {half} to {short}')} : {short} to {bits}"
+        )
+        high = self.value(f"arith.shli {number}, {self._filled(16, bits)} : {bits}")
+        return self.value(f"arith.bitcast {high} : {bits} to {single}")
+
+    def narrowed(self, value: str, element: str, *, lanes: int | None = None) -> str:
+        """Numbers of f32 as 16-bit floats, rounded to the nearest, or to the even one; one alone where `lanes` is 0."""
+        half, single = (self._many(kind, lanes) for kind in (element, "f32"))
+        if element == "f16":
+            return self.value(f"arith.truncf {value} : {single} to {half}")
+        short, bits, truths = (self._many(kind, lanes) for kind in ("i16", "i32", "i1"))
+        number = self.value(f"arith.bitcast {value} : {single} to {bits}")
+        upper = self.value(f"arith.shrui {number}, {self._filled(16, bits)} : {bits}")
+        odd = self.value(f"arith.andi {upper}, {self._filled(1, bits)} : {bits}")
+        step = self.value(f"arith.addi {odd}, {self._filled(32767, bits)} : {bits}")
+        moved = self.value(f"arith.addi {number}, {step} : {bits}")
+        rounded = self.value(f"arith.shrui {moved}, {self._filled(16, bits)} : {bits}")
+        quiet = self.value(f"arith.ori {upper}, {self._filled(64, bits)} : {bits}")
+        none = self.value(f"arith.cmpf uno, {value}, {value} : {single}")
+        kinds = bits if lanes == 0 else f"{truths}, {bits}"
+        chosen = self.value(f"arith.select {none}, {quiet}, {rounded} : {kinds}")
+        cut = self.value(f"arith.trunci {chosen} : {bits} to {short}")
+        return self.value(f"arith.bitcast {cut} : {short} to {half}")
+
+    def _many(self, kind: str, lanes: int | None) -> str:
+        return kind if lanes == 0 else f"vector<{self.lanes}x{kind}>"
+
+    def _filled(self, number: int, kind: str) -> str:
+        return self.constant(f"dense<{number}>" if kind.startswith("vector") else str(number), kind)
 
     def multiply_add(self, a: str, b: str, to: str) -> str:
         if self.machine.fma:

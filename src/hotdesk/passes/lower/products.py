@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hotdesk.kernels.halves import HALVES
 from hotdesk.kernels.shared import ELEMENTS, SHARED_ARGUMENTS, shared_name
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 from hotdesk.passes.lower.scalar import element_bytes
 
 
 def has_products(*elements: str) -> bool:
-    """Whether there are products of these element types together."""
+    """Whether there are products and convolutions of these element types together."""
     return len(set(elements)) == 1 and elements[0] in ELEMENTS
+
+
+def has_matrix_products(*elements: str) -> bool:
+    """Whether there are products of these element types together, if no convolutions."""
+    return len(set(elements)) == 1 and elements[0] in (*ELEMENTS, *HALVES)
 
 
 @dataclass(frozen=True, slots=True)

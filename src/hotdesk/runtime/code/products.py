@@ -10,11 +10,13 @@ from functools import cache
 from hotdesk._bindings import ir
 from hotdesk.ir.linking import declared_names
 from hotdesk.kernels.blocks import sweep_name
+from hotdesk.kernels.halves import HALVES
 from hotdesk.kernels.jobs import telling_name
-from hotdesk.kernels.library import convolution_module, product_module, winograd_module
+from hotdesk.kernels.library import convolution_module, half_module, product_module, winograd_module
 from hotdesk.kernels.machine import Machine as Processor
 from hotdesk.kernels.machine import host
 from hotdesk.kernels.parts import PARTS, PARTS_FUNCTIONS, parts_module
+from hotdesk.kernels.product import product_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
 from hotdesk.runtime.cache import generators
@@ -64,6 +66,12 @@ def compile_convolutions(processor: Processor, element: str, products: CommonCod
 def compile_winograd(processor: Processor, element: str, products: CommonCode) -> CommonCode:
     """The same for convolutions by Winograd's filtering."""
     return CommonCode(winograd_module, processor, element, shared_winograd_name(element), _sweep(element, products))
+
+
+def compile_halves(processor: Processor, element: str, products: CommonCode) -> CommonCode:
+    """The products of an element type of 16 bits, which call those of f32: keep these as long."""
+    functions = {product_name("f32"): products.address_of(product_name("f32"))}
+    return CommonCode(half_module, processor, element, shared_name(element), functions)
 
 
 def _sweep(element: str, products: CommonCode) -> dict[str, int]:
@@ -147,6 +155,11 @@ def _products(element: str) -> CommonCode:
 
 
 @cache
+def _halves(element: str) -> CommonCode:
+    return _kept(compile_halves(host(), element, _products("f32")))
+
+
+@cache
 def _convolutions(element: str) -> CommonCode:
     return _kept(compile_convolutions(host(), element, _products(element)))
 
@@ -171,6 +184,8 @@ def _by_name() -> dict[str, Callable[[], int]]:
         found[shared_name(element)] = lambda element=element: _products(element).address
         found[shared_convolution_name(element)] = lambda element=element: _convolutions(element).address
         found[shared_winograd_name(element)] = lambda element=element: _winograd(element).address
+    for element in HALVES:
+        found[shared_name(element)] = lambda element=element: _halves(element).address
     return found
 
 

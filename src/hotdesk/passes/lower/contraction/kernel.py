@@ -22,7 +22,7 @@ from itertools import permutations, product
 
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, KernelText, Operand, View
 from hotdesk.passes.lower.contraction.loops import Axis, Offsets, clear, contract_by_loops, split
-from hotdesk.passes.lower.products import Matrix, Sizes, has_products, write_product
+from hotdesk.passes.lower.products import Matrix, Sizes, has_matrix_products, write_product
 
 _GUESS = 64  # the size assumed of a dimension whose size is not known
 _FEWEST_PRODUCTS = 2048  # below this many, a call costs more than the loops
@@ -72,7 +72,7 @@ def contraction(spec: ContractionSpec) -> KernelText:
 def contract(k: KernelBuilder, a: Operand, b: Operand, c: Operand, axes: Sequence[Axis], *, accumulate: bool) -> None:
     """Writes a contraction of three operands where the builder stands."""
     axes = _merged(k, [_without_broadcast(axis) for axis in axes if axis.size != 1])
-    call = _Call.best(axes) if has_products(a.element, b.element, c.element) else None
+    call = _Call.best(axes) if has_matrix_products(a.element, b.element, c.element) else None
     if call is None:
         contract_by_loops(k, a, b, c, axes, accumulate=accumulate)
         return

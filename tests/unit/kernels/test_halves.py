@@ -1,0 +1,181 @@
+"""Products of 16-bit floats against those in f64: layouts, sizes, batches, threads, rounding, what lies around the operands."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hotdesk.kernels.machine import AVX2, AVX512, GENERIC, NEON, host
+from hotdesk.runtime.code.products import CommonCode, compile_halves, compile_products
+from hotdesk.runtime.code.threads import ThreadPool
+from tests.unit.kernels.protected import Protected
+
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16}
+MACHINES = {"host": host(), "AVX-512": AVX512, "AVX2": AVX2, "NEON": NEON, "generic": GENERIC}
+LAYOUTS = ("rows", "columns", "apart", "gap")
+SIZES = [
+    (1, 1, 1),
+    (6, 16, 8),
+    (7, 17, 9),
+    (13, 33, 30),
+    (40, 5, 70),
+    (5, 40, 70),
+    (3, 30, 70),
+    (30, 3, 70),
+    (1, 50, 70),
+]
+SIZES += [(50, 1, 70), (2, 2, 5), (100, 100, 150), (0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 0)]
+
+
+@cache
+def pool() -> ThreadPool:
+    return ThreadPool()
+
+
+@cache
+def compiled(machine: str, element: str, *, pooled: bool = True) -> tuple[CommonCode, CommonCode]:
+    """The products of the type, and those of f32 that they call."""
+    singles = compile_products(MACHINES[machine], "f32")
+    halves = compile_halves(MACHINES[machine], element, singles)
+    if pooled:
+        pool().serve(singles.machine, 1)
+        pool().serve(halves.machine, 1)
+    return halves, singles
+
+
+def call(products: CommonCode, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, *, add: bool) -> None:
+    numbers = [c.shape[0], c.shape[1], c.shape[2], a.shape[2]]
+    for each in (a, b, c):
+        numbers += [each.data_ptr(), *each.stride()]
+    ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 17)(products.address)(*numbers, int(add))
+
+
+def laid_out(
+    shape: tuple[int, int, int], layout: str, dtype: torch.dtype, seed: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """-1, 0 and 1, of which sums are exact, as a view of memory, and the memory."""
+    n, rows, columns = shape
+    wide = {
+        "rows": (n, rows, columns),
+        "columns": (n, columns, rows),
+        "apart": (n, 2 * rows + 1, 3 * columns + 1),
+        "gap": (n, rows, columns + 5),
+    }[layout]
+    memory = torch.randint(-1, 2, wide, generator=torch.Generator().manual_seed(seed)).to(dtype)
+    if layout == "columns":
+        return memory.transpose(1, 2), memory
+    if layout == "apart":
+        return memory[:, : 2 * rows : 2, : 3 * columns : 3], memory
+    return memory[:, :, :columns], memory
+
+
+def check(
+    products: CommonCode, sizes: Sequence[int], layouts: Sequence[str], dtype: torch.dtype, batch: int, add: bool
+) -> None:
+    m, n, k = sizes
+    (a, _), (b, _) = laid_out((batch, m, k), layouts[0], dtype, 1), laid_out((batch, k, n), layouts[1], dtype, 2)
+    c, memory = laid_out((batch, m, n), layouts[2], dtype, 3)
+    want = a.double() @ b.double() + (c.double() if add else 0)
+    expected = memory.clone()
+    expected.as_strided(c.shape, c.stride()).copy_(want)
+    if not add:
+        c.fill_(torch.nan)
+    call(products, a, b, c, add=add)
+    torch.testing.assert_close(memory, expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(("machine", "element"), [*product(["host"], TYPES), *product(list(MACHINES)[1:], ["bf16"])])
+def test_every_layout(machine: str, element: str) -> None:
+    products, _ = compiled(machine, element)
+    turned = zip(LAYOUTS, LAYOUTS[1:] + LAYOUTS[:1], LAYOUTS[3:] + LAYOUTS[:3], strict=True)
+    layouts = product(LAYOUTS[:3], repeat=3) if machine == "host" else turned
+    for sizes, each, add in product(SIZES, list(layouts), (False, True)):
+        check(products, sizes, each, TYPES[element], 1, add)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_several_blocks(pooled: bool) -> None:
+    products, _ = compiled("host", "bf16", pooled=pooled)
+    for layouts in product(("rows", "columns"), repeat=3):
+        check(products, (211, 50, 130), layouts, torch.bfloat16, 1, True)
+        check(products, (17, 400, 200), layouts, torch.bfloat16, 2, False)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads(threads: int) -> None:
+    products, _ = compiled("host", "f16")
+    pool().serve(products.machine, threads)
+    for sizes, batch in (((300, 257, 200), 1), ((1, 40000, 200), 1), ((40, 700, 180), 7)):
+        check(products, sizes, ("rows", "columns", "rows"), torch.float16, batch, True)
+    pool().serve(products.machine, 1)
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_sums_are_rounded_once(element: str) -> None:
+    """Within the rounding of a result and the error of sums in f32, over several blocks of k."""
+    dtype, products = TYPES[element], compiled("host", element)[0]
+    torch.manual_seed(0)
+    for m, n, k in ((50, 70, 3000), (2, 70, 3000), (70, 1, 3000)):
+        a, b = torch.randn(1, m, k).to(dtype), torch.randn(1, n, k).to(dtype).transpose(1, 2)
+        c = torch.empty(1, m, n, dtype=dtype)
+        call(products, a, b, c, add=False)
+        want, sizes = a.double() @ b.double(), a.double().abs() @ b.double().abs()
+        bound = want.abs() * torch.finfo(dtype).eps / 2 + sizes * 1e-6
+        assert bool(((c.double() - want).abs() <= bound * 1.01).all())
+
+
+def test_long_sums_do_not_stop() -> None:
+    a, b, c = (torch.ones(shape, dtype=torch.bfloat16) for shape in ((1, 20, 4096), (1, 4096, 20), (1, 20, 20)))
+    call(compiled("host", "bf16")[0], a, b, c, add=False)
+    assert bool((c == 4096).all())
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_infinities_and_what_is_no_number(element: str) -> None:
+    """Beyond the largest number is infinity; NaN stays NaN; numbers smaller than normal ones count."""
+    dtype = TYPES[element]
+    a, b, c = (torch.ones(shape, dtype=dtype) for shape in ((1, 9, 40), (1, 40, 9), (1, 9, 9)))
+    a[0, 0, 0], a[0, 1, 0], a[0, 2, 3] = torch.inf, torch.finfo(dtype).max, torch.nan
+    b[0, 0, 1] = 2
+    a[0, 3], a[0, 4, 0] = torch.finfo(dtype).smallest_normal / 4, -torch.inf
+    call(compiled("host", element)[0], a, b, c, add=False)
+    torch.testing.assert_close(
+        c, (a.float() @ b.float()).to(dtype), rtol=torch.finfo(dtype).eps, atol=0, equal_nan=True
+    )
+
+
+@pytest.mark.parametrize("behind", [True, False])
+def test_nothing_is_touched_beyond_the_operands(behind: bool) -> None:
+    products = compiled("host", "f16")[0]
+
+    def placed(rows: int, columns: int, turned: bool) -> torch.Tensor:
+        memory = Protected(rows * columns, np.float16, behind=behind)
+        memory.array[:] = np.arange(rows * columns) % 3 - 1
+        array = memory.array.reshape(columns, rows).T if turned else memory.array.reshape(rows, columns)
+        return torch.from_numpy(array)[None]
+
+    for (m, n, k), turned in product([size for size in SIZES if all(size)], product((False, True), repeat=3)):
+        a, b, c = placed(m, k, turned[0]), placed(k, n, turned[1]), placed(m, n, turned[2])
+        want = a.double() @ b.double() + c.double()
+        call(products, a, b, c, add=True)
+        torch.testing.assert_close(c.double(), want, rtol=0, atol=0)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(
+    st.tuples(*[st.integers(0, 70)] * 3),
+    st.tuples(*[st.sampled_from(LAYOUTS)] * 3),
+    st.integers(0, 3),
+    st.booleans(),
+    st.sampled_from(list(TYPES)),
+)
+def test_any_product(sizes: Sequence[int], layouts: Sequence[str], batch: int, add: bool, element: str) -> None:
+    check(compiled("host", element)[0], sizes, layouts, TYPES[element], batch, add)
