@@ -95,9 +95,10 @@ def call(f: VectorBuilder, symbol: str, names: Sequence[str], values: Sequence[I
     f.call_local(symbol, list(zip(values, kinds(names, f.element), strict=True)))
 
 
-def kinds(names: Sequence[str], element: str) -> list[str]:
-    pointers = ("a", "b", "c", "panel")
-    return [f"memref<{element}>" if name in pointers else "i1" if name == "add" else "index" for name in names]
+def kinds(names: Sequence[str], element: str, result: str = "") -> list[str]:
+    """Types of arguments; `result` is the element type of c where it is another."""
+    pointers = {"a": element, "b": element, "c": result or element, "panel": element}
+    return [f"memref<{pointers[name]}>" if name in pointers else "i1" if name == "add" else "index" for name in names]
 
 
 def sweep_name(element: str) -> str:

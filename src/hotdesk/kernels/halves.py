@@ -2,7 +2,7 @@
 
     for a block of c, as many rows and columns as its sums in f32 fit the second cache with the rest:
       for each block of k:  blocks of a and b, converted; sums (+)= their product
-      c = sums, rounded once
+      c = sums, rounded once; where c is f32, it is the sums
 
 So a result is as exact as f32 sums are, whatever the length of k. Blocks are kept the way round in which elements lie together.
 They are scratch memory (`scratch`), or, where there is none, smaller and on the stack. Where the result has few rows or columns
@@ -22,19 +22,19 @@ from hotdesk.kernels.text import Condition, Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
 HALVES = ("f16", "bf16")
-"""Element types of 16 bits that there are products of."""
+"""Element types of 16 bits that there are products of; their result is of the same type, or of f32."""
 
 _SIDE, _DEEP = 192, 512  # rows and columns of a block of c, steps of k
 _SHORT_SIDE, _SHORT_DEEP = 16, 32  # the same on the stack
 _PADDING = 16  # elements between rows of a block, which else might share a set of the nearest cache
 
 
-def half_functions(machine: Machine, element: str) -> str:
+def half_functions(machine: Machine, element: str, result: str) -> str:
     """The functions of products of `element`; they call that of f32 products, which another module defines."""
     product = f"func.func private @{product_name('f32')}({', '.join(kinds(PRODUCT_ARGUMENTS, 'f32'))})\n"
     texts = [_convert(machine, element, widen=True), _convert(machine, element, widen=False)]
-    texts += [dots_function(machine, element, rows) for rows in (1, MOST_ROWS)]
-    texts.append(_product(machine, element))
+    texts += [dots_function(machine, element, rows, result) for rows in (1, MOST_ROWS)]
+    texts.append(_product(machine, element, result))
     return product + DECLARED.format(element="f32") + "".join(texts)
 
 
@@ -109,8 +109,9 @@ class _Block:
         f.call_local(_convert_name(element, widen=widen), list(zip(values, names, strict=True)))
 
 
-def half_product_name(element: str) -> str:
-    return f"hotdesk_alone_{element}"
+def half_product_name(element: str, result: str) -> str:
+    """The function of a product on one thread."""
+    return f"hotdesk_alone_{element}_{result}"
 
 
 def _room(side: Index, other: Index, f: VectorBuilder) -> Index:
@@ -118,11 +119,12 @@ def _room(side: Index, other: Index, f: VectorBuilder) -> Index:
     return f.mul(f.add(side, _PADDING), f.add(other, _PADDING))
 
 
-def _product(machine: Machine, element: str) -> str:
+def _product(machine: Machine, element: str, result: str) -> str:
     f = VectorBuilder(machine, "f32")
     m, n, k = f.number("m"), f.number("n"), f.number("k")
+    types = {"a": element, "b": element, "c": result}
     a, b, c = (
-        Matrix(f.pointer(x, element), *(f.number(f"{x}_{each}") for each in ("at", "row", "column"))) for x in "abc"
+        Matrix(f.pointer(x, types[x]), *(f.number(f"{x}_{each}") for each in ("at", "row", "column"))) for x in "abc"
     )
     add = f.flag("add")
 
@@ -140,7 +142,8 @@ def _product(machine: Machine, element: str) -> str:
         with f.steps(0, m, tall) as i, f.steps(0, n, wide) as j:
             rows, columns = f.minimum(tall, f.sub(m, i)), f.minimum(wide, f.sub(n, j))
             sums = _Block(c.moved(f, i, j), rows, columns, memory, c_at)
-            f.branch(add, lambda: sums.convert(f, element, widen=True))
+            if result != "f32":
+                f.branch(add, lambda: sums.convert(f, element, widen=True))
             # Without anything to sum a product of depth 0 clears the sums.
             with f.steps(0, f.maximum(k, 1), deep) as p:
                 here = f.minimum(deep, f.sub(k, p))
@@ -148,20 +151,22 @@ def _product(machine: Machine, element: str) -> str:
                 right = _Block(b.moved(f, p, j), here, columns, memory, b_at)
                 left.convert(f, element, widen=True)
                 right.convert(f, element, widen=True)
-                matrices = (each.matrix(f).arguments for each in (left, right, sums))
+                total = sums.half if result == "f32" else sums.matrix(f)
+                matrices = (each.arguments for each in (left.matrix(f), right.matrix(f), total))
                 adds = f.either(add, f.at_least(p, 1))
                 values = [rows, columns, here, *(value for each in matrices for value in each), str(adds)]
                 f.call_local(product_name("f32"), list(zip(values, kinds(PRODUCT_ARGUMENTS, "f32"), strict=True)))
-            sums.convert(f, element, widen=False)
+            if result != "f32":
+                sums.convert(f, element, widen=False)
         f.give_scratch(memory, own)
 
-    def dots(rows: Index, columns: Index, left: Matrix, right: Matrix, result: Matrix) -> None:
+    def dots(rows: Index, columns: Index, left: Matrix, right: Matrix, to: Matrix) -> None:
         values = [rows, columns, k, left.memory.pointer, left.at, left.row]
-        values += [right.memory.pointer, right.at, right.column, *result.arguments, add]
-        given = list(zip(values, kinds(DOTS_ARGUMENTS, element), strict=True))
+        values += [right.memory.pointer, right.at, right.column, *to.arguments, add]
+        given = list(zip(values, kinds(DOTS_ARGUMENTS, element, result), strict=True))
 
         def of(most: int) -> None:
-            f.call_local(dots_name(element, most), given)
+            f.call_local(dots_name(element, most, result), given)
 
         f.branch(f.equal(rows, 1), lambda: of(1), lambda: of(MOST_ROWS))
 
@@ -172,4 +177,4 @@ def _product(machine: Machine, element: str) -> str:
         (f.both(along_k, f.at_least(MOST_ROWS, n)), lambda: dots(n, m, b.transpose, a.transpose, c.transpose)),
     )
     f.first_of(ways, blocks)
-    return f.function(half_product_name(element))
+    return f.function(half_product_name(element, result))

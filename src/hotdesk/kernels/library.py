@@ -41,9 +41,9 @@ def product_module(machine: Machine, element: str) -> ir.Module:
     return _module(batch_functions(machine, element), sharing_function(machine, element))
 
 
-def half_module(machine: Machine, element: str) -> ir.Module:
+def half_module(machine: Machine, element: str, result: str) -> ir.Module:
     """The same for a type of 16 bits; it calls `product_name` of f32, which the module of those products defines."""
-    return _module(half_batch_functions(machine, element), sharing_function(machine, element))
+    return _module(half_batch_functions(machine, element, result), sharing_function(machine, element, result))
 
 
 def convolution_module(machine: Machine, element: str) -> ir.Module:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hotdesk.kernels.blocks import PRODUCT_ARGUMENTS, SWEEP_ARGUMENTS, Matrix, call, kinds, sweep_name
+from hotdesk.kernels.blocks import PRODUCT_ARGUMENTS, SWEEP_ARGUMENTS, Matrix, kinds, sweep_name
 from hotdesk.kernels.halves import HALVES, half_functions, half_product_name
 from hotdesk.kernels.jobs import ELEMENT_BYTES, GRAIN, MOST_THREADS, Job, chunk, telling_function
 from hotdesk.kernels.machine import Machine
@@ -35,8 +35,9 @@ SHARED_ARGUMENTS = (
 _READ = 8  # multiplications in the time that an element of an operand takes to come from memory
 
 
-def shared_name(element: str) -> str:
-    return f"hotdesk_product_{element}"
+def shared_name(element: str, result: str = "") -> str:
+    """The function of products; `result` is the type of the result's elements where it is another."""
+    return f"hotdesk_product_{element}" + (f"_{result}" if result not in ("", element) else "")
 
 
 def batch_functions(machine: Machine, element: str) -> str:
@@ -44,49 +45,53 @@ def batch_functions(machine: Machine, element: str) -> str:
     return product_functions(machine, element) + _batch(machine, element, product_name(element))
 
 
-def half_batch_functions(machine: Machine, element: str) -> str:
+def half_batch_functions(machine: Machine, element: str, result: str) -> str:
     """The same for 16-bit floats."""
-    return half_functions(machine, element) + _batch(machine, element, half_product_name(element))
+    product = half_product_name(element, result)
+    return half_functions(machine, element, result) + _batch(machine, element, product, result)
 
 
-def _batch(machine: Machine, element: str, product: str) -> str:
+def _batch(machine: Machine, element: str, product: str, result: str = "") -> str:
     """The function of a batch of products on one thread."""
     f = VectorBuilder(machine, element)
     batch, m, n, k = (f.number(name) for name in ("batch", "m", "n", "k"))
     steps: dict[str, str] = {}
     matrices: dict[str, Matrix] = {}
     for name in "abc":
-        memory = f.pointer(name)
+        memory = f.pointer(name, result if name == "c" else "")
         steps[name] = f.number(f"{name}_batch")
         matrices[name] = Matrix(memory, 0, f.number(f"{name}_row"), f.number(f"{name}_column"))
     add = f.flag("add")
     with f.loop(0, batch) as i:
         at = {name: f.mul(i, step) for name, step in steps.items()}
         here = [Matrix(each.memory, at[name], each.row, each.column) for name, each in matrices.items()]
-        call(f, product, PRODUCT_ARGUMENTS, [m, n, k, *(value for each in here for value in each.arguments), add])
-    return f.function(_batch_name(element))
+        values = [m, n, k, *(value for each in here for value in each.arguments), add]
+        f.call_local(product, list(zip(values, kinds(PRODUCT_ARGUMENTS, element, result), strict=True)))
+    return f.function(_batch_name(element, result))
 
 
-def _batch_name(element: str) -> str:
-    return f"hotdesk_batch_{element}"
+def _batch_name(element: str, result: str) -> str:
+    return f"hotdesk_batch_{element}{result}"
 
 
-def _job(element: str) -> Job:
+def _job(element: str, result: str) -> Job:
     cut = ("batch", "m", "n", "a", "b", "c")
-    return Job(shared_name(element), _batch_name(element), SHARED_ARGUMENTS, pointers=("a", "b", "c"), cut=cut)
+    return Job(
+        shared_name(element, result), _batch_name(element, result), SHARED_ARGUMENTS, pointers=("a", "b", "c"), cut=cut
+    )
 
 
-def sharing_function(machine: Machine, element: str) -> str:
+def sharing_function(machine: Machine, element: str, result: str = "") -> str:
     """The shared product in the LLVM dialect; it calls `hotdesk_share` and what `batch_functions` become."""
     tile = Tile.of(machine)
     bytes_of = f"llvm.mlir.constant({ELEMENT_BYTES[element]} : i64) : i64"
-    job = _job(element)
+    job = _job(element, result)
     told = () if element in HALVES else ((sweep_name, SWEEP_ARGUMENTS), (product_name, PRODUCT_ARGUMENTS))
     return f"""
 {job.functions}
 {"".join(_told(name(element), arguments, element) for name, arguments in told)}
 
-llvm.func @{shared_name(element)}({job.declared}) attributes {{no_inline}} {{
+llvm.func @{shared_name(element, result)}({job.declared}) attributes {{no_inline}} {{
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %most = llvm.mlir.constant({MOST_THREADS} : i64) : i64
@@ -95,6 +100,7 @@ llvm.func @{shared_name(element)}({job.declared}) attributes {{no_inline}} {{
   %wide = llvm.mlir.constant({tile.columns(machine, element)} : i64) : i64
   %high = llvm.mlir.constant({tile.rows} : i64) : i64
   %width = {bytes_of}
+  %c_width = llvm.mlir.constant({ELEMENT_BYTES[result or element]} : i64) : i64
   %mn = llvm.mul %m, %n : i64
   %mk = llvm.mul %m, %k : i64
   %nk = llvm.mul %n, %k : i64
@@ -139,7 +145,7 @@ llvm.func @{shared_name(element)}({job.declared}) attributes {{no_inline}} {{
   %c_step0 = llvm.select %by_batch, %c_batch, %c_cut : i1, i64
   %a_step = llvm.mul %a_step0, %width : i64
   %b_step = llvm.mul %b_step0, %width : i64
-  %c_step = llvm.mul %c_step0, %width : i64
+  %c_step = llvm.mul %c_step0, %c_width : i64
   %stride = llvm.mlir.constant({job.bytes} : i64) : i64
   %space = llvm.mul %wanted, %stride : i64
   %jobs = llvm.alloca %space x i8 {{alignment = 16 : i64}} : (i64) -> !llvm.ptr

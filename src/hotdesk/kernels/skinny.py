@@ -24,8 +24,8 @@ def rows_name(element: str) -> str:
     return f"hotdesk_rows_{element}"
 
 
-def dots_name(element: str, rows: int) -> str:
-    return f"hotdesk_dots_{element}_{rows}"
+def dots_name(element: str, rows: int, result: str = "") -> str:
+    return f"hotdesk_dots_{element}{result}_{rows}"
 
 
 def rows_function(machine: Machine, element: str) -> str:
@@ -69,10 +69,10 @@ def rows_function(machine: Machine, element: str) -> str:
     return f.function(rows_name(element))
 
 
-def dots_function(machine: Machine, element: str, rows: int) -> str:
+def dots_function(machine: Machine, element: str, rows: int, result: str = "") -> str:
     """c[m, n] (+)= a[m, k] b[k, n] for m of at least 1 and at most `rows`, each row of a and column of b lying together.
 
-    16-bit floats are multiplied and added in f32, and each sum is rounded once.
+    16-bit floats are multiplied and added in f32, and each sum is rounded once, or not at all where c is of type f32: `result`.
     """
     f = VectorBuilder(machine, "f32" if machine.bytes_of(element) == 2 else element)
     total_type = f.element
@@ -85,7 +85,7 @@ def dots_function(machine: Machine, element: str, rows: int) -> str:
         f.number("b_column"),
     )
     c, c_at, c_row, c_column, add = (
-        f.pointer("c", element),
+        f.pointer("c", result or element),
         f.number("c_at"),
         f.number("c_row"),
         f.number("c_column"),
@@ -130,4 +130,4 @@ def dots_function(machine: Machine, element: str, rows: int) -> str:
             total = f.reduce(whole, k, 1, start, total_type, rest)
             place = f.add(c_at, f.mul(i, c_row), f.mul(f.add(j, q), c_column))
             f.store_or_add(total, c, place, add)
-    return f.function(dots_name(element, rows))
+    return f.function(dots_name(element, rows, result))

@@ -41,10 +41,10 @@ def pool() -> ThreadPool:
 
 
 @cache
-def compiled(machine: str, element: str, *, pooled: bool = True) -> tuple[CommonCode, CommonCode]:
+def compiled(machine: str, element: str, result: str = "", *, pooled: bool = True) -> tuple[CommonCode, CommonCode]:
     """The products of the type, and those of f32 that they call."""
     singles = compile_products(MACHINES[machine], "f32")
-    halves = compile_halves(MACHINES[machine], element, singles)
+    halves = compile_halves(MACHINES[machine], element, result or element, singles)
     if pooled:
         pool().serve(singles.machine, 1)
         pool().serve(halves.machine, 1)
@@ -78,11 +78,17 @@ def laid_out(
 
 
 def check(
-    products: CommonCode, sizes: Sequence[int], layouts: Sequence[str], dtype: torch.dtype, batch: int, add: bool
+    products: CommonCode,
+    sizes: Sequence[int],
+    layouts: Sequence[str],
+    dtype: torch.dtype,
+    batch: int,
+    add: bool,
+    result: torch.dtype | None = None,
 ) -> None:
     m, n, k = sizes
     (a, _), (b, _) = laid_out((batch, m, k), layouts[0], dtype, 1), laid_out((batch, k, n), layouts[1], dtype, 2)
-    c, memory = laid_out((batch, m, n), layouts[2], dtype, 3)
+    c, memory = laid_out((batch, m, n), layouts[2], result or dtype, 3)
     want = a.double() @ b.double() + (c.double() if add else 0)
     expected = memory.clone()
     expected.as_strided(c.shape, c.stride()).copy_(want)
@@ -107,6 +113,19 @@ def test_several_blocks(pooled: bool) -> None:
     for layouts in product(("rows", "columns"), repeat=3):
         check(products, (211, 50, 130), layouts, torch.bfloat16, 1, True)
         check(products, (17, 400, 200), layouts, torch.bfloat16, 2, False)
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_results_of_f32(element: str) -> None:
+    products = compiled("host", element, "f32")[0]
+    for sizes, layouts, add in product(
+        [*SIZES, (211, 50, 1300), (2, 300, 700)], product(LAYOUTS[:3], repeat=2), (False, True)
+    ):
+        check(products, sizes, (*layouts, "rows"), TYPES[element], 2, add, torch.float32)
+        check(products, sizes, (*layouts, "columns"), TYPES[element], 1, add, torch.float32)
+    pool().serve(products.machine, 2)
+    check(products, (300, 257, 200), ("rows", "columns", "rows"), TYPES[element], 1, True, torch.float32)
+    pool().serve(products.machine, 1)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

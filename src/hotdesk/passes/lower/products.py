@@ -15,9 +15,9 @@ def has_products(*elements: str) -> bool:
     return len(set(elements)) == 1 and elements[0] in ELEMENTS
 
 
-def has_matrix_products(*elements: str) -> bool:
-    """Whether there are products of these element types together, if no convolutions."""
-    return len(set(elements)) == 1 and elements[0] in (*ELEMENTS, *HALVES)
+def has_matrix_products(a: str, b: str, c: str) -> bool:
+    """Whether there are products of these element types, if no convolutions; sums of 16-bit floats may be f32."""
+    return has_products(a, b, c) or (a == b and a in HALVES and c in (a, "f32"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +51,4 @@ def write_product(k: KernelBuilder, sizes: Sizes, a: Matrix, b: Matrix, c: Matri
     arguments.append(
         k.constant(str(int(add)), "i64") if isinstance(add, bool) else k.value(f"arith.extui {add} : i1 to i64")
     )
-    k.call(shared_name(c.operand.element), ["i64"] * len(SHARED_ARGUMENTS), arguments)
+    k.call(shared_name(a.operand.element, c.operand.element), ["i64"] * len(SHARED_ARGUMENTS), arguments)

@@ -68,10 +68,11 @@ def compile_winograd(processor: Processor, element: str, products: CommonCode) -
     return CommonCode(winograd_module, processor, element, shared_winograd_name(element), _sweep(element, products))
 
 
-def compile_halves(processor: Processor, element: str, products: CommonCode) -> CommonCode:
-    """The products of an element type of 16 bits, which call those of f32: keep these as long."""
+def compile_halves(processor: Processor, element: str, result: str, products: CommonCode) -> CommonCode:
+    """The products of an element type of 16 bits, which call those of f32: keep these as long. `result` is the result's type."""
     functions = {product_name("f32"): products.address_of(product_name("f32"))}
-    return CommonCode(half_module, processor, element, shared_name(element), functions)
+    name = shared_name(element, result)
+    return CommonCode(lambda machine, kind: half_module(machine, kind, result), processor, element, name, functions)
 
 
 def _sweep(element: str, products: CommonCode) -> dict[str, int]:
@@ -155,8 +156,8 @@ def _products(element: str) -> CommonCode:
 
 
 @cache
-def _halves(element: str) -> CommonCode:
-    return _kept(compile_halves(host(), element, _products("f32")))
+def _halves(element: str, result: str) -> CommonCode:
+    return _kept(compile_halves(host(), element, result, _products("f32")))
 
 
 @cache
@@ -184,8 +185,8 @@ def _by_name() -> dict[str, Callable[[], int]]:
         found[shared_name(element)] = lambda element=element: _products(element).address
         found[shared_convolution_name(element)] = lambda element=element: _convolutions(element).address
         found[shared_winograd_name(element)] = lambda element=element: _winograd(element).address
-    for element in HALVES:
-        found[shared_name(element)] = lambda element=element: _halves(element).address
+    for element, result in [(half, each) for half in HALVES for each in (half, "f32")]:
+        found[shared_name(element, result)] = lambda element=element, result=result: _halves(element, result).address
     return found
 
 
