@@ -1,6 +1,6 @@
 """Products and convolutions of ours beside OpenBLAS's and PyTorch's: every distinct shape of the example models, and squares.
 
-    python benchmarks/kernels.py [--models NAME …] [--threads 1 2] [--output KERNELS.md]
+    python benchmarks/kernels.py [--models NAME …] [--kinds products convolutions] [--threads 1 2] [--output PAGE [--append]]
 
 Shapes are read off the models as PyTorch runs them; transposed convolutions are left out. A convolution is run by the kernel
 that a program would call, beside PyTorch's, which is oneDNN's. All contenders take turns, and the best of their times counts:
@@ -45,7 +45,8 @@ from hotdesk.runtime.code.roof import measured_roof  # noqa: E402
 from hotdesk.runtime.code.threads import serve, set_num_threads  # noqa: E402
 
 SQUARES = (64, 128, 256, 512, 1024)
-ROUNDS, SECONDS = 40, 0.25  # of one contender on one shape: whichever ends first, but no fewer than five rounds
+_PAUSE = 0.02  # seconds in which threads of the contender before, which spin, go to sleep
+ROUNDS, SECONDS = 40, 0.1  # of one contender on one shape: whichever ends first, but no fewer than five rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +233,8 @@ def _take_turns(contenders: Mapping[str, Callable[[], object]], operations: int,
     end = time.perf_counter() + SECONDS * len(contenders)
     for done in range(ROUNDS):
         for name, run in contenders.items():
+            if threads > 1:
+                time.sleep(_PAUSE)
             best[name] = min(best[name], *_times(run, clock, 2))
         if done >= 4 and time.perf_counter() > end:
             break
@@ -250,6 +253,10 @@ def _times(run: Callable[[], object], clock: Callable[[], float], count: int) ->
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--models", nargs="*", default=list(MODELS), help="whose shapes (default: of all models)")
+    parser.add_argument(
+        "--kinds", nargs="*", choices=("products", "convolutions"), default=["products", "convolutions"]
+    )
+    parser.add_argument("--append", action="store_true", help="add to the file what was measured, without the heading")
     parser.add_argument("--threads", nargs="*", type=int, default=[1, 2])
     parser.add_argument("--output", type=Path, help="a file to write the page to, beside the terminal")
     options = parser.parse_args(arguments)
@@ -270,10 +277,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         lines.append(line)
 
     top = roof()
-    say("# Products and convolutions: GF/s beside OpenBLAS and PyTorch\n")
-    say(
-        f"`make bench-kernels`; float32; roof of one thread {top / 1e9:.0f} GF/s. nk: the second operand lies by columns.\n"
-    )
+    if not options.append:
+        say("# Products and convolutions: GF/s beside OpenBLAS and PyTorch\n")
+        say("`make bench-kernels`; float32. nk: the second operand lies by columns.\n")
 
     def table(threads: int, kind: type, contenders: Sequence[str], run: Callable[[Any], dict[str, float]]) -> None:
         say(f"| {' | '.join(contenders)} | share of the roof | × the fastest | of |")
@@ -297,14 +303,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         torch.set_num_threads(threads)
         set_num_threads(threads)
         said = f"{threads} thread{'s' if threads > 1 else ''}"
-        say(f"## Products, {said}\n")
-        names = ("batch × m × n × k", "ours", "OpenBLAS", "PyTorch")
-        table(threads, Shape, names, lambda shape, threads=threads: rates(shape, threads, products, blas))
-        say(f"## Convolutions, {said}\n")
-        names = ("image * filters / strides", "ours", "PyTorch")
-        table(threads, Window, names, lambda window, threads=threads: convolution_rates(window, threads))
+        said += f"; roof of one {top / 1e9:.0f} GF/s"
+        if "products" in options.kinds:
+            say(f"## Products, {said}\n")
+            names = ("batch × m × n × k", "ours", "OpenBLAS", "PyTorch")
+            table(threads, Shape, names, lambda shape, threads=threads: rates(shape, threads, products, blas))
+        if "convolutions" in options.kinds:
+            say(f"## Convolutions, {said}\n")
+            names = ("image * filters / strides", "ours", "PyTorch")
+            table(threads, Window, names, lambda window, threads=threads: convolution_rates(window, threads))
     if options.output is not None:
-        options.output.write_text("\n".join(lines), encoding="utf-8")
+        before = options.output.read_text(encoding="utf-8") + "\n" if options.append else ""
+        options.output.write_text(before + "\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
