@@ -18,7 +18,7 @@ from pathlib import Path
 from hotdesk.cli.documents import add_reported, bytes_of, percent_of, read_document, reported
 from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import OptionError
-from hotdesk.report.document import Document
+from hotdesk.report.document import Document, Series
 from hotdesk.report.limits import require_growth, require_peak
 
 EXAMPLES = (
@@ -37,12 +37,23 @@ def main(arguments: Sequence[str]) -> int:
         if ready is None:
             raise OptionError("option '--profile'", expected="a model", got="a report that was saved")
         made = made.with_profile(ready.program.profile(*ready.args, **ready.kwargs))
+    made = made.with_series(map(_series, options.trace))
     _write(made, options)
     if options.max_peak is not None:
         require_peak(made, options.max_peak)
     if options.max_growth is not None:
         require_growth(made, read_document(options.against), options.max_growth)
     return 0
+
+
+def _series(path: str) -> Series:
+    """The bytes in use over a trace of another tool. Raises TraceError and OSError."""
+    from hotdesk.traces.reading import load_trace
+
+    found = load_trace(Path(path))
+    live = found.live
+    end = max((moment for moment, _ in live), default=0) or 1
+    return Series(found.tool, path, tuple(moment / end for moment, _ in live), tuple(held for _, held in live))
 
 
 def _write(made: Document, options: argparse.Namespace) -> None:
@@ -89,6 +100,13 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--html", metavar="FILE", help="a page that needs no network (extra 'report')")
     made.add_argument("--svg", metavar="FILE", help="the charts as a picture")
     made.add_argument("--png", metavar="FILE", help="the charts as a picture")
+    made.add_argument(
+        "--trace",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a trace of another tool beside it (docs/traces.md)",
+    )
     made.add_argument("--profile", action="store_true", help="also measure the time of each kernel")
     made.add_argument("--max-peak", type=bytes_of, metavar="SIZE", help="fail where the peak is above, such as 24MB")
     made.add_argument(

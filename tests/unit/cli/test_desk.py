@@ -126,6 +126,17 @@ def test_a_page_and_pictures() -> None:
     assert Path("report.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_trace_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
+    trace = str(ROOT / "tests" / "data" / "traces" / "profiler.json")
+    assert main(["report", "main.json", "--trace", trace, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    (series,) = found["series"]
+    assert (series["name"], series["source"], series["peak"]) == ("PyTorch's profiler", trace, 65536)
+    assert series["at"] == [0, 0.2, 0.4, 0.6, 0.8, 1]
+    assert series["bytes"] == [32768, 65536, 32768, 40960, 8192, 0]
+
+
 @pytest.mark.parametrize(("limit", "code"), [("1MB", 0), ("1kB", 1)])
 def test_a_limit_to_the_peak(limit: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "main.json", "--max-peak", limit]) == code
