@@ -73,7 +73,7 @@ def refusal(error: Exception, what: str, hint: str) -> HotdeskError:
         return DataDependentShapeError(
             "a size or a branch depends on the values of a tensor",
             expected="sizes that follow from the sizes of the arguments",
-            got="one that is known only when the program runs" if re.search(r"\bu\d+\b", message) else message,
+            got="one that is known only when the program runs" if re.search(r"\bz?uf?\d+\b", message) else message,
             where=where,
             hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
         )
