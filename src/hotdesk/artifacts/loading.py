@@ -32,6 +32,7 @@ from hotdesk.errors import ArtifactError, HotdeskError
 from hotdesk.explain import Source
 from hotdesk.runtime.executable import PlannedExecutable
 from hotdesk.runtime.function import EntryCode, Function
+from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import RANDOM_STATE, TensorSpec, WeightRange
 from hotdesk.runtime.program import Program
 from hotdesk.runtime.shared import aligned
@@ -123,13 +124,15 @@ def load(
     """
     with Container(path) as container:
         try:
-            return _loaded(container, weights, verify=verify)
+            program = _loaded(container, weights, verify=verify)
         except HotdeskError:
             raise
         except OSError as error:
             raise container.fault("memory that the file can be mapped to", str(error.strerror)) from error
         except (ValueError, LookupError, TypeError, OverflowError) as error:  # a contradiction that no check has named
             raise container.fault("a program that goes together", str(error)[:120]) from error
+    give_back_free_memory()  # what reading the text took
+    return program
 
 
 def _loaded(container: Container, given: object, *, verify: bool) -> Program:
