@@ -17,6 +17,7 @@ from hotdesk.models.callee import Callee, callee_of, returned
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.model import Buffers, OpModel
 
+RETURN = "func.return"
 _EDGE = Spaces(edge=True)
 
 
@@ -105,6 +106,6 @@ def _callee(op: ir.Operation) -> Callee:
 
 
 MODELS = {
-    "func.return": OpModel(_return_facts),
+    RETURN: OpModel(_return_facts),
     "func.call": OpModel(_call_facts, _bufferize_call, takes_scalars=True),
 }

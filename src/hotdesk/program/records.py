@@ -14,6 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from hotdesk._bindings import ir
 from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.func import RETURN
 from hotdesk.program.graphs import reached
 
 UNTRACKED = -1
@@ -128,6 +129,11 @@ class Program(Generic[OpT, ValueT]):
     def is_structured(self) -> bool:
         """Whether no region has more than one block."""
         return len({(block.parent, block.region) for block in self.blocks}) == len(self.blocks)
+
+    @property
+    def returns(self) -> tuple[OpT, ...]:
+        """The ops that return from the function, in order."""
+        return tuple([op for op in self.ops if op.name == RETURN])
 
     def region_of(self, block: int) -> tuple[int, ...]:
         """The blocks of the region that a block is in."""

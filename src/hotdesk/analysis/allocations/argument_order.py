@@ -19,6 +19,7 @@ from hotdesk.analysis.allocations.types import counts_on_alignment
 from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.explain import Reason
 from hotdesk.ir.walking import entry_block
+from hotdesk.models.func import RETURN
 from hotdesk.models.new_memory import freed
 
 
@@ -75,7 +76,7 @@ class ArgumentOrder:
         touching: list[int] = []
         for user in users:
             op = program.ops[user]
-            kept = op.name == "func.return" or not aliases.isdisjoint(origins.kept.get(user, ()))
+            kept = op.name == RETURN or not aliases.isdisjoint(origins.kept.get(user, ()))
             frees = any(op.operands[i] in aliases for i in freed(op.operation)) or self._given.by(op.operation)
             if kept or frees:
                 return _Touched(aliases, refusal=(Reason.CALLEE_KEEPS_ARGUMENT, op.operation))

@@ -7,6 +7,7 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import Allocation, Allocations, bytes_of_element
 from hotdesk.analysis.memrefs.buffer_program import BufferOp
+from hotdesk.models.func import RETURN
 from hotdesk.models.new_memory import ALIGNMENT, allocated, new_memory
 from hotdesk.models.registry import model_of
 
@@ -53,7 +54,7 @@ def counts_on_alignment(op: ir.Operation) -> bool:
 
 def may_allocate(op: BufferOp) -> bool:
     """Whether memory of which this function shows nothing may be allocated while an op runs."""
-    if op.name.split(".")[0] in _FRUGAL or op.name == "func.return":
+    if op.name.split(".")[0] in _FRUGAL or op.name == RETURN:
         return False
     model = model_of(op.name)
     return not op.control and (model is None or model.effects is None)

@@ -22,12 +22,13 @@ from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, BufferOp, Kind
 from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.ir.types import is_memref
+from hotdesk.models.func import RETURN
 from hotdesk.models.generics import read_generic
 from hotdesk.models.new_memory import freed
 
 FOREIGN = -1
 _QUIET_DIALECTS = ("arith", "math", "index", "cf", "scf", "affine")
-_QUIET = ("func.return", "memref.alloc", "memref.alloca", "memref.get_global", "linalg.yield", "linalg.index")
+_QUIET = (RETURN, "memref.alloc", "memref.alloca", "memref.get_global", "linalg.yield", "linalg.index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +111,7 @@ class MemoryClasses:
 
     def _hands_on(self, op: BufferOp) -> bool:
         block = self.program.blocks[op.block]
-        return (
-            op.control
-            or (block.last == op.number and not is_touching(self.allocations, op))
-            or op.name == "func.return"
-        )
+        return op.control or (block.last == op.number and not is_touching(self.allocations, op)) or op.name == RETURN
 
     def classes_of(self, value: ir.Value) -> frozenset[int]:
         """The classes of a value's memory."""

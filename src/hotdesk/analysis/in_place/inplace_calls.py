@@ -199,7 +199,7 @@ def _closest(
 
 def _held(function: FunctionRecord, places: Places) -> dict[int, int]:
     """The first result that lies where an argument does, whenever the function returns, and has its type; by argument."""
-    returns = [op for op in function.ops if op.name == "func.return"]
+    returns = function.returns
     held = [(places.place_of(value), i) for i, value in enumerate(function.arguments) if value != NOT_A_TENSOR]
     homes = {place: i for place, i in held if place is not None and places.stay(place)}
     found: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Values that must lie apart although no contents would be lost: because of ops that fill several places at a time, loops that are
+"""Values that must lie apart although no contents would be lost: by ops that fill several places at a time, loops that are
 not decided yet or hand on what an iteration made, and parallel loops."""
 
 from __future__ import annotations

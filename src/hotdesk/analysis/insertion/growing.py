@@ -24,6 +24,7 @@ from hotdesk.analysis.insertion.concatenation import axis_of
 from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, users
+from hotdesk.models.func import RETURN
 
 Growth = tuple[tuple[ir.Operation, int], ...]
 """A chain of concatenations, each with its first element along the axis of the last one."""
@@ -84,7 +85,7 @@ def _longest(op: ir.Operation, begin: _Prefix, known: set[ir.Operation]) -> tupl
 
 
 def _is_returned(op: ir.Operation) -> bool:
-    return any(user.name == "func.return" for user in users(op.results[0]))
+    return any(user.name == RETURN for user in users(op.results[0]))
 
 
 def _chain(last: ir.Operation, inside: dict[ir.Operation, tuple[ir.Operation, int]]) -> Growth:

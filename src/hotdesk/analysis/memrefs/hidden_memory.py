@@ -16,13 +16,14 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
 from hotdesk.ir.types import is_any_tensor, is_buffer, is_token
+from hotdesk.models.func import RETURN
 from hotdesk.models.registry import model_of
 from hotdesk.program.branches import branched
 
 _POINTING = ("memref.extract_aligned_pointer_as_index", "bufferization.to_tensor", "builtin.unrealized_conversion_cast")
 _NOT_READING = frozenset({"memref.dim", "memref.alloc", "memref.dealloc", "memref.extract_strided_metadata"})
 _NUMBERS = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.ComplexType, ir.VectorType)
-_TAKING = ("func.return", "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
+_TAKING = (RETURN, "affine.yield", "linalg.yield", "scf.reduce", "scf.reduce.return")
 _IN_REGISTERS = ("!gpu.mma_matrix<", "!nvgpu.warpgroup.accumulator<", "!x86.amx.tile<")
 
 
@@ -44,7 +45,7 @@ class HiddenMemory:
 
     def of(self, operation: ir.Operation) -> list[int]:
         """The memrefs behind the operands of an op that are no memrefs; whoever called gets scalars as they are."""
-        if not self or operation.name == "func.return":
+        if not self or operation.name == RETURN:
             return []
         found = [buffer for value in operation.operands for buffer in self._behind.get(value, ())]
         if self._loaded and not _takes_scalars(operation.name):

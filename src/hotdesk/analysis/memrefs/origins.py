@@ -15,6 +15,7 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.asynchronous import used_later
 from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, Kind
+from hotdesk.models.func import RETURN
 from hotdesk.models.registry import model_of
 from hotdesk.program.dataflow import united
 
@@ -52,7 +53,7 @@ def _origins(program: BufferProgram) -> list[frozenset[int]]:
 def kept(program: BufferProgram, op: BufferOp) -> tuple[int, ...]:
     """The memrefs of which an op may keep a pointer, or give one to whom it is not known; not what it stores."""
     values = tuple(value for value in op.operands if value != NOT_A_BUFFER)
-    if not values or op.name == "func.return":
+    if not values or op.name == RETURN:
         return ()
     model = model_of(op.name)
     told = op.control or op.name.split(".")[0] in _DISCREET or (model is not None and model.effects is not None)

@@ -25,6 +25,7 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRec
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.models.func import RETURN
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
 from hotdesk.program.records import Block
 
@@ -204,7 +205,7 @@ class _Reading:
         handed = (*self._last.operands, *self._last.captured)
         wanted = (value for value in self._roots if value in elsewhere)
         kept = frozenset(self._roots[value][0] for value in (*handed, *wanted) if value in self._roots)
-        if returned or self._last.name != "func.return":
+        if returned or self._last.name != RETURN:
             return kept, set()
         values = (self._roots[value] for value in self._last.operands if value in self._roots)
         lent = {root for root, whole in values if whole}

@@ -70,10 +70,9 @@ class Handovers:
 
     def _returns(self, program: BufferProgram, first: int) -> list[OwnershipSlot]:
         keys: dict[int, list[Key]] = {}
-        for op in program.ops:
-            if op.name == "func.return":
-                for i, value in enumerate(op.operands):
-                    if value != NOT_A_BUFFER:
-                        keys.setdefault(i, []).append((op.number, i))
-                        self.source[op.number, i] = value
+        for op in program.returns:
+            for i, value in enumerate(op.operands):
+                if value != NOT_A_BUFFER:
+                    keys.setdefault(i, []).append((op.number, i))
+                    self.source[op.number, i] = value
         return [OwnershipSlot(first + n, (), tuple(found), i) for n, (i, found) in enumerate(sorted(keys.items()))]

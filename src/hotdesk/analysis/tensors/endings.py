@@ -21,7 +21,7 @@ def returned_groups(function: FunctionRecord, readers: Readers, *, overwritten: 
     for op in function.ops:
         for operand, result in (*op.facts.choices, *(op.facts.ties if overwritten else ())):
             sources.setdefault(op.results[result], []).append(op.operands[operand])
-    ends = [value for op in function.ops if op.name == "func.return" for value in op.operands]
+    ends = [value for op in function.returns for value in op.operands]
 
     def groups(values: Iterable[int]) -> Iterable[int]:
         return (readers.root[value] for value in values if value != NOT_A_TENSOR and readers.extent[value] is WHOLE)

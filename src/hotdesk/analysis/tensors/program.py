@@ -11,6 +11,7 @@ from hotdesk.explain import Source
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.models.facts import Facts
+from hotdesk.models.func import RETURN
 from hotdesk.program.records import UNTRACKED, FlowEdge, Op, Program, Value
 
 NOT_A_TENSOR = UNTRACKED
@@ -78,7 +79,7 @@ class FunctionRecord(Program[OpRecord, TensorValue]):
     @property
     def end(self) -> OpRecord:
         """The op that returns. Raises BufferizationError if there is none."""
-        found = next((op for op in reversed(self.ops) if op.name == "func.return"), None)
+        found = next((op for op in reversed(self.ops) if op.name == RETURN), None)
         if found is None:
             where = next((op.source.location for op in self.ops if op.source.location), None)
             raise BufferizationError("function", expected="an op that returns", got="none", where=where)

@@ -17,6 +17,7 @@ from hotdesk.ir.types import element_bytes, element_of, is_buffer, is_tensor, sh
 from hotdesk.ir.walking import captured_operands, users
 from hotdesk.models.facts import Facts
 from hotdesk.models.flow import Flow
+from hotdesk.models.func import RETURN
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of
 from hotdesk.program.reading import Head, Reader
@@ -157,7 +158,7 @@ def _insertions(ops: tuple[OpRecord, ...], shown: list[FlowEdge]) -> dict[int, i
 
 
 def _is_only_returned(value: ir.Value) -> bool:
-    return all(user.name == "func.return" for user in users(value))
+    return all(user.name == RETURN for user in users(value))
 
 
 def _facts(operation: ir.Operation, model: OpModel | None, has_tensors: bool) -> Facts:

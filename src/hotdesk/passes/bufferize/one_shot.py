@@ -55,6 +55,7 @@ from hotdesk.ir.functions import single_exit
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.walking import all_functions, modules, runs_every_call, symbol_name
 from hotdesk.models.callee import assuming
+from hotdesk.models.func import RETURN
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import choosing
 from hotdesk.models.unknown import CONTIGUOUS, STRIDED
@@ -265,7 +266,7 @@ class OneShotBufferize(Pass):
     def _choose(self, name: str, model: OpModel | None) -> OpModel | None:
         """The model of an op, or that of an op which keeps its tensors."""
         unknown = CONTIGUOUS if self.unknown_type_conversion == IDENTITY else STRIDED
-        if name == "func.return":
+        if name == RETURN:
             return model
         if name == "func.call" and not self._conventions().functions:
             return unknown

@@ -20,6 +20,7 @@ from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import dynamic_layout, is_tensor, shape_of
 from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.models.facts import Facts
+from hotdesk.models.func import RETURN
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.conventions import USUAL, Conventions
 from hotdesk.passes.bufferize.covering import Covering
@@ -71,7 +72,7 @@ class Rewriting:
         returned: list[ir.Value] = []
         for record in self._record.ops:
             self._memrefs.current = record
-            if record.name == "func.return":
+            if record.name == RETURN:
                 returned = [self.buffer(v) if is_tensor(v.type) else v for v in record.operation.operands]
                 continue
             if self._rewrite(record):

@@ -22,6 +22,7 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import python_line
+from hotdesk.models.func import RETURN
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 from hotdesk.passes.buffers.handed_flags import HandedFlags
 from hotdesk.passes.buffers.remaking import bit, bit_type, remade, widen_signature
@@ -60,7 +61,7 @@ class OwnershipFlags:
             flags = self._handed.at(op, before)
             if number in wide:
                 self._widen(op, flags)
-            if op.name == "func.return":
+            if op.name == RETURN:
                 self._own_results(op, before, flags)
         if self.lent:
             widen_signature(self._program.function, len(self.lent))

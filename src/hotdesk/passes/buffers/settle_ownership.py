@@ -146,7 +146,7 @@ class _Settling:
 
     def _copy_results(self) -> None:
         """Copies what is returned and not certainly owned."""
-        ends = {op.number: op.operation for op in self._program.ops if op.name == "func.return"}
+        ends = {op.number: op.operation for op in self._program.returns}
         values = {(n, i): value for n, end in ends.items() for i, value in enumerate(end.operands)}
         for handover in copy_open_results(self._program, self._ownership):
             end = ends[handover.key[0]]
