@@ -306,7 +306,7 @@ def finish(captured: Captured, log: Log, options: Options, shared: Shared | None
         _to_memrefs(captured, log, options)
         prepared = prepared_types(module)
     lowered = lower(module, log)
-    log.decisions.extend(map(_called, captured.foreign))
+    log.decisions.extend(_called(call) for call in captured.foreign if call.is_op)
     with log.stage("llvm"):
         return finished(captured, lowered, prepared, log.decisions)
 
@@ -449,7 +449,7 @@ def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None =
         symbols=captured.names,
         held=executable.held,
         turns=shared.turns,
-        foreign=[call.op for call in captured.foreign],
+        foreign=[call.op for call in captured.foreign if call.is_op],
         random_state=next((w.tensor for w in tensors.values() if w.spec.name == RANDOM_STATE), None),
         saver=Saving(made, main, prepare, changing, tuple(zip(addresses, made_bytes, strict=True))),
     )

@@ -54,31 +54,11 @@ class Random(nn.Module):
         return x[torch.randperm(4)]  # here
 
 
-class Nonzero(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.nonzero()  # here
-
-
-class Selected(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x[x > 0]  # here
-
-
-class Length(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.zeros(int(x.sum())) + 1  # here
-
-
 class Branch(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if x.sum() > 0:  # here
             return x + 1
         return x - 1
-
-
-class Item(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x[: x.argmax().item()]  # here
 
 
 class Raises(nn.Module):
@@ -110,11 +90,7 @@ class Tied(nn.Module):
         (Inverse, UnsupportedOpError),
         (Complex, UnsupportedOpError),
         (Random, UnsupportedOpError),
-        (Nonzero, DataDependentShapeError),
-        (Selected, DataDependentShapeError),
-        (Length, DataDependentShapeError),
         (Branch, DataDependentShapeError),
-        (Item, DataDependentShapeError),
         (Raises, ExportError),
         (Mismatch, ExportError),
         (Tied, UnsupportedMutationError),

@@ -19,7 +19,7 @@ from torch._higher_order_ops.map import map as torch_map
 from torch.export import Dim
 
 import hotdesk
-from hotdesk.errors import DataDependentShapeError, ExecutionError, ExportError, HotdeskError, UnsupportedOpError
+from hotdesk.errors import ExecutionError, ExportError, HotdeskError, UnsupportedOpError
 from hotdesk.explain import Outcome, evaluate
 from tests.e2e.checking import check_memory, close, integers, random
 from tests.e2e.refusing import line_of, well_formed
@@ -472,20 +472,6 @@ class Draws(nn.Module):
         )
 
 
-class Selects(nn.Module):
-    def forward(self, x: torch.Tensor) -> Any:
-        return while_loop(
-            lambda i, x: i < 3,
-            lambda i, x: (i + 1, x + x[x > 0].sum()),  # here
-            (torch.tensor(0), x),
-        )
-
-
-class Widens(nn.Module):
-    def forward(self, x: torch.Tensor) -> Any:
-        return torch.cond(x.sum() > 0, lambda x: x[:2] * 1, lambda x: x * 2, (x,))  # here
-
-
 class PassesOn(nn.Module):
     def forward(self, x: torch.Tensor) -> Any:
         return torch.cond(x.sum() > 0, lambda x: x, lambda x: x * 2, (x,))  # here
@@ -503,8 +489,6 @@ class Decomposes(nn.Module):
     ("model", "error"),
     [
         (Draws, UnsupportedOpError),
-        (Selects, DataDependentShapeError),
-        (Widens, DataDependentShapeError),
         (PassesOn, ExportError),
         (Decomposes, UnsupportedOpError),
     ],

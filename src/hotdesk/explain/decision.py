@@ -89,10 +89,14 @@ class Decision:
         return spelled(self.bytes)
 
     def at(self, symbols: Mapping[str, int]) -> Decision:
-        """This decision with its bytes as a number, for the given values of the symbols.
+        """This decision with its bytes as a number, for the given values of the symbols; 0 if they are known only when it runs.
 
         Raises KeyError if a symbol of `bytes` has no value.
         """
+        from hotdesk.ir.sizes import is_opaque
+
+        if not isinstance(self.bytes, int) and is_opaque(self.bytes):
+            return replace(self, bytes=0)
         return replace(self, bytes=evaluate(self.bytes, symbols))
 
 

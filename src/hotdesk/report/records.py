@@ -64,8 +64,9 @@ class Memory:
     `allocations` counts the buffers in the arena and in memory that is lent; `copies` is what contiguous copies of non-contiguous
     arguments, and of donated ones that cannot be written, take on top of all this. `donated` are the bytes of those `inputs` that
     are donated, and `lent` the bytes of all buffers that lie in their memory once nothing reads them any more. `state` are the
-    bytes of the model's tensors that calls change, which are not among the `weights`. `certificate` is what proves `lower_bound`;
-    None where that is no bound of one plan, as in a worst case that no call reaches.
+    bytes of the model's tensors that calls change, which are not among the `weights`. `grown` are the most bytes that a call has
+    taken so far from the second region, for what is known only when it runs: they are in no other figure. `certificate` is what
+    proves `lower_bound`; None where that is no bound of one plan, as in a worst case that no call reaches.
     """
 
     arena: int
@@ -81,6 +82,7 @@ class Memory:
     donated: int = 0
     lent: int = 0
     state: int = 0
+    grown: int = 0
     certificate: Certificate | None = field(default=None, repr=False)
 
 

@@ -36,6 +36,8 @@ def _lines(report: Report) -> Iterator[str]:
     if memory.certificate is not None and memory.certificate.buffers:
         yield from _entries("bound", _bound(memory.certificate))
     yield _entry("no reuse", _no_reuse(memory))
+    if memory.grown:
+        yield _entry("grown", f"{size(memory.grown)} at most so far, for what is known only when it runs")
     donated = f", donated {size(memory.donated)}" if memory.donated else ""
     yield _entry("inputs", f"{size(memory.inputs)}, outputs {size(memory.outputs)}{donated}")
     state = f", state {size(memory.state)}" if memory.state else ""

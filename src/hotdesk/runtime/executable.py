@@ -153,6 +153,10 @@ class PlannedExecutable:
         return self._arenas.made
 
     @property
+    def grown(self) -> int:
+        return self._main.grown
+
+    @property
     def code_bytes(self) -> int:
         return self._main.code_bytes
 

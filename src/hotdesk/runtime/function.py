@@ -15,6 +15,7 @@ from hotdesk.errors import ExecutionError, OptionError
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.lowered import Lowered
 from hotdesk.runtime.plans.layout import Layout
+from hotdesk.runtime.regions import Region
 
 if TYPE_CHECKING:
     from hotdesk.passes.lower.calls import Assertion
@@ -78,10 +79,22 @@ class Function:
         self.planner = planner
         self.entry = code.entry(lowered.entry)
         self._code = code
+        self._regions: list[Region] = []
         self._assertions = {a.code: a for a in assertions}
         self._sizes = sizes
         self._numbers = numbers
         self._profiled = profiled
+
+    def region(self) -> Region:
+        """A second region for a frame."""
+        made = Region()
+        self._regions.append(made)
+        return made
+
+    @property
+    def grown(self) -> int:
+        """The most bytes that a run has taken from a second region."""
+        return max((region.highest for region in self._regions), default=0)
 
     def frame(self) -> Frame:
         """What one run at a time needs; any number of them may run at once."""
@@ -144,10 +157,13 @@ class Frame:
         self._entry = function.entry
         self._result_places = lowered.result_places
         self._status = ctypes.c_int32()
-        self._table = (ctypes.c_void_p * (len(lowered.buffers) + 1))()
+        self._table = (ctypes.c_void_p * (len(lowered.buffers) + 2))()
         for place, data in lowered.constants.items():
             self._table[place] = data.ctypes.data
         self._table[len(lowered.buffers)] = ctypes.addressof(self._status)
+        self._region = function.region() if any(buffer.kind == "heap" for buffer in lowered.buffers) else None
+        if self._region is not None:
+            self._table[len(lowered.buffers) + 1] = self._region.words
         self._table_address = ctypes.c_void_p(ctypes.addressof(self._table))
         self._number_address = ctypes.c_void_p()
         self._stamp_address = ctypes.c_void_p()
@@ -189,6 +205,8 @@ class Frame:
         for place, lender, offset in layout.lent:
             table[place] = (table[lender] or 0) + offset
         self._status.value = 0
+        if self._region is not None:
+            self._region.clear()
         entry(self._packed_address)
         code = int(self._status.value)
         if code == foreign.FAILED:

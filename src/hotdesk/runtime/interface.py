@@ -28,7 +28,8 @@ class TensorSpec:
 
     `donated` says of an input that a call may overwrite it, `written` that the program computes in it what the caller wants,
     `changed` that a call leaves new contents in the place of those that it reads. `number` is the type of the number that it
-    stands for where a call takes or gives one, such as `index`.
+    stands for where a call takes or gives one, such as `index`. `counted` says of a result that its sizes are known only when the
+    program runs, as it spells them: a call returns a new tensor of these sizes, and a number stands for it in the program.
     """
 
     name: str
@@ -39,9 +40,10 @@ class TensorSpec:
     written: bool = False
     number: str = ""
     changed: bool = False
+    counted: str = ""
 
     def __str__(self) -> str:
-        return self.number or spell(self.dtype, self.shape)
+        return self.counted or self.number or spell(self.dtype, self.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,11 @@ class Executable(Protocol):
     @property
     def arenas(self) -> int:
         """How many arenas it has made."""
+        ...
+
+    @property
+    def grown(self) -> int:
+        """The most bytes that a call has taken for what is known only when it runs."""
         ...
 
     @property

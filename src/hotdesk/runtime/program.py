@@ -16,7 +16,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from hotdesk.errors import MissingExtraError, NotSavableError, OptionError
+from hotdesk.errors import ArgumentTypeError, MissingExtraError, NotSavableError, OptionError
 from hotdesk.explain import Decision
 from hotdesk.report import BufferLine, Document, Memory, Report, WorstCase, render, summarize
 from hotdesk.report.document import document
@@ -115,6 +115,7 @@ class Program:
         self._remembered = Remembered(plans, plan_bytes)
         self._lock = Lock()
         self._one_by_one = turns or Turns()
+        self._counted = next((number for number, spec in enumerate(executable.results) if spec.counted), None)
         self._dtypes = tuple(spec.dtype for spec in executable.results)
         self._makers: dict[Kind, list[Callable[[tuple[int, ...]], Any]]] = {}
         self._admission = Admission(executable.inputs, executable.constraints, kind, self._remembered, self._lock)
@@ -176,6 +177,9 @@ class Program:
     ) -> tuple[Sequence[object], Mapping[str, int], Sequence[object]]:
         """A call up to its results, its sizes and its tensors."""
         leaves = self._calling.flatten(args, kwargs)
+        if out is not None and self._counted is not None:
+            got = f"result {self._counted}, whose sizes are known only when the program runs"
+            raise ArgumentTypeError("out=", expected="results of known sizes", got=got)
         call = self._admission.admit(leaves)
         signature = call.signature
         with self._lock:
@@ -478,4 +482,5 @@ class Program:
 
     def _memory(self, binding: Binding, views: Sequence[TensorView]) -> Memory:
         copies = sum(view.bytes for number, view in enumerate(views) if self._donation.is_copied(number, view))
-        return replace(binding.memory, copies=copies, certificate=self._executable.certificate(binding))
+        found = {"copies": copies, "grown": self._executable.grown}
+        return replace(binding.memory, **found, certificate=self._executable.certificate(binding))

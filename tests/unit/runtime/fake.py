@@ -70,6 +70,10 @@ class Fake:
         return 0
 
     @property
+    def grown(self) -> int:
+        return 0
+
+    @property
     def code_bytes(self) -> int:
         return 0
 

@@ -11,7 +11,8 @@ last one, which is where deallocation has put the `memref.dealloc` of an allocat
 With control flow an allocation lives from its first use up to its `memref.dealloc` in the same block. What a loop uses that was
 allocated outside lives as long as the loop, what an iteration allocates and frees has one place in all of them, and the ways of a
 branch share theirs, since their numbers are different. An allocation that is freed elsewhere, by a condition or by nobody, or
-whose size is known only when it runs, is of the `heap`: nothing is planned for it.
+whose size is known only when it runs, is of the `heap`: nothing is planned for it. One whose size is known only then, but has a
+limit that is known before (`arith.minsi`), is planned at the limit.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import Buffer, BufferProgram, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
+from hotdesk.analysis.memrefs.size_bounds import known_limit
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, is_opaque, product
@@ -121,7 +123,7 @@ class _Bases:
         return known.get(buffer.kind, "")
 
     def _base(self, buffer: Buffer, kind: str) -> BufferUse:
-        size = product([*self._sizes.shape(buffer.value), element_bytes(element_of(buffer.value.type))])
+        size = self._bytes(buffer.value)
         if self._straight:
             users = self._touching(buffer)
             lower, upper = (users[0], users[-1] + 1) if users else (0, 0)
@@ -132,9 +134,20 @@ class _Bases:
         if kind == "global":
             return BufferUse(buffer.value, kind, number, number + 1, size, ())
         lifetime = self._lifetime(buffer)
-        if lifetime is None or is_opaque(size):
+        if is_opaque(size):
+            size = self._most_bytes(buffer.value)
+        if lifetime is None or size is None:
             return BufferUse(buffer.value, "heap", 0, 0, 0, ())
         return BufferUse(buffer.value, kind, *lifetime, size, ())
+
+    def _bytes(self, base: ir.Value) -> Size:
+        return product([*self._sizes.shape(base), element_bytes(element_of(base.type))])
+
+    def _most_bytes(self, base: ir.Value) -> Size | None:
+        """What the bytes of an allocation never exceed; None where that is not known before the program runs."""
+        limits = [known_limit(size) for size in self._sizes.shape(base)]
+        known = [limit for limit in limits if limit is not None]
+        return product([*known, element_bytes(element_of(base.type))]) if len(known) == len(limits) else None
 
     def _touching(self, buffer: Buffer) -> tuple[int, ...]:
         users = self._users[buffer.number]

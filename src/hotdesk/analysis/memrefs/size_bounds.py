@@ -1,4 +1,4 @@
-"""What is proven of symbolic sizes: that one is at least another one, and a number that one never exceeds.
+"""What is proven of symbolic sizes: that one is at least another one, and what one never exceeds.
 
 A symbol whose least value is declared is that value and something that is not negative; then each term of a sum is bounded for
 itself. So what holds is told for sums of products with declared ranges, and for sums of terms none of which is negative.
@@ -11,7 +11,7 @@ from typing import Any
 
 import sympy
 
-from hotdesk.ir.sizes import Size, expand
+from hotdesk.ir.sizes import Size, expand, integer, is_opaque
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 
@@ -53,6 +53,38 @@ def is_at_least(
                 return False
             total += int(number) * most
     return total >= 0
+
+
+def known_limit(size: Size) -> Size | None:
+    """What a size never exceeds, told by sizes that are known before the program runs; None where nothing tells.
+
+    It is itself, or one that a minimum has among its parts, carried through sums, quotients and products with what is not
+    negative.
+    """
+    if not is_opaque(size):
+        return size
+    found = _limit_of(size)
+    return None if found is None else integer(found)
+
+
+def _limit_of(term: Any) -> Any:
+    if not is_opaque(term):
+        return term
+    parts: tuple[Any, ...] = term.args
+    if isinstance(term, sympy.Min):
+        limits = [limit for limit in map(_limit_of, parts) if limit is not None]
+        return _algebra.Min(*limits) if limits else None
+    if isinstance(term, sympy.Max | sympy.Add | sympy.floor | sympy.ceiling):
+        limits = [_limit_of(each) for each in parts]
+        join: Any = term.func
+        return None if None in limits else join(*limits)
+    if not isinstance(term, sympy.Mul):
+        return None
+    unknown = [each for each in parts if is_opaque(each)]
+    rest = [each for each in parts if not is_opaque(each)]
+    limit = _limit_of(unknown[0]) if len(unknown) == 1 else None
+    is_scale = all(each.is_Symbol or (each.is_number and each.is_nonnegative) for each in rest)
+    return _algebra.Mul(limit, *rest) if limit is not None and is_scale else None
 
 
 def upper_bound(size: Size, ranges: Ranges = _NO_RANGES) -> int | None:

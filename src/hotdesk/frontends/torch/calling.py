@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 
 from hotdesk.errors import ArgumentCountError, ArgumentTypeError, DtypeError
 from hotdesk.frontends.torch.carried import carrier, restored
+from hotdesk.frontends.torch.data_sizes import received
 from hotdesk.runtime.interface import Calling
 
 
@@ -23,6 +24,10 @@ class ResultSlot(int):
 
 class ResultHeld(int):
     """The number of a tensor result that holds a number which the model returns."""
+
+
+class ResultDelivered(int):
+    """The number of a result that the program hands over, since its sizes are known only when that runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,8 @@ class TorchCalling(Calling):
             if isinstance(entry, ResultSlot)
             else results[entry].item()
             if isinstance(entry, ResultHeld)
+            else received(entry)
+            if isinstance(entry, ResultDelivered)
             else entry.at(symbols)
             if isinstance(entry, ResultNumber)
             else entry

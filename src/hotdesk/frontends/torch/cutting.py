@@ -9,7 +9,7 @@ What the op reads becomes a result of the function, what it makes an argument.
 3. `joined` writes the ops: each reads what was returned for it, and its results stand for the arguments. Ops are put in an
    order in which every value is made before it is read.
 
-Sizes that vary are computed from those of the arguments.
+Sizes that vary are computed from those of the arguments, and from those that ops which were cut out have found.
 """
 
 # PyTorch and SymPy are annotated in part only.
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
 
 import sympy
@@ -32,6 +32,7 @@ from hotdesk.frontends.torch.carried import carrier
 from hotdesk.frontends.torch.specs import plain
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.context import entered
+from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import captured_operands, defining_op, entry_block, main_function
 
 
@@ -65,10 +66,22 @@ Maker: TypeAlias = Callable[[torch.fx.Node, Sequence[int]], Written]
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """An op that was cut out, and the sizes of its results that are read, by number; those of a number are none."""
+    """An op that was cut out, and the sizes of its results that are read, by number; those of a number are none.
+
+    `numbers` are the expressions of the results that are numbers, by number.
+    """
 
     written: Written
     sizes: Mapping[int, tuple[Any, ...]]
+    numbers: Mapping[int, Any] = field(default_factory=dict[int, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A relation between sizes and numbers that PyTorch demands, and its line."""
+
+    relation: Any
+    line: str
 
 
 def cut(
@@ -96,7 +109,9 @@ def cut(
                 stand_ins = _stand_ins(new, last, node, len(cuts), readers)
                 copies.update(stand_ins)
                 last = list(stand_ins.values())[-1]
-                cuts.append(Cut(made, {place: _sizes(_result(node, place)) for place in places}))
+                values = {place: _result(node, place) for place in places}
+                numbers = {place: expression_of(each) for place, each in values.items() if _is_number(each)}
+                cuts.append(Cut(made, {place: _sizes(each) for place, each in values.items()}, numbers))
                 read += made.inputs
         elif node.op == "output":
             results = [copies[each] for each in node.args[0]]
@@ -139,6 +154,15 @@ def _stand_ins(
     return {reader: placed[place] for reader, place in readers.items()}
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)
+
+
+def expression_of(number: Any) -> Any:
+    """A number of PyTorch's that varies as an expression."""
+    return plain(number.node.expr)
+
+
 def _sizes(value: Any) -> tuple[Any, ...]:
     return shape_expressions(value) if isinstance(value, torch.Tensor) else ()
 
@@ -155,11 +179,12 @@ def _size(size: Any) -> Any:
     return int(expression) if expression.is_number else plain(expression)
 
 
-def joined(module: ir.Module, cuts: Sequence[Cut], arguments: Sequence[Any]) -> None:
+def joined(module: ir.Module, cuts: Sequence[Cut], arguments: Sequence[Any], checks: Sequence[Check] = ()) -> None:
     """Puts what was cut out into the lowered module.
 
     Args:
         arguments: of `@main` but for the stand-ins of results: the sizes of a tensor, a tuple, or the expression of a number.
+        checks: what is demanded of sizes and numbers that ops which were cut out find.
     """
     if not cuts:
         return
@@ -171,16 +196,20 @@ def joined(module: ir.Module, cuts: Sequence[Cut], arguments: Sequence[Any]) -> 
         own = len(arguments)
         results = len(returned) - sum(len(each.written.inputs) for each in cuts)
         inputs, stand_ins = iter(returned[results:]), iter(list(block.arguments)[own:])
-        sizes = Sizes(arguments, list(block.arguments)[:own], last)
+        sizes = Sizes(arguments, list(block.arguments)[:own], last, checks)
         made: dict[ir.Value, ir.Value] = {}
         for each in cuts:
             given = [next(inputs) for _ in each.written.inputs]
             replaced = {place: next(stand_ins) for place in each.sizes}
             wanted = {place: (value.type, each.sizes[place]) for place, value in replaced.items()}
             found = each.written.write([made.get(value, value) for value in given], wanted, sizes, last)
+            found = {
+                place: sizes.told(value, each.sizes[place], each.numbers.get(place)) for place, value in found.items()
+            }
             for place, stand_in in replaced.items():
                 stand_in.replace_all_uses_with(found[place])
                 made[stand_in] = found[place]
+        sizes.check_the_rest()
         kept = list(last.operands)[:results]
         new = create("func.return", kept, [], before=last)
         last.erase()
@@ -195,7 +224,7 @@ def joined(module: ir.Module, cuts: Sequence[Cut], arguments: Sequence[Any]) -> 
             function.attributes["res_attrs"] = ir.ArrayAttr.get(
                 list(cast(Any, function.attributes["res_attrs"]))[:results]
             )
-        _put_in_order(block, new)
+        _put_in_order(block, new, sizes.checked)
 
 
 def location_of(line: str, before: ir.Operation) -> ir.Location:
@@ -205,20 +234,118 @@ def location_of(line: str, before: ir.Operation) -> ir.Location:
 
 
 class Sizes:
-    """Index values for expressions over the sizes of arguments, made in front of an op."""
+    """Index values for expressions over the sizes of arguments, made in front of an op.
 
-    def __init__(self, arguments: Sequence[Any], values: Sequence[ir.Value], before: ir.Operation) -> None:
+    Sizes that are known only when the program runs become known by `defined` and `told`; what is demanded of them is checked
+    then. `checked` are the checks that go in front of an op, by that op.
+    """
+
+    def __init__(
+        self, arguments: Sequence[Any], values: Sequence[ir.Value], before: ir.Operation, checks: Sequence[Check] = ()
+    ) -> None:
         self._before = before
         self._known: dict[Any, ir.Value] = {}
         self._sources: dict[Any, tuple[ir.Value, int]] = {}
         self._numbers: dict[Any, ir.Value] = {}
+        self._pending = list(checks)
+        self.checked: dict[ir.Operation, list[ir.Operation]] = {}
         for given, value in zip(arguments, values, strict=True):
             if not isinstance(given, tuple):
                 self._numbers.setdefault(given, value)
                 continue
-            for position, size in enumerate(cast("tuple[Any, ...]", given)):
-                if isinstance(size, sympy.Symbol):
-                    self._sources.setdefault(size, (value, position))
+            self._note(value, cast("tuple[Any, ...]", given))
+
+    def _note(self, value: ir.Value, shape: Sequence[Any]) -> None:
+        for position, size in enumerate(shape):
+            if isinstance(size, sympy.Symbol):
+                self._sources.setdefault(size, (value, position))
+
+    def is_new(self, size: Any) -> bool:
+        """Whether a size is a symbol of which nobody has told what it is."""
+        places = (self._known, self._sources, self._numbers)
+        return isinstance(size, sympy.Symbol) and not any(size in each for each in places)
+
+    def defined(self, symbol: Any, found: ir.Value, most: ir.Value | None = None) -> ir.Value:
+        """The value of a symbol that an op has found, once what is demanded of it is checked: never more than its limits.
+
+        Args:
+            most: a limit that it never exceeds, if there is one.
+        """
+        self._known[symbol] = found
+        ready = [check for check in self._pending if self._are_known(check.relation)]
+        self._pending = [check for check in self._pending if check not in ready]
+        asserts = [self._assert(check) for check in ready]
+        limits = [self.of(limit) for limit in (_limit(check.relation, symbol) for check in ready) if limit is not None]
+        least = max(
+            (int(each) for each in (_least(check.relation, symbol) for check in ready) if each is not None), default=-1
+        )
+        checked = found
+        for limit in limits if most is None else [most, *limits]:
+            checked = self._made_of("arith.minsi", [checked, limit])
+        if checked is not found and least >= 0:
+            checked = self._made_of("arith.maxsi", [checked, index_constant(least, self._before)])
+        if checked is found and asserts:  # an op of its own, that the checks go in front of
+            checked = self._made_of("arith.addi", [found, index_constant(0, self._before)])
+        if asserts:
+            first = defining_op(checked)
+            while first is not None and first.operands[0] != found:
+                first = defining_op(first.operands[0])
+            self.checked[cast(ir.Operation, first)] = asserts
+        self._known[symbol] = checked
+        return checked
+
+    def told(self, value: ir.Value, shape: Sequence[Any], number: Any) -> ir.Value:
+        """The result of an op that was cut out, with what it tells of sizes: a tensor of a shape, or the value of a number."""
+        self._note(value, shape)
+        if number is None or not self.is_new(number):
+            return value
+        if not isinstance(value.type, ir.IntegerType) or value.type.width == 1:
+            return value
+        index = ir.IndexType.get()
+        found = create("arith.index_cast", [value], [index], before=self._before).results[0]
+        return create("arith.index_cast", [self.defined(number, found)], [value.type], before=self._before).results[0]
+
+    def check_the_rest(self) -> None:
+        """Makes the checks that no size had to wait for. Raises UnsupportedOpError if one is of what nobody knows."""
+        for check in self._pending:
+            self._assert(check)
+        self._pending = []
+
+    def _are_known(self, relation: Any) -> bool:
+        return not any(self.is_new(symbol) for symbol in relation.free_symbols)
+
+    def _assert(self, check: Check) -> ir.Operation:
+        holds = self._holds(check.relation)
+        message: dict[str, ir.Attribute] = {
+            "msg": ir.StringAttr.get(str(check.relation)),
+            CHECKED_OP: ir.StringAttr.get("torch._check"),
+        }
+        made = create("cf.assert", [holds], [], message, before=self._before)
+        cast(Any, made).location = location_of(check.line, self._before)
+        return made
+
+    def _holds(self, relation: Any) -> ir.Value:
+        """A relation as a bit."""
+        bit, word = ir.IntegerType.get_signless(1), ir.IntegerType.get_signless(64)
+        if isinstance(relation, sympy.And | sympy.Or):
+            first, *rest = [self._holds(each) for each in relation.args]
+            for each in rest:
+                name = "arith.andi" if isinstance(relation, sympy.And) else "arith.ori"
+                first = create(name, [first, each], [bit], before=self._before).results[0]
+            return first
+        predicate = _PREDICATES.get(type(relation))
+        if predicate is None:
+            raise UnsupportedOpError(
+                "a check of sizes has a form that is not known",
+                expected="comparisons of sizes",
+                got=str(relation),
+            )
+        operands = [self.of(each) for each in relation.args]
+        attribute: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(word, predicate)}
+        return create("arith.cmpi", operands, [bit], attribute, before=self._before).results[0]
+
+    def _made_of(self, op: str, operands: Sequence[ir.Value]) -> ir.Value:
+        return create(op, operands, [ir.IndexType.get()], before=self._before).results[0]
 
     def of(self, size: Any) -> ir.Value:
         """The value of an expression. Raises UnsupportedOpError if it is none of integers and sizes of arguments."""
@@ -260,8 +387,30 @@ class Sizes:
         return first
 
 
-def _put_in_order(block: ir.Block, last: ir.Operation) -> None:
-    """Moves the ops of a block, where need be, so that each comes behind those whose results it reads."""
+_PREDICATES = {sympy.Eq: 0, sympy.Ne: 1, sympy.Lt: 2, sympy.Le: 3, sympy.Gt: 4, sympy.Ge: 5}
+
+
+def _limit(relation: Any, symbol: Any) -> Any:
+    """What a relation says that a symbol never exceeds; None if it does not."""
+    if isinstance(relation, sympy.Ge | sympy.Gt):
+        relation = relation.reversed
+    if not isinstance(relation, sympy.Le | sympy.Lt) or relation.args[0] != symbol:
+        return None
+    limit: Any = relation.args[1]
+    return None if symbol in limit.free_symbols else limit - 1 if isinstance(relation, sympy.Lt) else limit
+
+
+def _least(relation: Any, symbol: Any) -> Any:
+    """The number that a relation says a symbol is at least; None if it does not."""
+    if isinstance(relation, sympy.Le | sympy.Lt):
+        relation = relation.reversed
+    if not isinstance(relation, sympy.Ge | sympy.Gt) or relation.args[0] != symbol or not relation.args[1].is_Integer:
+        return None
+    return relation.args[1] + 1 if isinstance(relation, sympy.Gt) else relation.args[1]
+
+
+def _put_in_order(block: ir.Block, last: ir.Operation, checked: Mapping[ir.Operation, Sequence[ir.Operation]]) -> None:
+    """Moves the ops of a block, where need be, so that each comes behind those whose results it reads, and behind its checks."""
     ops = [op.operation for op in block.operations]
     settled: set[ir.Operation] = set()
     order: list[ir.Operation] = []
@@ -269,7 +418,8 @@ def _put_in_order(block: ir.Block, last: ir.Operation) -> None:
         waiting = [root]
         while waiting:
             op = waiting[-1]
-            missing = [each for each in _read_from(op, block) if each not in settled]
+            needed = [*_read_from(op, block), *checked.get(op, ())]
+            missing = [each for each in needed if each not in settled]
             if op in settled or not missing:
                 waiting.pop()
                 if op not in settled:

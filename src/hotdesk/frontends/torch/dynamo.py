@@ -124,7 +124,7 @@ def capture_graph(module: torch.fx.GraphModule) -> Captured:
     with _disable_current_modes(), torch.no_grad():
         graph = deepcopy(module.graph)
         graph.owning_module = module
-        refuse_data_dependence(graph)
+        refuse_data_dependence(graph, counted=False)
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         _spell_out_synonyms(graph)
         _read_sizes_of_tensors(graph, placeholders)

@@ -25,6 +25,7 @@ from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, low
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
+from hotdesk.frontends.torch.data_sizes import data_maker, settle_selections, take_size_checks
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names
 from hotdesk.frontends.torch.empties import settle_empties
@@ -137,7 +138,6 @@ def export(
         with refusals(), generated_code() as traces:
             exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
         name_users_lines(all_graphs(exported.graph), traces)
-        refuse_data_dependence(exported.graph)
         with refusals():
             guards = guards_of(exported)
 
@@ -156,7 +156,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     lowering_process.prepare()
     with _quietly(), refusals():
         exported = _decomposed(source.program)
-    refuse_data_dependence(exported.graph, decomposed=True)
+    refuse_data_dependence(exported.graph, foreign=foreign)
     after_decompositions = time.perf_counter()
     if foreign:
         take_checks(exported)
@@ -261,6 +261,8 @@ class _Lowering:
             arguments: the sizes of each argument, a tuple, or the expression of one that is a number.
         """
         _settle(graph)
+        settle_selections(graph)
+        checks = take_size_checks(graph)
         flow: dict[torch.fx.Node, Maker] = {}
         for node in graph.nodes:
             if is_control_flow(node):
@@ -275,7 +277,8 @@ class _Lowering:
             called = ({node for node in graph.nodes if node.target in UNTRUSTED} | carried_nodes(graph)) - flow.keys()
         while True:
             calls: list[ForeignCall] = []
-            rest, cuts, origin = cut(graph, {**dict.fromkeys(called, self._calling(calls)), **flow})
+            makers = {**dict.fromkeys(called, self._calling(calls)), **flow, **self._counting(graph, calls)}
+            rest, cuts, origin = cut(graph, makers)
             try:
                 module = lowered(_imported(rest), _PIPELINES, context=self._context)
             except (LoweringDied, LoweringFailed, UnsupportedOpError) as error:
@@ -286,7 +289,7 @@ class _Lowering:
                     raise _refused(rest, error) from error
                 called |= more
                 continue
-            joined(module, cuts, arguments)
+            joined(module, cuts, arguments, checks)
             self.calls += calls
             return module
 
@@ -297,6 +300,11 @@ class _Lowering:
             return made
 
         return call
+
+    def _counting(self, graph: torch.fx.Graph, calls: list[ForeignCall]) -> dict[torch.fx.Node, Maker]:
+        """What is put in for the ops whose sizes or numbers are known only when the program runs."""
+        found = {node: data_maker(node, lambda: len(self.calls) + len(calls), calls) for node in graph.nodes}
+        return {node: maker for node, maker in found.items() if maker is not None}
 
 
 def _refused(graph: torch.fx.Graph, error: LoweringDied | LoweringFailed | UnsupportedOpError) -> HotdeskError:

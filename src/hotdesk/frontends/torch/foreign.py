@@ -20,6 +20,7 @@ import torch
 from torch._ops import OpOverload
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.fx.node import map_aggregate, map_arg
 from torch.utils import _pytree as pytree
 
@@ -54,6 +55,8 @@ def can_be_called(node: torch.fx.Node) -> bool:
     target: Any = node.target
     if not isinstance(target, OpOverload) or cast(Any, target)._schema.is_mutable:
         return False
+    if any(isinstance(each.meta.get("val"), torch.SymFloat | torch.SymBool) for each in node.all_input_nodes):
+        return False  # numbers of calls are integers
     made = pytree.tree_leaves(node.meta.get("val"))
     tensors = [value for value in made if isinstance(value, torch.Tensor)]
     return (
@@ -175,12 +178,12 @@ def foreign_op(node: torch.fx.Node, places: Sequence[int], number: int) -> Forei
         tuple(each.dim() for each in held),
         len(numbers),
         tuple(each.dim() for each in made),
-        int(total) if getattr(total, "is_number", True) else total,
+        int(total) if getattr(total, "is_number", True) else 0 if _is_counted(made) else total,
         _Kernel(
             target,
             arguments,
             tuple((each.meta["val"].dtype, each_held.dtype) for each, each_held in zip(inputs, held, strict=True)),
-            tuple((place, each.dtype) for place, each in zip(places, made, strict=True)),
+            tuple(places),
             tuple(node.meta.get(CHECKS, ())),
         ),
     )
@@ -194,6 +197,11 @@ def foreign_op(node: torch.fx.Node, places: Sequence[int], number: int) -> Forei
     return Foreign(call, tuple(numbers), tuple(inputs))
 
 
+def _is_counted(made: Sequence[torch.Tensor]) -> bool:
+    """Whether sizes of results are known only when the program runs."""
+    return any(free_unbacked_symbols(each.shape) for each in made)
+
+
 @dataclass(frozen=True, slots=True)
 class _Kernel:
     """Runs PyTorch's kernel of an op on tensors in memory, and copies its results to where they belong."""
@@ -201,11 +209,18 @@ class _Kernel:
     target: Any
     arguments: Any
     inputs: tuple[tuple[torch.dtype, torch.dtype], ...]
-    results: tuple[tuple[int, torch.dtype], ...]
+    results: tuple[int, ...]
     checks: tuple[tuple[int, tuple[Any, ...], dict[str, Any]], ...]
 
     def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
-        given = [restored(_tensor(each, held), dtype) for each, (dtype, held) in zip(inputs, self.inputs, strict=True)]
+        for place, made in zip(results, self.made(inputs, numbers), strict=True):
+            tensor_at(place, made.dtype).copy_(made)
+
+    def made(self, inputs: Sequence[Lying], numbers: Sequence[int]) -> list[torch.Tensor]:
+        """What the kernel makes of them, as carriers."""
+        given = [
+            restored(tensor_at(each, held), dtype) for each, (dtype, held) in zip(inputs, self.inputs, strict=True)
+        ]
 
         def fill(each: Any) -> Any:
             if isinstance(each, _Tensor):
@@ -218,11 +233,10 @@ class _Kernel:
             made = (made,) if isinstance(made, torch.Tensor) else made
             for number, rest, named in self.checks:
                 aten._linalg_check_errors(made[number], *rest, **named)
-            for place, (number, dtype) in zip(results, self.results, strict=True):
-                _tensor(place, dtype).copy_(carrier(made[number]))
+            return [carrier(made[number]) for number in self.results]
 
 
-def _tensor(lying: Lying, dtype: torch.dtype) -> torch.Tensor:
+def tensor_at(lying: Lying, dtype: torch.dtype) -> torch.Tensor:
     """The tensor that lies there, without a copy."""
     if 0 in lying.sizes:
         return torch.empty(lying.sizes, dtype=dtype, device="cpu")

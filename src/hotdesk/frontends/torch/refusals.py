@@ -30,9 +30,9 @@ from hotdesk.errors import (
     UnsupportedOpError,
 )
 from hotdesk.frontends.torch.carried import is_carried
-from hotdesk.frontends.torch.control_flow import all_graphs, carried_numbers, is_control_flow
+from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow
+from hotdesk.frontends.torch.data_sizes import defined_symbols, is_settled
 from hotdesk.frontends.torch.decompositions.composed import LARGEST_DETERMINANT
-from hotdesk.frontends.torch.decompositions.placed import are_written_out
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, noted_line, user_line
 from hotdesk.frontends.torch.specs import DTYPES, unsupported_dtype
@@ -75,7 +75,8 @@ def refusal(error: Exception, what: str, hint: str) -> HotdeskError:
             expected="sizes that follow from the sizes of the arguments",
             got="one that is known only when the program runs" if re.search(r"\bz?uf?\d+\b", message) else message,
             where=where,
-            hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
+            hint="Write it with `torch.where` or `torch.cond`, say what holds by `torch._check`, or keep that part outside "
+            "the compiled model.",
         )
     return ExportError(what, got=f"{type(error).__name__}: {message}", where=where, hint=hint)
 
@@ -128,35 +129,30 @@ def _extent(tensor: torch.Tensor) -> tuple[int, int]:
     return tensor.data_ptr(), tensor.data_ptr() + reach * tensor.element_size()
 
 
-def refuse_data_dependence(graph: torch.fx.Graph, *, decomposed: bool = False) -> None:
-    """No size and no number may follow from the values of a tensor: torch-mlir has passes that do not end with them.
+def refuse_data_dependence(graph: torch.fx.Graph, *, counted: bool = True, foreign: bool = True) -> None:
+    """Where a size or a number follows from the values of a tensor, something must find it: a loop, or a foreign call.
 
-    Numbers that control flow carries are values, but no sizes. Sizes that decompositions will find are let through before these.
+    Numbers that control flow carries are values, but no sizes.
+
+    Args:
+        counted: whether sizes may be found at all.
+        foreign: whether PyTorch's kernels may be called.
     """
-    known = carried_numbers(graph)
-    found: set[Any] = set()
-    if not decomposed:
-        for node in graph.find_nodes(op="call_function", target=torch.ops.aten.combinations.default):
-            given: Any = (node.args[0].meta["val"], *node.args[1:])
-            if are_written_out(*given, **node.kwargs):
-                found |= free_unbacked_symbols(node.meta["val"].shape)
     for node in (node for each in all_graphs(graph) for node in each.nodes):
-        for value in pytree.tree_leaves(node.meta.get("val")):
-            sized = isinstance(value, torch.Tensor)
-            if not (sized or isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool)):
-                continue
-            unknown = free_unbacked_symbols(cast(Any, value.shape) if isinstance(value, torch.Tensor) else value)
-            unknown = unknown - found
-            if not unknown or (not sized and unknown <= known):
-                continue
-            what = "has a size" if sized else "is a number"
-            raise DataDependentShapeError(
-                f"the result of op `{node.target}` {what} that depends on the values of a tensor",
-                expected="sizes that follow from the sizes of the arguments, and values in tensors",
-                got="one that is known only when the program runs",
-                where=node_line(node) or None,
-                hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
-            )
+        if node.op == "placeholder" or not defined_symbols(node) or (counted and is_settled(node, foreign=foreign)):
+            continue
+        if counted and is_control_flow(node):
+            continue
+        values: list[Any] = pytree.tree_leaves(node.meta.get("val"))
+        sized = any(isinstance(value, torch.Tensor) and free_unbacked_symbols(value.shape) for value in values)
+        what = "has a size" if sized else "is a number"
+        raise DataDependentShapeError(
+            f"the result of op `{node.target}` {what} that depends on the values of a tensor",
+            expected="sizes that follow from the sizes of the arguments, and values in tensors",
+            got="one that is known only when the program runs",
+            where=node_line(node) or None,
+            hint="Rewrite it with masks or `torch.where`, or keep that part outside the compiled model.",
+        )
 
 
 def guards_of(exported: ExportedProgram) -> list[Any]:

@@ -17,12 +17,14 @@ from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from hotdesk.errors import DeviceError
 from hotdesk.frontends.captured import Weight
-from hotdesk.frontends.torch.calling import ResultHeld, ResultNumber, ResultSlot
+from hotdesk.frontends.torch.calling import ResultDelivered, ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.carried import carrier, is_carried
+from hotdesk.frontends.torch.cutting import shape_expressions
+from hotdesk.frontends.torch.data_sizes import delivered
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.refusals import refuse_shared_state
-from hotdesk.frontends.torch.specs import plain, spec_of
-from hotdesk.runtime.interface import TensorSpec
+from hotdesk.frontends.torch.specs import DTYPES, plain, spec_of
+from hotdesk.runtime.interface import TensorSpec, spell
 
 _CARRIED = (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)
 """The symbols of numbers that control flow carries."""
@@ -185,7 +187,13 @@ def results_of(graph: torch.fx.Graph, changes: Collection[int] = ()) -> tuple[tu
         if place in changes:
             continue
         value = node.meta.get("val") if isinstance(node, torch.fx.Node) else node
-        if isinstance(value, torch.Tensor):
+        if isinstance(value, torch.Tensor) and free_unbacked_symbols(value.shape):
+            template.append(ResultDelivered(len(specs)))
+            made = delivered(graph, cast(torch.fx.Node, node), len(specs))
+            _return_instead(graph, cast(torch.fx.Node, node), made)
+            spelled = spell(DTYPES.get(value.dtype, str(value.dtype)), shape_expressions(value))
+            specs.append(replace(spec_of(made.name, made.meta["val"], node_line(node)), counted=spelled))
+        elif isinstance(value, torch.Tensor):
             template.append(ResultSlot(len(specs)))
             specs.append(spec_of(node.name, carrier(value), node_line(node)))
         elif isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
@@ -201,15 +209,19 @@ def results_of(graph: torch.fx.Graph, changes: Collection[int] = ()) -> tuple[tu
 
 def _held(graph: torch.fx.Graph, number: torch.fx.Node) -> torch.Tensor:
     """Has the graph return a number as a tensor of one element."""
-    output = _output(graph)
     dtype = {int: torch.int64, float: torch.float64, bool: torch.bool}[number.meta["val"].node.pytype]
-    with graph.inserting_before(output):
+    with graph.inserting_before(_output(graph)):
         held = graph.call_function(torch.ops.aten.scalar_tensor.default, (number,), {"dtype": dtype})
     held.meta.update({key: value for key, value in number.meta.items() if key in ("stack_trace", "nn_module_stack")})
     with FakeTensorMode():
         held.meta["val"] = torch.empty((), dtype=dtype, device="cpu")
-    output.args = (tuple(held if each is number else each for each in cast(Any, output.args[0])),)
+    _return_instead(graph, number, held)
     return held.meta["val"]
+
+
+def _return_instead(graph: torch.fx.Graph, node: torch.fx.Node, other: torch.fx.Node) -> None:
+    output = _output(graph)
+    output.args = (tuple(other if each is node else each for each in cast(Any, output.args[0])),)
 
 
 def carried_dtypes(

@@ -30,7 +30,7 @@ def spec_of(name: str, value: torch.Tensor, location: str = "") -> TensorSpec:
     """What a tensor is, by its name; refused if it has an element type or a size that programs cannot have."""
     if value.dtype not in DTYPES:
         raise unsupported_dtype(f"tensor `{name}`", value.dtype, location)
-    if free_unbacked_symbols(value):
+    if free_unbacked_symbols(value.shape):
         raise DataDependentShapeError(
             f"tensor `{name}` has a size that depends on the values of a tensor",
             expected="sizes that follow from the sizes of the arguments",

@@ -6,7 +6,7 @@
 
 1. Arguments, planned allocations and globals become memrefs at the addresses of the pointer table; so plans and frames are those
    of functions without control flow (`entry`). Deallocations of what is planned are no code.
-2. Other allocations come from the heap and go back to it where deallocation says.
+2. Other allocations come from a second region (`kernels.region`) and go back to it where deallocation says.
 3. Every op on memory that has a kernel becomes a call of it. Sizes and strides that its operands' types leave open, and scalars,
    are passed as they are at that point.
 4. A failed `cf.assert` stores its code in the status word and leaves the function.
@@ -27,12 +27,21 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.building import create, elementwise, index_constant
 from hotdesk.ir.context import run_mlir_passes
-from hotdesk.ir.locations import origin, python_line
+from hotdesk.ir.locations import CHECKED_OP, origin, python_line
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
-from hotdesk.ir.walking import captured_operands, constant_of, defining_op, entry_block, ops_outside_payloads
+from hotdesk.ir.walking import (
+    captured_operands,
+    constant_of,
+    defining_op,
+    entry_block,
+    nested_ops,
+    ops_outside_payloads,
+    symbol_name,
+)
+from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
 from hotdesk.models.hotdesk import foreign_groups
 from hotdesk.models.memref import VIEWS, view_source
 from hotdesk.passes.lower.calls import KernelCall
@@ -52,6 +61,9 @@ _CODE = ("scf", "cf", "arith", "math", "memref", "affine", "index", "ub", "vecto
 
 _TOLD = "hotdesk.told"
 """Marks an assertion whose failure the status word tells already."""
+
+
+_MEMORY = "a size that the machine has memory for"
 
 
 class EntryFlow(NamedTuple):
@@ -93,6 +105,7 @@ class _ControlFlow:
         self._outside: dict[str, str] = {}  # functions that are not the library's
         self._calls: list[KernelCall] = []
         self._told: tuple[Source, Work] | None = None  # of the op that is lowered
+        self._in_region = False
 
     def run(self) -> EntryFlow:
         ops = ops_outside_payloads(self._function)
@@ -117,6 +130,8 @@ class _ControlFlow:
                 buffer.base.replace_all_uses_with(self._argument(place, buffer.base, shapes[place], first))
             elif buffer.kind in ("alloc", "global"):
                 self._place(place, cast(ir.Operation, defining_op(buffer.base)))
+        if any(buffer.kind == "heap" for buffer in self._buffers):
+            self._take_from_region(module, first)
         return EntryFlow(tuple(self._calls), self._leave(module, block))
 
     def _moved(self) -> tuple[ir.Module, ir.Block]:
@@ -162,6 +177,25 @@ class _ControlFlow:
         pointer = self._at_entry(place, cast(Any, base.type).element_type, op)
         base.replace_all_uses_with(_shown(pointer, base.type, list(op.operands), op))
         op.erase()
+
+    def _take_from_region(self, module: ir.Module, first: ir.Operation) -> None:
+        """Takes what is not planned from the second region, and gives it back where it is deallocated."""
+        region = _loaded(self._pointers, len(self._buffers) + 1, first)
+        self._in_region = True
+        for buffer in self._buffers:
+            if buffer.kind == "heap":
+                _take(region, cast(ir.Operation, defining_op(buffer.base)))
+        for op in [each for each in nested_ops(module.operation) if each.name == "memref.dealloc"]:
+            memref = op.operands[0]
+            start = create(
+                "memref.extract_aligned_pointer_as_index",
+                [_metadata(memref, op).results[0]],
+                [ir.IndexType.get()],
+                before=op,
+            ).results[0]
+            address = create("arith.index_cast", [start], [ir.IntegerType.get_signless(64)], before=op).results[0]
+            create("func.call", [address], [], {"callee": ir.FlatSymbolRefAttr.get(GIVE)}, before=op)
+            op.erase()
 
     # Ops
 
@@ -249,12 +283,16 @@ class _ControlFlow:
         """Hands the function to the library: without structured control flow and assertions. Returns the text of it."""
         _declare(module, self._declared | self._outside)
         _declare(self._library.module, self._outside)
+        if self._in_region:
+            _define(module, FUNCTIONS)
         run_mlir_passes(module, "func.func(scf-forall-to-for,convert-vector-to-scf),lower-affine,convert-scf-to-cf")
-        function = next(op.operation for op in module.body.operations if len(op.operation.regions[0].blocks))
+        function = next(op.operation for op in module.body.operations if symbol_name(op.operation) == self._entry)
         status = self._status_of(function)
         for each in list(function.regions[0].blocks):
             self._settle_assertions(function, each, status)
         text = str(module)
+        if self._in_region and not _defines(self._library.module, TAKE):
+            _define(self._library.module, FUNCTIONS)
         function.detach_from_parent()
         self._library.module.body.append(function)
         return text
@@ -296,9 +334,38 @@ class _ControlFlow:
 
 def _declare(module: ir.Module, functions: Mapping[str, str]) -> None:
     """Declares functions in a module, given the types of their arguments."""
-    declared = ir.Module.parse("\n".join(f"func.func private @{name}({types})" for name, types in functions.items()))
-    for op in list(declared.body.operations):
+    _define(module, "\n".join(f"func.func private @{name}({types})" for name, types in functions.items()))
+
+
+def _define(module: ir.Module, text: str) -> None:
+    defined = ir.Module.parse(text)  # its ops are there as long as it is
+    for op in list(defined.body.operations):
         module.body.append(op)
+
+
+def _defines(module: ir.Module, name: str) -> bool:
+    return any(symbol_name(op.operation) == name for op in module.body.operations)
+
+
+def _take(region: ir.Value, op: ir.Operation) -> None:
+    """Takes from the second region what an op allocates; a check fails if that is full."""
+    i64, bit, kind = ir.IntegerType.get_signless(64), ir.IntegerType.get_signless(1), op.results[0].type
+    bytes_of = index_constant(element_bytes(element_of(kind)), op)
+    rest = iter(op.operands)
+    for size in shape_of(kind):
+        factor = next(rest) if size is None else index_constant(size, op)
+        bytes_of = create("arith.muli", [bytes_of, factor], [ir.IndexType.get()], before=op).results[0]
+    number = create("arith.index_cast", [bytes_of], [i64], before=op).results[0]
+    callee = {"callee": ir.FlatSymbolRefAttr.get(TAKE)}
+    address = create("func.call", [region, number], [i64], callee, before=op).results[0]
+    zero = create("arith.constant", [], [i64], {"value": ir.IntegerAttr.get(i64, 0)}, before=op).results[0]
+    unequal: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(i64, 1)}
+    is_there = create("arith.cmpi", [address, zero], [bit], unequal, before=op).results[0]
+    told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(_MEMORY), CHECKED_OP: ir.StringAttr.get(op.name)}
+    create("cf.assert", [is_there], [], told, before=op)
+    element = cast(Any, kind).element_type
+    op.results[0].replace_all_uses_with(_shown(_memref_at(address, element, op), kind, list(op.operands), op))
+    op.erase()
 
 
 def _has_kernel(op: ir.Operation) -> bool:

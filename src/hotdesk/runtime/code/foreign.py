@@ -49,6 +49,7 @@ class ForeignCall:
         numbers: how many numbers go with it.
         bytes: of its results.
         runs: what computes it.
+        is_op: whether it stands for an op of the model; else it belongs to another call, or hands a result over.
     """
 
     symbol: str
@@ -59,6 +60,7 @@ class ForeignCall:
     results: tuple[int, ...]
     bytes: Dim
     runs: Runs
+    is_op: bool = True
 
 
 def entered(call: ForeignCall) -> object:

@@ -1,0 +1,566 @@
+"""Sizes and numbers that follow from the values of tensors, in PyTorch models: elements that are counted when the program runs.
+
+    nonzero(x)        ->    scf.for … { room[n] = place; n += x != 0 }, and the first n rows of the room
+    x[mask]           ->    x[nonzero(mask)]
+    unique(x)         ->    a foreign call that says how long the results are, and one that fetches them
+    x.item()          ->    tensor.extract
+    return nonzero(x) ->    a call that gives the caller a copy of that size
+
+1. torch-mlir sees nothing of these ops (`cutting`): to it their results are arguments whose sizes vary.
+2. PyTorch's checks of a size (`torch._check`, and what it knows itself) are made as soon as the size is known, in front of all
+   that uses it.
+3. A limit among these checks is written down as `arith.minsi %size, %limit`: what has that size is planned at the limit.
+"""
+
+# PyTorch and SymPy are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnnecessaryIsInstance=false
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.fx.node import map_arg
+from torch.utils import _pytree as pytree
+
+from hotdesk._bindings import ir
+from hotdesk.frontends.torch.carried import carrier, restored
+from hotdesk.frontends.torch.cutting import Check, Maker, Sizes, Written, expression_of
+from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, tensor_at
+from hotdesk.frontends.torch.lines import node_line
+from hotdesk.ir.building import create, dim, index_constant
+from hotdesk.ir.types import shape_of, static_entries
+from hotdesk.runtime.code.foreign import ForeignCall, Lying
+
+aten: Any = torch.ops.aten
+_MASKS = (torch.bool, torch.uint8)
+_NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
+
+
+def defined_symbols(node: torch.fx.Node) -> set[Any]:
+    """The sizes and numbers that a node is the first to have: those of its results that none of its inputs has."""
+    return _symbols(node.meta.get("val")) - _symbols([each.meta.get("val") for each in node.all_input_nodes])
+
+
+def _symbols(values: Any) -> set[Any]:
+    found: set[Any] = set()
+    for value in pytree.tree_leaves(values):
+        if isinstance(value, torch.Tensor):
+            found |= free_unbacked_symbols(value.shape)
+        elif isinstance(value, _NUMBERS):
+            found |= free_unbacked_symbols(value)
+    return found
+
+
+def settle_selections(graph: torch.fx.Graph) -> None:
+    """Selections by masks become selections by the places of what is true."""
+    for node in list(graph.nodes):
+        if node.target is aten.masked_select.default:
+            _settle_masked_select(node)
+    for node in list(graph.nodes):
+        if node.target is aten.index.Tensor:
+            _settle_masks(node)
+        elif node.target is aten.index_put.default and _symbols(
+            [each.meta.get("val") for each in node.all_input_nodes]
+        ):
+            _settle_index_put(node)
+
+
+def _settle_masked_select(node: torch.fx.Node) -> None:
+    given = [cast(torch.fx.Node, each) for each in node.args]
+    shape = torch.broadcast_shapes(*(each.meta["val"].shape for each in given))
+    with node.graph.inserting_before(node):
+        wide = [
+            each
+            if tuple(each.meta["val"].shape) == tuple(shape)
+            else _put(node, aten.expand.default, each, list(shape))
+            for each in given
+        ]
+        made = node.graph.call_function(aten.index.Tensor, (wide[0], [wide[1]]))
+    made.meta.update(node.meta)
+    node.replace_all_uses_with(made)
+    node.graph.erase_node(node)
+
+
+def _settle_masks(node: torch.fx.Node) -> None:
+    _flatten_mask(node)
+    indices = list(cast("Sequence[Any]", node.args[1]))
+    masks = [each for each in indices if each is not None and each.meta["val"].dtype in _MASKS]
+    new = defined_symbols(node)
+    if not masks or len(new) != 1:
+        return
+    places: list[Any] = []
+    with node.graph.inserting_before(node):
+        for each in indices:
+            if each not in masks:
+                places.append(each)
+                continue
+            rank = each.meta["val"].dim()
+            count = next(size for size in node.meta["val"].shape if _symbols(size) == new)
+            found = node.graph.call_function(aten.nonzero.default, (each,))
+            found.meta.update({key: value for key, value in node.meta.items() if key != "tensor_meta"})
+            with node.meta["val"].fake_mode:
+                found.meta["val"] = torch.empty((count, rank), dtype=torch.int64)
+            places += [_put(node, aten.select.int, found, 1, number) for number in range(rank)]
+    node.args = (node.args[0], places)
+
+
+def _settle_index_put(node: torch.fx.Node) -> None:
+    """Stores in as many places as there happen to be: torch-mlir's lowering takes none for one."""
+    tensor, places, values, *rest = cast("tuple[Any, ...]", node.args)
+    shapes = [None if each is None else list(_value(each).shape) for each in places]
+    if not shapes or shapes[0] is None or len(shapes[0]) != 1 or any(shape != shapes[0] for shape in shapes):
+        return
+    with node.graph.inserting_before(node):
+        columns = [
+            _put(node, aten.unsqueeze.default, _from_front(node, tensor, each, dim), 1)
+            for dim, each in enumerate(places)
+        ]
+        index = columns[0] if len(columns) == 1 else _put(node, aten.cat.default, columns, 1)
+        inner = list(_value(tensor).shape)[len(places) :]
+        wide = values
+        if list(_value(values).shape) != [*shapes[0], *inner]:
+            wide = _put(
+                node,
+                aten.expand.default,
+                values,
+                [_sized(node, index, 0), *(_sized(node, tensor, len(places) + i) for i in range(len(inner)))],
+            )
+        for _ in places:
+            wide = _put(node, aten.unsqueeze.default, wide, 1)
+        made = node.graph.call_function(store_rows, (tensor, index, wide, bool(rest and rest[0])))
+    made.meta.update(node.meta)
+    node.replace_all_uses_with(made)
+    node.graph.erase_node(node)
+
+
+def _from_front(node: torch.fx.Node, tensor: torch.fx.Node, places: torch.fx.Node, dim: int) -> torch.fx.Node:
+    """Places in a dim, none of them counted from its end."""
+    if places.target is aten.select.int and cast(Any, places.args[0]).target is aten.nonzero.default:
+        return places
+    wide = places if _value(places).dtype == torch.int64 else _put(node, aten.to.dtype, places, torch.int64)
+    behind = _put(node, aten.add.Scalar, wide, _sized(node, tensor, dim))
+    return _put(node, aten.where.self, _put(node, aten.lt.Scalar, wide, 0), behind, wide)
+
+
+def _sized(node: torch.fx.Node, tensor: torch.fx.Node, dim: int) -> Any:
+    """A size of a tensor: an integer, or a node for it."""
+    size = _value(tensor).shape[dim]
+    return size if isinstance(size, int) else _put(node, aten.sym_size.int, tensor, dim)
+
+
+def _flatten_mask(node: torch.fx.Node) -> None:
+    """A mask over several dims, in front of all that it does not select from, as a mask over one."""
+    tensor, (mask, *others) = cast("tuple[Any, Any]", node.args)
+    if others or mask is None or _value(mask).dtype not in _MASKS or _value(mask).dim() < 2:
+        return
+    with node.graph.inserting_before(node):
+        rest = list(_value(tensor).shape)[_value(mask).dim() :]
+        flat = _put(node, aten.reshape.default, tensor, [-1, *rest]) if not _has_sizes(rest) else None
+        if flat is not None:
+            node.args = (flat, [_put(node, aten.reshape.default, mask, [-1])])
+
+
+def _has_sizes(sizes: Sequence[Any]) -> bool:
+    return any(not isinstance(size, int) for size in sizes)
+
+
+def _put(like: torch.fx.Node, target: Any, *args: Any) -> torch.fx.Node:
+    """A node at the line of another one."""
+    made = like.graph.call_function(target, args)
+    made.meta.update({key: value for key, value in like.meta.items() if key in ("stack_trace", "nn_module_stack")})
+    with like.meta["val"].fake_mode:
+        made.meta["val"] = target(*map_arg(args, lambda each: each.meta["val"]))
+    return made
+
+
+# What is put in
+
+
+def data_maker(node: torch.fx.Node, number: Callable[[], int], calls: list[ForeignCall]) -> Maker | None:
+    """Given an op that defines a size or a number, what is put in for it; None if there is nothing.
+
+    Args:
+        number: gives a new number of a foreign call.
+        calls: gets the foreign calls that are made.
+    """
+
+    def delivery(node: torch.fx.Node, _: Sequence[int]) -> Written:
+        return _delivery(node, number(), calls)
+
+    def item(node: torch.fx.Node, _: Sequence[int]) -> Written:
+        return _Item((node.args[0],))
+
+    def nonzero(node: torch.fx.Node, _: Sequence[int]) -> Written:
+        return _Nonzero((node.args[0],))
+
+    def measured(node: torch.fx.Node, places: Sequence[int]) -> Written:
+        return _measured(node, places, number, calls)
+
+    def stores(node: torch.fx.Node, _: Sequence[int]) -> Written:
+        return _Stores((node.args[0], node.args[1], node.args[2]), is_sum=bool(node.args[3]))
+
+    if node.target is store_rows:
+        return stores
+    if node.target is deliver:
+        return delivery
+    if node.target is aten._local_scalar_dense.default:
+        return item
+    if node.op != "call_function" or not defined_symbols(node):
+        return None
+    if node.target is aten.nonzero.default and not _value(node.args[0]).dtype.is_complex:
+        return nonzero
+    return measured if can_be_called(node) else None
+
+
+def is_settled(node: torch.fx.Node, *, foreign: bool) -> bool:
+    """Whether there is something to put in for an op that defines a size or a number."""
+    by_kernel = node.target in (aten.nonzero.default, aten.masked_select.default, aten.index.Tensor)
+    return by_kernel or node.target is aten._local_scalar_dense.default or (foreign and can_be_called(node))
+
+
+def _value(node: Any) -> torch.Tensor:
+    return node.meta["val"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """The one element of a tensor, as a number."""
+
+    inputs: tuple[Any, ...]
+
+    def write(
+        self,
+        inputs: Sequence[ir.Value],
+        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
+        sizes: Sizes,
+        before: ir.Operation,
+    ) -> Mapping[int, ir.Value]:
+        (tensor,) = inputs
+        zero = index_constant(0, before)
+        element = cast(Any, tensor.type).element_type
+        places = [zero] * len(shape_of(tensor.type))
+        value = create("tensor.extract", [tensor, *places], [element], before=before).results[0]
+        kind = results[0][0]
+        if value.type == kind:
+            return {0: value}
+        if isinstance(kind, ir.F64Type):
+            return {0: create("arith.extf", [value], [kind], before=before).results[0]}
+        is_unsigned = _value(self.inputs[0]).dtype in (torch.bool, torch.uint8)
+        name = "arith.extui" if is_unsigned else "arith.extsi"
+        return {0: create(name, [value], [kind], before=before).results[0]}
+
+
+@dataclass(frozen=True, slots=True)
+class _Nonzero:
+    """The places of the elements that are not zero, row by row: counted and stored by a loop."""
+
+    inputs: tuple[Any, ...]
+
+    def write(
+        self,
+        inputs: Sequence[ir.Value],
+        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
+        sizes: Sizes,
+        before: ir.Operation,
+    ) -> Mapping[int, ir.Value]:
+        (tensor,) = inputs
+        kind, (count, rank) = results[0]
+        lengths = [dim(tensor, position, before) for position in range(rank)]
+        total = index_constant(1, before)
+        known: int | None = 1
+        for length, size in zip(lengths, shape_of(tensor.type), strict=True):
+            total = create("arith.muli", [total, length], [ir.IndexType.get()], before=before).results[0]
+            known = None if known is None or size is None else known * size
+        words = ir.IntegerType.get_signless(64)
+        room_kind = ir.RankedTensorType.get([_dynamic(known), rank], words)
+        room = create("tensor.empty", [] if known is not None else [total], [room_kind], before=before).results[0]
+        nest = _Nest(tensor, lengths, before)
+        found, filled = nest.run(index_constant(0, before), room)
+        length = sizes.defined(count, found, total)
+        if not rank:
+            return {0: create("tensor.empty", [length], [kind], before=before).results[0]}
+        attributes: dict[str, ir.Attribute] = {
+            "static_offsets": ir.DenseI64ArrayAttr.get([0, 0]),
+            "static_sizes": ir.DenseI64ArrayAttr.get(static_entries([None, rank])),
+            "static_strides": ir.DenseI64ArrayAttr.get([1, 1]),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([1, 0, 1, 0]),
+        }
+        sliced = ir.RankedTensorType.get([_dynamic(None), rank], words)
+        part = create("tensor.extract_slice", [filled, length], [sliced], attributes, before=before).results[0]
+        return {0: part if part.type == kind else create("tensor.cast", [part], [kind], before=before).results[0]}
+
+
+def _dynamic(size: int | None) -> int:
+    return ir.ShapedType.get_dynamic_size() if size is None else size
+
+
+class _Nest:
+    """Loops over all elements of a tensor that store the place of each at the end of a list, and make that longer where it
+    is not zero. The place that is stored at is never outside of a room of as many rows as there are elements."""
+
+    def __init__(self, tensor: ir.Value, lengths: Sequence[ir.Value], before: ir.Operation) -> None:
+        self._tensor, self._lengths, self._before = tensor, lengths, before
+        self._index = ir.IndexType.get()
+
+    def run(self, count: ir.Value, room: ir.Value) -> tuple[ir.Value, ir.Value]:
+        """The number of elements that are not zero, and the room with their places."""
+        steps = index_constant(0, self._before), index_constant(1, self._before)
+        with ir.InsertionPoint(self._before), self._before.location:
+            return self._loops([], count, room, *steps)
+
+    def _loops(
+        self, at: list[ir.Value], count: ir.Value, room: ir.Value, zero: ir.Value, one: ir.Value
+    ) -> tuple[ir.Value, ir.Value]:
+        if len(at) == len(self._lengths):
+            return self._body(at, count, room, one)
+        bounds = [zero, self._lengths[len(at)], one]
+        loop = ir.Operation.create("scf.for", [self._index, room.type], [*bounds, count, room], regions=1).operation
+        kinds = [self._index, self._index, room.type]
+        block = loop.regions[0].blocks.append(*kinds, arg_locs=[loop.location] * 3)
+        with ir.InsertionPoint(block):
+            place, *carried = block.arguments
+            made = self._loops([*at, place], carried[0], carried[1], zero, one)
+            ir.Operation.create("scf.yield", [], list(made))
+        return loop.results[0], loop.results[1]
+
+    def _body(self, at: list[ir.Value], count: ir.Value, room: ir.Value, one: ir.Value) -> tuple[ir.Value, ir.Value]:
+        words = ir.IntegerType.get_signless(64)
+        element = _op("tensor.extract", [self._tensor, *at], cast(Any, self._tensor.type).element_type)
+        for number, each in enumerate(at):
+            column = _op("arith.constant", [], self._index, {"value": ir.IntegerAttr.get(self._index, number)})
+            room = _op("tensor.insert", [_op("arith.index_cast", [each], words), room, count, column], room.type)
+        longer = _op("arith.addi", [count, one], self._index)
+        return _op("arith.select", [_is_true(element), longer, count], self._index), room
+
+
+def _is_true(element: ir.Value) -> ir.Value:
+    bit, kind = ir.IntegerType.get_signless(1), element.type
+    if kind == bit:
+        return element
+    word = ir.IntegerType.get_signless(64)
+    if isinstance(kind, ir.IntegerType):
+        zero = _op("arith.constant", [], kind, {"value": ir.IntegerAttr.get(kind, 0)})
+        return _op("arith.cmpi", [element, zero], bit, {"predicate": ir.IntegerAttr.get(word, 1)})
+    zero = _op("arith.constant", [], kind, {"value": ir.FloatAttr.get(kind, 0.0)})
+    return _op("arith.cmpf", [element, zero], bit, {"predicate": ir.IntegerAttr.get(word, 13)})  # unordered or unequal
+
+
+def _op(
+    name: str, operands: Sequence[ir.Value], kind: ir.Type, attributes: Mapping[str, ir.Attribute] | None = None
+) -> ir.Value:
+    return ir.Operation.create(name, [kind], list(operands), dict(attributes or {})).results[0]
+
+
+def store_rows(tensor: torch.Tensor, index: torch.Tensor, rows: torch.Tensor, is_sum: bool) -> torch.Tensor:
+    """What stands in a graph for storing rows at places, or adding them to what is there. It is cut out before anything runs it.
+
+    Args:
+        tensor: what they are stored in.
+        index: the places, [n, k], in its first k dims.
+        rows: [n, 1, …, 1, rest], with k ones.
+        is_sum: whether they are added.
+    """
+    raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class _Stores:
+    """A scatter."""
+
+    inputs: tuple[Any, ...]
+    is_sum: bool
+
+    def write(
+        self,
+        inputs: Sequence[ir.Value],
+        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
+        sizes: Sizes,
+        before: ir.Operation,
+    ) -> Mapping[int, ir.Value]:
+        tensor, index, rows = inputs
+        depth = cast(int, shape_of(index.type)[1])
+        attributes: dict[str, ir.Attribute] = {
+            "dimension_map": ir.DenseI64ArrayAttr.get(list(range(depth))),
+            "unique_indices": ir.BoolAttr.get(False),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([2, 1]),
+        }
+        operands = [rows, index, tensor]
+        made = create("tm_tensor.scatter", operands, [tensor.type], attributes, regions=1, before=before)
+        element = cast(Any, tensor.type).element_type
+        block = made.regions[0].blocks.append(element, element, arg_locs=[made.location] * 2)
+        with ir.InsertionPoint(block), made.location:
+            new, old = block.arguments
+            result = new
+            if self.is_sum:
+                result = _op("arith.addi" if isinstance(element, ir.IntegerType) else "arith.addf", [old, new], element)
+            ir.Operation.create("tm_tensor.yield", [], [result])
+        kind = results[0][0]
+        found = made.results[0]
+        return {0: found if found.type == kind else create("tensor.cast", [found], [kind], before=before).results[0]}
+
+
+# Foreign calls whose results are as long as they happen to be
+
+_HELD = threading.local()
+"""What this thread's last calls have made and not handed on yet, by the symbol of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Measuring:
+    """Runs a kernel, keeps what it makes, and says the sizes of it."""
+
+    symbol: str
+    kernel: Any
+
+    def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
+        made = self.kernel.made(inputs, numbers)
+        setattr(_HELD, self.symbol, made)
+        tensor_at(results[0], torch.int64).copy_(torch.tensor([size for each in made for size in each.shape]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetching:
+    """Copies what such a call has made to where it belongs."""
+
+    symbol: str
+
+    def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
+        made = getattr(_HELD, self.symbol)
+        delattr(_HELD, self.symbol)
+        for place, each in zip(results, made, strict=True):
+            tensor_at(place, each.dtype).copy_(each)
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Two calls: the first runs the kernel and gives the sizes of its results, the second one fetches these."""
+
+    measure: Foreign
+    fetch: Foreign
+
+    @property
+    def inputs(self) -> tuple[torch.fx.Node, ...]:
+        return self.measure.inputs
+
+    def write(
+        self,
+        inputs: Sequence[ir.Value],
+        results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
+        sizes: Sizes,
+        before: ir.Operation,
+    ) -> Mapping[int, ir.Value]:
+        total = sum(len(shape) for _, shape in results.values())
+        kind = ir.RankedTensorType.get([total], ir.IntegerType.get_signless(64))
+        told = self.measure.write(inputs, {0: (kind, (total,))}, sizes, before)[0]
+        number = 0
+        for _, shape in results.values():
+            for size in shape:
+                if sizes.is_new(size):
+                    place = index_constant(number, before)
+                    words = cast(Any, kind).element_type
+                    read = create("tensor.extract", [told, place], [words], before=before).results[0]
+                    index = create("arith.index_cast", [read], [ir.IndexType.get()], before=before).results[0]
+                    sizes.defined(size, index)
+                number += 1
+        return self.fetch.write([told], results, sizes, before)
+
+
+def _measured(
+    node: torch.fx.Node, places: Sequence[int], number: Callable[[], int], calls: list[ForeignCall]
+) -> _Measured:
+    one = foreign_op(node, places, number())
+    measure = replace(one.call, results=(1,), runs=_Measuring(one.call.symbol, one.call.runs))
+    calls.append(measure)
+    symbol, runs = f"hotdesk_foreign_{number()}", _Fetching(one.call.symbol)
+    fetch = replace(one.call, symbol=symbol, inputs=(1,), numbers=0, runs=runs, is_op=False)
+    calls.append(fetch)
+    return _Measured(Foreign(measure, one.numbers, one.inputs), Foreign(fetch, (), ()))
+
+
+# Results
+
+
+def deliver(tensor: torch.Tensor, place: int) -> torch.Tensor:
+    """What stands in a graph for handing a result to the caller that is as long as it happens to be; a number comes of it.
+
+    It is cut out before anything runs it.
+    """
+    raise NotImplementedError
+
+
+def delivered(graph: torch.fx.Graph, node: torch.fx.Node, place: int) -> torch.fx.Node:
+    """A node in front of the graph's end that delivers a tensor as the result of a number."""
+    output = next(each for each in reversed(graph.nodes) if each.op == "output")
+    with graph.inserting_before(output):
+        made = graph.call_function(deliver, (node, place))
+    made.meta.update({key: value for key, value in node.meta.items() if key in ("stack_trace", "nn_module_stack")})
+    with node.meta["val"].fake_mode:
+        made.meta["val"] = torch.empty((), dtype=torch.int64)
+    return made
+
+
+def received(place: int) -> torch.Tensor:
+    """The tensor that this thread's last call has delivered as the result of a number."""
+    return cast("dict[int, torch.Tensor]", _HELD.delivered).pop(place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivering:
+    """Copies a tensor for the caller."""
+
+    place: int
+    held: torch.dtype
+    dtype: torch.dtype
+
+    def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
+        if not hasattr(_HELD, "delivered"):
+            _HELD.delivered = {}
+        _HELD.delivered[self.place] = restored(tensor_at(inputs[0], self.held).clone(), self.dtype)
+        tensor_at(results[0], torch.int64).fill_(self.place)
+
+
+def _delivery(node: torch.fx.Node, number: int, calls: list[ForeignCall]) -> Foreign:
+    tensor, place = cast("tuple[Any, Any]", node.args)
+    held = carrier(tensor.meta["val"])
+    runs = _Delivering(int(place), held.dtype, tensor.meta["val"].dtype)
+    name, line = f"hotdesk_foreign_{number}", node_line(tensor)
+    call = ForeignCall(name, "hotdesk.result", line, (held.dim(),), 0, (0,), 8, runs, is_op=False)
+    calls.append(call)
+    return Foreign(call, (), (tensor,))
+
+
+# Checks
+
+
+def take_size_checks(graph: torch.fx.Graph) -> tuple[Check, ...]:
+    """Takes the checks of numbers that are known only when the program runs out of a graph."""
+    found: list[Check] = []
+    for node in list(graph.nodes):
+        if node.target is aten._assert_scalar.default:
+            given = node.args[0]
+            value = given.meta.get("val") if isinstance(given, torch.fx.Node) else given
+            if isinstance(value, _NUMBERS) and free_unbacked_symbols(value):
+                line = node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
+                found.append(Check(expression_of(value), line))
+                graph.erase_node(node)
+        elif node.target in _RANGES:
+            graph.erase_node(node)
+    for node in reversed(list(graph.nodes)):
+        if not node.users and isinstance(node.meta.get("val"), torch.SymBool) and node.target in _COMPARISONS:
+            graph.erase_node(node)
+    return tuple(found)
+
+
+_RANGES = (
+    aten.sym_constrain_range.default,
+    aten.sym_constrain_range_for_size.default,
+)
+"""PyTorch says the same by `_assert_scalar`."""
+_COMPARISONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, operator.ne)

@@ -1,0 +1,216 @@
+"""Sizes and numbers that the values of tensors decide: equal to eager, planned at their limits, checked as PyTorch demands."""
+
+# Lambdas are not annotated here.
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch._higher_order_ops import scan
+from torch.utils import _pytree as pytree
+
+import hotdesk
+from hotdesk.errors import ArgumentTypeError, DataDependentShapeError, ExecutionError
+from tests.e2e.checking import Call
+
+
+def random(*sizes: int) -> torch.Tensor:
+    return torch.randn(*sizes, generator=torch.Generator().manual_seed(len(sizes)))
+
+
+X = random(3, 4)
+
+
+def checked(count: torch.Tensor, most: int) -> Any:
+    number = count.item()
+    torch._check(number >= 1)
+    torch._check(number <= most)
+    return number
+
+
+def stored(x: torch.Tensor, where: torch.Tensor) -> Any:
+    places = torch.where(where > 0)[0]
+    a, b, c = x.clone(), x.clone(), x.clone()
+    a[places - x.size(0)] = 7.0  # places counted from the end
+    b[places, places % 4] = x[places, 0]
+    c.index_add_(0, places, x[places])
+    return a, b, c, x.index_copy(0, places, -x[places])
+
+
+def counted_rows(x: torch.Tensor) -> Any:
+    def step(count: torch.Tensor, row: torch.Tensor) -> Any:
+        found = torch.nonzero(row > 0)
+        return count + found.sum(), count + found.size(0)
+
+    return scan(step, torch.tensor(0), x)
+
+
+FLAGS = torch.tensor([0, 1, 0, 1, 1, 0])
+ALIKE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], dict[str, int]]] = {
+    "nonzero": (lambda x: torch.nonzero(x > 0), (X,), {}),
+    "nonzero of nothing": (lambda x: torch.nonzero(x), (torch.zeros(3, 4),), {}),
+    "nonzero of no rows": (lambda x: torch.nonzero(x), (torch.zeros(0, 4),), {}),
+    "nonzero of a scalar": (lambda x: torch.nonzero(x), (torch.tensor(2.0),), {}),
+    "nonzero of nan": (lambda x: torch.nonzero(x), (torch.tensor([0.0, float("nan"), -0.0]),), {}),
+    "nonzero of bytes": (lambda x: torch.nonzero(x), (torch.tensor([0, 200, 3], dtype=torch.uint8),), {}),
+    "nonzero of halves": (lambda x: torch.nonzero(x.half()), (X,), {}),
+    "where": (lambda x: torch.where(x > 0), (X,), {}),
+    "mask": (lambda x: x[x > 0] * 2, (X,), {}),
+    "mask of rows": (lambda x: (x[x.sum(1) > 0] @ torch.ones(4, 3)).relu(), (random(6, 4),), {}),
+    "mask between": (lambda x: x[:, x.sum(0) > 0], (X,), {}),
+    "mask of complex numbers": (
+        lambda x: torch.complex(x, x)[x > 0],
+        (X,),
+        {"aten.complex": 1, "aten.reshape": 1, "aten.index.Tensor": 1},
+    ),
+    "masked_select": (lambda x: torch.masked_select(x, x[0] > 0).sum(), (X,), {}),
+    "unique": (lambda x: torch.unique((2 * x).long(), return_counts=True), (random(9),), {"aten._unique2": 1}),
+    "unique_consecutive": (
+        lambda x: torch.unique_consecutive(x),
+        (torch.tensor([1, 1, 2, 2, 1]),),
+        {"aten.unique_consecutive": 1},
+    ),
+    "repeat_interleave": (
+        lambda x, n: torch.repeat_interleave(x, n, dim=0),
+        (X, torch.tensor([1, 0, 4])),
+        {"aten.repeat_interleave.Tensor": 1},
+    ),
+    "bincount": (lambda x: torch.bincount(x) * 2, (torch.tensor([1, 4, 4, 0]),), {"aten.bincount": 1}),
+    "topk": (lambda x, k: torch.topk(x, checked(k, 4)), (X, torch.tensor(3)), {}),
+    "topk and its k": (lambda x, k: (x.topk(checked(k, 2))[0].softmax(-1), k.item()), (X, torch.tensor(2)), {}),
+    "rows up to a number": (lambda x, n: x[: checked(n, 3)].sum(0), (X, torch.tensor(2)), {}),
+    "one row": (lambda x, n: x[checked(n, 2)], (X, torch.tensor(2)), {}),
+    "as long as a number": (lambda n: torch.zeros(n.item(), 3) + 1, (torch.tensor(5),), {}),
+    "a number": (lambda x: x.item(), (torch.tensor(2.5),), {}),
+    "a sum": (lambda x: x / x.sum().item(), (X,), {}),
+    "a number and a size": (lambda x: (torch.nonzero(x).size(0), x.argmax().item()), (X,), {}),
+    "stores": (stored, (random(6, 4), FLAGS), {}),
+    "stores of nothing": (stored, (random(6, 4), 0 * FLAGS), {}),
+    "counts in a loop": (counted_rows, (X,), {}),
+    "branches of different sizes": (
+        lambda p, x: torch.cond(p, lambda x: x[:2] * 1, lambda x: x * 2, (x,)),
+        (torch.tensor(True), X),
+        {},
+    ),
+    "two selections": (lambda x, y: torch.cat([x[x > 0], y[y > 0]]).sort()[0], (X, -X), {}),
+}
+
+
+def close(made: Any, wanted: Any) -> None:
+    found, expected = pytree.tree_leaves(made), pytree.tree_leaves(wanted)
+    assert [type(each) for each in found] == [type(each) for each in expected]
+    for each, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(each, other, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_as_in_eager(name: str) -> None:
+    function, args, called = ALIKE[name]
+    program = hotdesk.compile(Call(function), args)
+    assert dict(program.foreign) == called
+    for _ in range(2):
+        close(program(*args), function(*args))
+    report = program.check(*args)
+    assert not report.faults
+
+
+class Experts(nn.Module):
+    """Tokens that go to the expert that wants them most."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(4, 3)
+        self.experts = nn.ModuleList(nn.Linear(4, 4) for _ in range(3))
+        self.requires_grad_(False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weight, chosen = self.gate(x).softmax(-1).max(-1)
+        out = torch.zeros_like(x)
+        for number, expert in enumerate(self.experts):
+            places = torch.where(chosen == number)[0]
+            out = out.index_add(0, places, expert(x[places]) * weight[places, None])
+        return out
+
+
+def test_experts() -> None:
+    torch.manual_seed(0)
+    model, x = Experts(), random(6, 4)
+    program = hotdesk.compile(model, (x,), options=hotdesk.Options(foreign=False))
+    for each in (x, -x, 0 * x):
+        close(program(each), model(each))
+    model.gate.bias[0] = 100.0  # nothing is left for the others
+    close(program(x), model(x))
+    assert not program.check(x).faults
+
+
+def test_sizes_that_vary_besides() -> None:
+    model = Call(lambda x: x[x > 0] * 2)
+    dims = {0: torch.export.Dim("rows", max=50), 1: torch.export.Dim.AUTO}
+    program = hotdesk.compile(model, (X,), dynamic_shapes=((dims,),))
+    for sizes in ((3, 4), (7, 5), (50, 2)):
+        x = random(*sizes)
+        close(program(x), model(x))
+    assert str(program) == "<Program main(args_0: f32[rows, dim 1 of %args_0]) -> (f32[u0])>"
+
+
+def test_planned_at_the_limit() -> None:
+    x = random(100)
+    program = hotdesk.compile(Call(lambda x: x[x > 0].sort()[0].sum()), (x,))
+    allocated = [line.bytes for line in program.buffers(x) if line.where == "arena"]
+    assert set(allocated) == {100, 400, 800}  # the mask, what it selects, places
+    memory = program.memory(x)
+    assert memory.arena == memory.lower_bound
+
+
+def test_a_limit_of_the_users_is_planned() -> None:
+    def first(x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
+        return x[: checked(count, 8)].sort()[0].cumsum(0).sum()
+
+    program = hotdesk.compile(Call(first), (random(1000), torch.tensor(3)))
+    assert program.memory().arena <= 4 * 64
+    close(program(random(1000), torch.tensor(8)), first(random(1000), torch.tensor(8)))
+
+
+class Rows(nn.Module):
+    def forward(self, x: torch.Tensor, count: torch.Tensor) -> Any:
+        number = count.item()
+        torch._check(number >= 1)
+        torch._check(number <= 3)
+        return x[:number].sum(0)
+
+
+def test_what_is_demanded_is_checked_before_it_matters() -> None:
+    program = hotdesk.compile(Rows(), (X, torch.tensor(2)))
+    for bad in (4, 0, -1, 10**12):
+        with pytest.raises(ExecutionError, match=r"`torch\._check` failed: expected u0 [<>]= \d") as caught:
+            program(X, torch.tensor(bad))
+        assert __file__ in str(caught.value.where)
+    close(program(X, torch.tensor(3)), X.sum(0))
+
+
+def test_results_are_new_each_time() -> None:
+    program = hotdesk.compile(Call(lambda x: (x[x > 0], x + 1)), (X,))
+    first, _ = program(X)
+    kept = first.clone()
+    second, _ = program(-X)
+    close((first, second), (kept, -X[X < 0]))
+    assert first.untyped_storage().nbytes() == first.nbytes
+
+
+def test_results_of_such_sizes_are_not_computed_in_memory_of_the_callers() -> None:
+    program = hotdesk.compile(Call(lambda x: x[x > 0]), (X,))
+    with pytest.raises(ArgumentTypeError, match="result 0, whose sizes are known only when the program runs"):
+        program(X, out=torch.empty(()))
+
+
+def test_the_kernels_that_count_may_be_forbidden() -> None:
+    options = hotdesk.Options(foreign=False)
+    assert not hotdesk.compile(Call(lambda x: x[x > 0]), (X,), options=options).foreign
+    with pytest.raises(DataDependentShapeError, match="_unique2"):
+        hotdesk.compile(Call(torch.unique), (X,), options=options)
