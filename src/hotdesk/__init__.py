@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hotdesk.report.records import Memory
     from hotdesk.runtime.code.threads import get_num_threads, set_num_threads
     from hotdesk.runtime.program import Program
+    from hotdesk.training import TrainingStep, compile_step
 
 __all__ = [
     "Buffer",
@@ -33,8 +34,10 @@ __all__ = [
     "Problem",
     "Program",
     "Tie",
+    "TrainingStep",
     "compile",
     "compile_many",
+    "compile_step",
     "dynamo_report",
     "get_num_threads",
     "jit",
@@ -54,6 +57,7 @@ _MODULES = {
     "Memory": "hotdesk.report.records",
     "Program": "hotdesk.runtime.program",
     **dict.fromkeys(("get_num_threads", "set_num_threads"), "hotdesk.runtime.code.threads"),
+    **dict.fromkeys(("TrainingStep", "compile_step"), "hotdesk.training"),
 }
 
 

@@ -21,7 +21,7 @@ FLOORS = (
     ("checker", "runtime", "artifacts", "frontends"),
     ("search",),
     ("api", "program_cache", "donation", "saving", "export_c", "jitting"),
-    ("dynamo", "dynamo_counts"),
+    ("dynamo", "dynamo_counts", "training"),
     ("cli", "pytest_plugin"),
 )
 """From the ground up, as DESIGN says; what `api` tries beside the pipeline stands below it."""

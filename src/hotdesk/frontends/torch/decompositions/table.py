@@ -5,6 +5,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `scattered`: what writes where indices say;
 * `exact`: booleans, integers, scalars, running maxima;
 * `composed`: what torch-mlir has no lowering for;
+* `gradients`: of convolutions;
 * `bits`: signs, exponents and neighbours of floats;
 * `placed`: what reads or writes places that are known;
 * `special`, `bessel`, `polynomials`: special functions, in f64;
@@ -29,6 +30,7 @@ from hotdesk.frontends.torch.decompositions.bessel import BESSEL
 from hotdesk.frontends.torch.decompositions.bits import BITS
 from hotdesk.frontends.torch.decompositions.composed import COMPOSED
 from hotdesk.frontends.torch.decompositions.exact import EXACT
+from hotdesk.frontends.torch.decompositions.gradients import GRADIENTS
 from hotdesk.frontends.torch.decompositions.memory import MEMORY
 from hotdesk.frontends.torch.decompositions.placed import PLACED
 from hotdesk.frontends.torch.decompositions.polynomials import POLYNOMIALS
@@ -48,7 +50,21 @@ _KEPT = (aten.full.default,)
 def decomposition_table(*, random: bool = False) -> dict[Any, Callable[..., Any]]:
     """For each op, the first decomposition that applies to a call; those of random ops only if the program is to draw."""
     pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
-    ours = (SCATTERED, EXACT, PLACED, BITS, COMPOSED, SPECIAL, BESSEL, POLYNOMIALS, NARROW, PROMOTED, REPAIRS, MEMORY)
+    ours = (
+        SCATTERED,
+        EXACT,
+        PLACED,
+        BITS,
+        GRADIENTS,
+        COMPOSED,
+        SPECIAL,
+        BESSEL,
+        POLYNOMIALS,
+        NARROW,
+        PROMOTED,
+        REPAIRS,
+        MEMORY,
+    )
     drawing = (RANDOM,) if random else ()
     tables = (*drawing, *ours, pytorch, torch_mlir_decompositions())
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)

@@ -1,0 +1,116 @@
+"""Gradients of convolutions: of the image a convolution, of the filters one product for each tap.
+
+A product of a tap is of two matrices, output channels by pixels of all images, and pixels by input channels: what convolutions
+are made of, and large. torch-mlir makes of the filters' gradient a convolution whose filters are the images, with few and small
+results, and refuses groups and transposed convolutions.
+"""
+
+# Sizes may be symbolic; the annotations do not show it.
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+aten: Any = torch.ops.aten
+
+
+def _convolution_backward(
+    gradient: Tensor,
+    image: Tensor,
+    filters: Tensor,
+    bias_sizes: list[int] | None,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    transposed: bool,
+    output_padding: Sequence[int],
+    groups: int,
+    output_mask: Sequence[bool],
+) -> Any:
+    deep = range(image.dim() - 2)
+    stride, padding, dilation = ([each[d % len(each)] for d in deep] for each in (stride, padding, dilation))
+    if not image.is_floating_point() or any(each.numel() == 0 for each in (gradient, image, filters)):
+        return NotImplemented
+    moves = (stride, padding, dilation)
+    of_image = of_filters = of_bias = None
+    if output_mask[0]:
+        of_image = _of_image(gradient, image, filters, moves, transposed, groups)
+    if output_mask[1]:
+        window = filters.shape[2:]
+        pair = (gradient, image) if transposed else (image, gradient)
+        of_filters = _of_filters(*pair, window, moves, groups)
+    if output_mask[2]:
+        of_bias = gradient.sum([0, *range(2, gradient.dim())])
+    return of_image, of_filters, of_bias
+
+
+def _of_image(
+    gradient: Tensor,
+    image: Tensor,
+    filters: Tensor,
+    moves: tuple[Sequence[int], Sequence[int], Sequence[int]],
+    transposed: bool,
+    groups: int,
+) -> Tensor:
+    """The convolution the other way; what a stride had left over at the end gets no gradient."""
+    stride, padding, dilation = moves
+    deep = range(len(stride))
+    if transposed:
+        return aten.convolution(gradient, filters, None, stride, padding, dilation, False, [0 for _ in deep], groups)
+    left = [
+        image.shape[2 + d]
+        - ((gradient.shape[2 + d] - 1) * stride[d] - 2 * padding[d] + dilation[d] * (filters.shape[2 + d] - 1) + 1)
+        for d in deep
+    ]
+    return aten.convolution(gradient, filters, None, stride, padding, dilation, True, left, groups)
+
+
+def _of_filters(
+    image: Tensor,
+    gradient: Tensor,
+    window: Sequence[int],
+    moves: tuple[Sequence[int], Sequence[int], Sequence[int]],
+    groups: int,
+) -> Tensor:
+    """Of shape (output channels, input channels / groups, *window)."""
+    stride, padding, dilation = moves
+    pads = [side for size in reversed(padding) for side in (size, size)]
+    padded = aten.constant_pad_nd(image, pads, 0.0) if any(padding) else image
+    ins, outs = image.shape[1] // groups, gradient.shape[1] // groups
+    sizes = gradient.shape[2:]
+    product = _dots if ins == 1 and outs == 1 else _products
+    right = _by_channel(gradient, groups)
+    taps: list[Tensor] = []
+    for tap in itertools.product(*map(range, window)):
+        part = padded
+        for d, place in enumerate(tap):
+            start = place * dilation[d]
+            part = aten.slice(part, 2 + d, start, start + (sizes[d] - 1) * stride[d] + 1, stride[d])
+        taps.append(product(_by_channel(part, groups), right))
+    if len(taps) == 1:
+        return taps[0].reshape(groups * outs, ins, *window)
+    return torch.stack(taps, -1).reshape(groups * outs, ins, *window)
+
+
+def _by_channel(x: Tensor, groups: int) -> Tensor:
+    """Of shape (groups, channels / groups, pixels of all images)."""
+    return x.transpose(0, 1).reshape(groups, x.shape[1] // groups, -1)
+
+
+def _products(image: Tensor, gradient: Tensor) -> Tensor:
+    if image.shape[0] == 1:
+        return aten.mm(gradient[0], image[0].t())
+    return aten.bmm(gradient, image.transpose(1, 2)).flatten(0, 1)
+
+
+def _dots(image: Tensor, gradient: Tensor) -> Tensor:
+    """Where each channel has a filter of its own."""
+    return (image * gradient).sum(-1)
+
+
+GRADIENTS: dict[Any, Callable[..., Any]] = {aten.convolution_backward.default: _convolution_backward}

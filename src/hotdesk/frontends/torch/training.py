@@ -1,0 +1,352 @@
+"""A step of training as one model: forward pass, loss, gradients, and the optimizer's update of parameters and moments.
+
+PyTorch's `make_fx` traces all of it, so the optimizer's own code says what an update is. Each parameter is updated as soon as its
+gradient is there and nobody reads the old value any more: gradients are not kept for the end of the step.
+"""
+
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from unittest import mock
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+from torch.fx import Graph, GraphModule, Interpreter, Node
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.graph import CodeGen
+from torch.fx.traceback import preserve_node_meta
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.optim import SGD, Optimizer
+from torch.utils import _pytree as pytree
+
+from hotdesk.errors import HotdeskError, OptionError
+from hotdesk.frontends.torch.refusals import refusal
+
+aten: Any = torch.ops.aten
+
+Loss = Callable[[Any, Any], Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A tensor of an optimizer's state, such as a momentum: `optimizer.state[parameter][key]`."""
+
+    parameter: nn.Parameter
+    key: str
+    tensor: Tensor
+
+
+class Step(nn.Module):
+    """The model that runs one step: takes the learning rate of each group of parameters and the example, returns the loss.
+
+    Parameters, buffers and moments are those of the model and the optimizer themselves, and are changed in place.
+    """
+
+    def __init__(self, model: nn.Module, moments: Sequence[Moment], graph: GraphModule) -> None:
+        super().__init__()
+        self.model = model
+        self.moments = nn.Module()
+        names = {id(parameter): name for name, parameter in model.named_parameters()}
+        for moment in moments:
+            self.moments.register_buffer(_flat(f"{names[id(moment.parameter)]}.{moment.key}"), moment.tensor)
+        self._run = Interpreter(graph, garbage_collect_values=False).run
+
+    def forward(self, rates: Sequence[Tensor], *example: Any) -> Tensor:
+        parameters = list(self.model.parameters())
+        buffers = list(self.model.buffers())
+        held = (parameters, buffers, list(self.moments.buffers()), rates, example)
+        with preserve_node_meta():
+            return self._run(*pytree.tree_leaves(held))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class StepTrace:
+    """A step as a model, and what it was made of.
+
+    Attributes:
+        model: the step.
+        moments: the tensors of the optimizer's state.
+        fixed_rates: whether the optimizer takes learning rates as numbers only, so that they are what they were while tracing.
+    """
+
+    model: Step
+    moments: tuple[Moment, ...]
+    fixed_rates: bool
+
+
+def trace_step(
+    model: nn.Module, loss: Loss | None, optimizer: Optimizer, example: tuple[Any, ...], rates: Sequence[Tensor]
+) -> StepTrace:
+    """Traces a step on the example. The optimizer's state begins here if it has not begun.
+
+    Args:
+        loss: of the model's output and the last of `example`; None where the model itself returns it.
+        rates: the learning rate of each of the optimizer's groups, float32 without dims.
+
+    Raises:
+        OptionError: the optimizer has nothing to update, or cannot be traced from where it is; the loss is no number.
+        ExportError: the model does something that no graph says, such as reading a tensor's value.
+    """
+    moments = _begun(optimizer, model)
+    parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
+    trained = [name for name, parameter in parameters.items() if _is_trained(parameter, optimizer)]
+    if not trained:
+        expected = "one that updates parameters of the model that require gradients"
+        raise OptionError("argument 'optimizer'", expected=expected, got="none of them among its groups")
+
+    def step(
+        held: list[Tensor], state: list[Tensor], moving: list[Tensor], speeds: list[Tensor], given: tuple[Any, ...]
+    ) -> list[Tensor]:
+        values = dict(zip(parameters, held, strict=True))
+        with torch.enable_grad():
+            asked = {name: values[name].detach().requires_grad_() for name in trained}
+            called = {**values, **asked, **dict(zip(buffers, state, strict=True))}
+            total = _loss(functional_call, model, called, loss, given)
+            gradients = cast(Any, torch.autograd.grad)(total, list(asked.values()), allow_unused=True)
+        results = [total.detach(), *(each for each in gradients if each is not None)]
+        stand_ins = {parameter: values[name] for name, parameter in parameters.items()}
+        known = dict(zip(trained, gradients, strict=True))
+        _update(optimizer, stand_ins, known, values, moments, moving, None if fixed else speeds)
+        return results  # computed before any update, which is how updates are told from the rest
+
+    values = [parameter.detach() for parameter in parameters.values()]
+    held = (values, list(buffers.values()), [moment.tensor for moment in moments])
+    fixed = False
+    graph = _traced(step, *held, list(rates), example)
+    if graph.graph.find_nodes(op="call_function", target=aten._local_scalar_dense.default):
+        fixed = True
+        graph = _traced(step, *held, list(rates), example)
+    graph.graph.set_codegen(CodeGen())  # takes its arguments one by one
+    update_early(graph.graph, len(pytree.tree_leaves(held)))
+    graph.recompile()
+    return StepTrace(Step(model, moments, graph), moments, fixed)
+
+
+def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
+    """Attention as products and a softmax: PyTorch's own op for the CPU has a gradient without a decomposition."""
+    try:
+        with sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+            return make_fx(step, tracing_mode="fake", record_stack_traces=True)(*given)
+    except HotdeskError:
+        raise
+    except Exception as error:
+        hint = "Train with `torch.compile(model, backend='hotdesk')`, which leaves such parts to Python."
+        raise refusal(error, "the step cannot be traced", hint) from error
+
+
+def _loss(
+    call: Any, model: nn.Module, held: Mapping[str, Tensor], loss: Loss | None, example: tuple[Any, ...]
+) -> Tensor:
+    if loss is None:
+        output = call(model, dict(held), example)
+        found = getattr(output, "loss", output)
+    else:
+        found = loss(call(model, dict(held), example[:-1]), example[-1])
+    if not isinstance(found, Tensor) or found.dim() or not found.requires_grad:
+        got = f"one of shape {tuple(found.shape)}" if isinstance(found, Tensor) else type(found).__name__
+        expected = "a tensor without dims that depends on the parameters"
+        raise OptionError("the loss", expected=expected, got=got)
+    return found
+
+
+def _is_trained(parameter: nn.Parameter, optimizer: Optimizer) -> bool:
+    return parameter.requires_grad and any(
+        parameter is each for group in optimizer.param_groups for each in group["params"]
+    )
+
+
+def _begun(optimizer: Optimizer, model: nn.Module) -> tuple[Moment, ...]:
+    """The tensors of the optimizer's state, made as its own first step would make them."""
+    known = {id(parameter) for parameter in model.parameters()}
+    for group in optimizer.param_groups:
+        trained = [each for each in group["params"] if each.requires_grad]
+        if any(id(each) not in known for each in trained):
+            raise OptionError("argument 'optimizer'", expected="parameters of the model", got="another model's")
+        _begin(optimizer, {**group, "params": trained})
+    return tuple(
+        Moment(parameter, key, value)
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+        for key, value in optimizer.state.get(parameter, {}).items()
+        if isinstance(value, Tensor)
+    )
+
+
+def _begin(optimizer: Optimizer, group: Mapping[str, Any]) -> None:
+    parameters: list[nn.Parameter] = group["params"]
+    if isinstance(optimizer, SGD):
+        _begin_momentum(optimizer, group)
+        return
+    begin: Any = getattr(optimizer, "_init_group", None)
+    if begin is None:
+        raise OptionError("argument 'optimizer'", expected="an optimizer of torch.optim", got=type(optimizer).__name__)
+    gradients = [parameter.grad for parameter in parameters]
+    try:
+        for parameter in parameters:  # only what has a gradient gets state; this one takes no memory
+            parameter.grad = parameter.detach().new_zeros(()).expand(parameter.shape)
+        begin(group, *([] for _ in range(len(inspect.signature(begin).parameters) - 1)))
+    finally:
+        for parameter, gradient in zip(parameters, gradients, strict=True):
+            parameter.grad = gradient
+
+
+def _begin_momentum(optimizer: SGD, group: Mapping[str, Any]) -> None:
+    """SGD makes its momentum of the first gradient: zeros are the same, unless that gradient would be damped."""
+    if not group["momentum"]:
+        return
+    for parameter in group["params"]:
+        state = optimizer.state[parameter]
+        if state.get("momentum_buffer") is not None:
+            continue
+        if group["dampening"]:
+            expected = "a momentum that has begun, because the first gradient is not damped"
+            hint = "Run one step in eager PyTorch before."
+            raise OptionError("argument 'optimizer'", expected=expected, got="one that has made no step", hint=hint)
+        state["momentum_buffer"] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
+
+
+def _update(
+    optimizer: Optimizer,
+    stand_ins: Mapping[nn.Parameter, Tensor],
+    gradients: Mapping[str, Tensor | None],
+    values: Mapping[str, Tensor],
+    moments: Sequence[Moment],
+    moving: Sequence[Tensor],
+    rates: Sequence[Tensor] | None,
+) -> None:
+    """Runs the optimizer's own code on what stands for parameters, moments and rates, if they vary, while it is traced."""
+    traced = copy.copy(optimizer)
+    tensors = {(id(moment.parameter), moment.key): tensor for moment, tensor in zip(moments, moving, strict=True)}
+    traced.state = defaultdict(dict)
+    for parameter, stand_in in stand_ins.items():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            traced.state[stand_in][key] = tensors.get((id(parameter), key), value)
+    traced.param_groups = [
+        _traced_group(group, stand_ins, rates[number] if rates is not None else None)
+        for number, group in enumerate(optimizer.param_groups)
+    ]
+    for name, gradient in gradients.items():
+        values[name].grad = gradient
+    step: Any = type(optimizer).step
+    # Counters of steps are tensors then, whose values no Python reads.
+    with torch.no_grad(), mock.patch.object(torch.compiler, "is_compiling", return_value=True):
+        getattr(step, "__wrapped__", step)(traced)
+    for value in values.values():
+        value.grad = None
+
+
+def _traced_group(
+    group: Mapping[str, Any], stand_ins: Mapping[nn.Parameter, Tensor], rate: Tensor | None
+) -> dict[str, Any]:
+    plain = {"foreach": False, "fused": False, "capturable": True, "differentiable": False}
+    return {
+        **group,
+        **{name: value for name, value in plain.items() if name in group},
+        "params": [stand_ins[each] for each in group["params"] if each.requires_grad],
+        # What requires a gradient is used as a tensor: nobody asks for its value.
+        "lr": group["lr"] if rate is None else rate.detach().requires_grad_(),
+    }
+
+
+def update_early(graph: Graph, held: int) -> None:
+    """Moves what updates a parameter to right behind the last reader of its old value, and of its gradient.
+
+    Of the results the loss alone stays. The first `held` placeholders are parameters, buffers and moments. What no gradient
+    depends on updates one of them; updates that share a tensor move together. What reads a view of a parameter reads it.
+    """
+    output = graph.output_node()
+    results = cast("tuple[Sequence[Node], ...]", output.args)[0]
+    order = {node: place for place, node in enumerate(graph.nodes)}
+    last = max(order[node] for node in results)
+    placeholders = [node for node in graph.nodes if node.op == "placeholder"]
+    updates = [node for node in graph.nodes if order[node] > last and node is not output]
+    free = _free_of({*updates}, placeholders[held:])
+    moved = [node for node in updates if node not in free]
+    of_updates = {*updates}
+    readers = {
+        tensor: max(map(order.__getitem__, _readers(tensor, of_updates)), default=0) for tensor in placeholders[:held]
+    }
+    anchors: dict[int, list[Node]] = defaultdict(list)
+    anchors[len(placeholders) - 1] += [node for node in updates if node in free]
+    for group in _sharing(moved, {*placeholders[:held]}):
+        known = {each for node in group for each in node.all_input_nodes} - of_updates
+        place = max((max(order[each], readers.get(each, 0)) for each in known), default=0)
+        anchors[max(place, len(placeholders) - 1)] += group
+    nodes = list(graph.nodes)
+    for place, behind in anchors.items():
+        anchor = nodes[place]
+        for node in sorted(behind, key=order.__getitem__):
+            anchor.append(node)
+            anchor = node
+    output.args = ([results[0]],)
+    graph.lint()
+
+
+def _free_of(updates: set[Node], rates: Sequence[Node]) -> set[Node]:
+    """What follows from the rates alone, which all updates may share."""
+    found = {*rates}
+    for rate in rates:
+        left = [rate]
+        while left:
+            for user in left.pop().users:
+                if user in updates and user not in found and found.issuperset(user.all_input_nodes):
+                    found.add(user)
+                    left.append(user)
+    return found & updates
+
+
+def _readers(tensor: Node, leaving_out: set[Node]) -> Iterator[Node]:
+    """The ops that read a tensor or a view of it."""
+    left, seen = [tensor], {tensor}
+    while left:
+        node = left.pop()
+        for user in node.users:
+            if user in leaving_out or user in seen or user.op == "output":
+                continue
+            yield user
+            if _may_be_view(user):
+                seen.add(user)
+                left.append(user)
+
+
+def _may_be_view(node: Node) -> bool:
+    schema: Any = getattr(node.target, "_schema", None)
+    return schema is None or any(each.alias_info is not None for each in schema.returns)
+
+
+def _sharing(nodes: Sequence[Node], tensors: set[Node]) -> list[list[Node]]:
+    """Groups of nodes that depend on one another or on the same of `tensors`; each in the order of the graph."""
+    found: dict[Node, Node] = {}
+
+    def root(node: Node) -> Node:
+        while found.setdefault(node, node) is not node:
+            found[node] = found[found[node]]
+            node = found[node]
+        return node
+
+    inside = {*nodes, *tensors}
+    for node in nodes:
+        for each in node.all_input_nodes:
+            if each in inside:
+                found[root(each)] = root(node)
+    groups: dict[Node, list[Node]] = defaultdict(list)
+    for node in nodes:
+        groups[root(node)].append(node)
+    return list(groups.values())
+
+
+def _flat(name: str) -> str:
+    return name.replace(".", "_")
+
+
+__all__ = ["Moment", "Step", "StepTrace", "trace_step", "update_early"]

@@ -1,0 +1,136 @@
+"""Training: a step of it, with the optimizer's update, compiled as one program with one arena."""
+
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from hotdesk.api import Options, compile
+from hotdesk.errors import ArgumentTypeError, OptionError
+from hotdesk.frontends.torch.training import StepTrace, trace_step
+from hotdesk.report.records import Memory
+from hotdesk.runtime.program import Program
+
+
+class TrainingStep:
+    """A compiled step of training. Made by `compile_step`; call it with an example.
+
+    Attributes:
+        program: what runs. It takes the learning rates, then the example.
+    """
+
+    def __init__(self, program: Program, optimizer: Optimizer, trace: StepTrace, rates: list[Tensor]) -> None:
+        self.program = program
+        self._optimizer = optimizer
+        self._moments = trace.moments
+        self._fixed_rates = trace.fixed_rates
+        self._rates = rates
+        self._settings = _settings(optimizer, rates=self._fixed_rates)
+
+    def __call__(self, *example: Any) -> Tensor:
+        """Runs one step: the model's parameters and buffers and the optimizer's state have the new values after it.
+
+        Args:
+            example: as in `compile_step`, of the same sizes.
+
+        Returns:
+            The loss, before the update.
+
+        Raises:
+            CallError: an argument is not as compiled for.
+            OptionError: a setting of the optimizer has changed that was read when the step was compiled.
+        """
+        for rate, group in zip(self._rates, self._optimizer.param_groups, strict=True):
+            rate.fill_(group["lr"])
+        self._take_up_state()
+        return cast(Tensor, self.program(self._rates, *example))
+
+    def _take_up_state(self) -> None:
+        """What was put in place of the optimizer's state, as `load_state_dict` does, is copied to where the program has it."""
+        if _settings(self._optimizer, rates=self._fixed_rates) != self._settings:
+            expected = "the settings that it was compiled with"
+            raise OptionError("the optimizer", expected=expected, got="others", hint="Call compile_step again.")
+        for moment in self._moments:
+            state = self._optimizer.state[moment.parameter]
+            if state[moment.key] is not moment.tensor:
+                moment.tensor.copy_(state[moment.key])
+                state[moment.key] = moment.tensor
+
+    @property
+    def peak(self) -> int:
+        """Bytes of a step above parameters, buffers, moments and the example: activations, gradients and the loss."""
+        return self.program.memory().peak
+
+    def memory(self, *example: Any) -> Memory:
+        """Bytes of a step, as `Program.memory` tells them: the arena holds activations and gradients."""
+        return self.program.memory(self._rates, *example)
+
+    def report(self, *example: Any) -> str:
+        """Where the bytes of a step go, as `Program.report` tells it."""
+        return self.program.report(self._rates, *example)
+
+
+def compile_step(
+    model: nn.Module,
+    loss: Callable[[Any, Any], Tensor] | None,
+    optimizer: Optimizer,
+    example: tuple[Any, ...],
+    *,
+    budget: int | str | None = None,
+    options: Options | None = None,
+) -> TrainingStep:
+    """Compiles one step of training: forward pass, loss, gradients and the optimizer's update, in one arena.
+
+        step = hotdesk.compile_step(model, nn.CrossEntropyLoss(), torch.optim.AdamW(model.parameters()), (images, labels))
+        for images, labels in data:
+            print(step(images, labels))
+
+    Parameters, buffers and the optimizer's moments are changed where they lie. A parameter is updated as soon as its gradient is
+    known and its old value is not read any more, so that gradients do not live together. See docs/training.md.
+
+    Args:
+        model: in training mode or not, as it is to be run.
+        loss: of the model's output and the last tensor of `example`, giving a tensor without dims; None if the model returns the
+            loss, or something with an attribute `loss`.
+        optimizer: one of torch.optim, of parameters of the model. Learning rates are read at every step where it can take them
+            as tensors (SGD, Adam, AdamW and most others), all else now.
+        example: the model's arguments and, if `loss` is given, what the loss compares with behind them. Sizes are fixed.
+        budget: bytes that a step may take for the arena and the loss, such as `"200 MB"`; goes before that of `options`. What is
+            kept for the backward pass may be computed again instead, element by element; see docs/budget.md.
+        options: see `Options`.
+
+    Raises:
+        HotdeskError: one of its subclasses; as `compile`, and OptionError for an optimizer or a loss that cannot be compiled.
+    """
+    _check(model, optimizer, example)
+    options = options or Options()
+    options = options if budget is None else replace(options, budget=budget)
+    rates = [torch.zeros(()) for _ in optimizer.param_groups]
+    trace = trace_step(model, loss, optimizer, example, rates)
+    with torch.no_grad():
+        program = compile(trace.model, (rates, *example), options=options)
+    return TrainingStep(program, optimizer, trace, rates)
+
+
+def _check(model: Any, optimizer: Any, example: Any) -> None:
+    given = (("model", model, nn.Module), ("optimizer", optimizer, Optimizer), ("example", example, tuple))
+    for name, value, kind in given:
+        if not isinstance(value, kind):
+            raise ArgumentTypeError(f"argument '{name}'", expected=f"a {kind.__name__}", got=type(value).__name__)
+
+
+def _settings(optimizer: Optimizer, *, rates: bool) -> list[Mapping[str, Any]]:
+    """All settings of the groups, with their learning rates or without, and how many parameters they have."""
+    left_out = () if rates else ("lr",)
+    return [
+        {**{name: value for name, value in group.items() if name not in left_out}, "params": len(group["params"])}
+        for group in optimizer.param_groups
+    ]

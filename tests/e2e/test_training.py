@@ -1,0 +1,206 @@
+"""`hotdesk.compile_step`: a step of training is what eager PyTorch does, in less memory."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.optim import SGD, Adagrad, Adam, AdamW, NAdam, Optimizer, RMSprop
+
+import hotdesk
+from hotdesk.errors import ArgumentTypeError, OptionError, PlanError
+
+Make = Callable[[Iterable[nn.Parameter]], Optimizer]
+
+OPTIMIZERS: dict[str, Make] = {
+    "sgd": lambda p: SGD(p, lr=0.1),
+    "momentum": lambda p: SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=1e-3),
+    "adam": lambda p: Adam(p, lr=1e-3, weight_decay=1e-2),
+    "adamw-fused": lambda p: AdamW(p, lr=1e-3, fused=True),
+    "adamw-foreach": lambda p: AdamW(p, lr=1e-3, amsgrad=True, foreach=True, maximize=True),
+    "nadam": lambda p: NAdam(p, lr=1e-3),
+    "rmsprop": lambda p: RMSprop(p, lr=1e-3),
+    "adagrad": lambda p: Adagrad(p, lr=1e-2),
+}
+
+
+def convolutions() -> nn.Module:
+    return nn.Sequential(
+        nn.Conv2d(3, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 5)
+    )
+
+
+def images() -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.randn(4, 3, 6, 6), torch.randint(0, 5, (4,))
+
+
+class Pair:
+    """A model that a compiled step trains, and a copy of it that eager PyTorch trains."""
+
+    def __init__(self, model: nn.Module, make: Make, loss: Any, example: tuple[Any, ...], **more: Any) -> None:
+        self.model, self.like, self.loss = model, copy.deepcopy(model), loss
+        self.optimizer, self.eager = make(model.parameters()), make(self.like.parameters())
+        self.step = hotdesk.compile_step(model, loss, self.optimizer, example, **more)
+
+    def both(self, *example: Any) -> tuple[float, float]:
+        self.eager.zero_grad()
+        total = self.like(*example) if self.loss is None else self.loss(self.like(*example[:-1]), example[-1])
+        total.backward()
+        self.eager.step()
+        return self.step(*example).item(), total.item()
+
+    def assert_same(self) -> None:
+        pairs = zip(self.model.state_dict().items(), self.like.state_dict().values(), strict=True)
+        for (name, found), expected in pairs:
+            torch.testing.assert_close(found, expected, atol=2e-5, rtol=1e-4, msg=lambda text, n=name: f"{n}: {text}")
+        states = zip(
+            self.optimizer.state_dict()["state"].values(), self.eager.state_dict()["state"].values(), strict=True
+        )
+        for found, expected in states:
+            torch.testing.assert_close(found, expected, atol=2e-5, rtol=1e-3)
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    torch.manual_seed(0)
+
+
+FEW = ("momentum", "adamw-fused")
+
+
+@pytest.mark.parametrize("name", [*FEW, *(pytest.param(n, marks=pytest.mark.slow) for n in OPTIMIZERS if n not in FEW)])
+def test_steps_are_those_of_eager_pytorch(name: str) -> None:
+    pair = Pair(convolutions().train(), OPTIMIZERS[name], nn.CrossEntropyLoss(), images())
+    losses = [pair.both(*images()) for _ in range(5)]
+    for found, expected in losses:
+        assert found == pytest.approx(expected, rel=1e-4)
+    pair.assert_same()
+
+
+class Encoder(nn.Module):
+    """Returns its loss itself, and has a parameter that is not trained and one that no gradient reaches."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0, batch_first=True)
+        self.fixed = nn.Parameter(torch.randn(16), requires_grad=False)
+        self.unused = nn.Parameter(torch.randn(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (self.layer(x) * self.fixed).square().mean()
+
+
+def test_a_model_that_returns_its_loss() -> None:
+    x = torch.randn(2, 7, 16)
+    pair = Pair(Encoder(), lambda p: SGD(p, lr=0.1, momentum=0.9), None, (x,))
+    for _ in range(3):
+        found, expected = pair.both(x)
+        assert found == pytest.approx(expected, rel=1e-4)
+    for found, expected in zip(pair.model.parameters(), pair.like.parameters(), strict=True):
+        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-3)
+
+
+def linear(*, depth: int = 1) -> nn.Module:
+    return nn.Sequential(*(nn.Linear(32, 32, bias=False) for _ in range(depth)))
+
+
+def test_gradients_do_not_live_together() -> None:
+    """Eight layers with 4,096 bytes of gradient each; of a batch of one row, activations are 128 bytes each."""
+    example = (torch.randn(1, 32), torch.randn(1, 32))
+    model = linear(depth=8)
+    step = hotdesk.compile_step(model, nn.MSELoss(), SGD(model.parameters(), lr=0.1), example)
+    assert step.memory(*example).arena < 3 * 4096
+
+
+def test_learning_rates_are_read_at_every_step() -> None:
+    example = (torch.randn(3, 32), torch.randn(3, 32))
+    pair = Pair(linear(), lambda p: SGD(p, lr=0.1), nn.MSELoss(), example)
+    for rate in (0.5, 0.01, 0.0):
+        for optimizer in (pair.optimizer, pair.eager):
+            optimizer.param_groups[0]["lr"] = rate
+        before = pair.model.state_dict()["0.weight"].clone()
+        pair.both(*example)
+        pair.assert_same()
+        assert torch.equal(before, pair.model.state_dict()["0.weight"]) is (rate == 0.0)
+
+
+def test_other_settings_are_read_once() -> None:
+    example = (torch.randn(3, 32), torch.randn(3, 32))
+    model = linear()
+    optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
+    step = hotdesk.compile_step(model, nn.MSELoss(), optimizer, example)
+    optimizer.param_groups[0]["momentum"] = 0.5
+    with pytest.raises(OptionError, match="the settings that it was compiled with"):
+        step(*example)
+
+
+def test_state_that_was_loaded_goes_on() -> None:
+    example = (torch.randn(3, 32), torch.randn(3, 32))
+    pair = Pair(linear(), lambda p: Adam(p, lr=1e-2), nn.MSELoss(), example)
+    pair.both(*example)
+    saved = copy.deepcopy((pair.like.state_dict(), pair.eager.state_dict()))
+    pair.both(*example)
+    pair.model.load_state_dict(saved[0])
+    pair.optimizer.load_state_dict(copy.deepcopy(saved[1]))
+    pair.step(*example)
+    pair.assert_same()
+
+
+@pytest.mark.slow
+def test_a_budget_computes_again_what_it_would_keep() -> None:
+    def deep() -> nn.Module:
+        return nn.Sequential(*(layer for _ in range(3) for layer in (nn.Linear(16, 16), nn.GELU())))
+
+    model, example = deep(), (torch.randn(512, 16), torch.randn(512, 16))
+    free = hotdesk.compile_step(model, nn.MSELoss(), SGD(model.parameters(), lr=0.0), example).peak
+    pair = Pair(deep(), lambda p: SGD(p, lr=0.1), nn.MSELoss(), example, budget=free - 32768)
+    assert pair.step.peak <= free - 32768
+    for _ in range(3):
+        found, expected = pair.both(*example)
+        assert found == pytest.approx(expected, rel=1e-4)
+    with pytest.raises(PlanError, match="at most 1,000 bytes"):
+        hotdesk.compile_step(model, nn.MSELoss(), SGD(model.parameters(), lr=0.1), example, budget=1000)
+
+
+def test_dropout_draws_at_every_step() -> None:
+    model = nn.Sequential(nn.Linear(32, 32), nn.Dropout(0.5)).train()
+    example = (torch.randn(8, 32), torch.zeros(8, 32))
+    step = hotdesk.compile_step(model, nn.MSELoss(), SGD(model.parameters(), lr=0.0), example)
+    first, second = step(*example).item(), step(*example).item()
+    assert first != second
+    step.program.seed(0)
+    assert step(*example).item() == first
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"model": torch.relu}, ArgumentTypeError, "argument 'model': expected a Module, got builtin"),
+        ({"optimizer": "sgd"}, ArgumentTypeError, "argument 'optimizer': expected a Optimizer, got str"),
+        ({"optimizer": SGD(linear().parameters(), lr=0.1)}, OptionError, "expected parameters of the model"),
+        ({"loss": lambda y, t: y - t}, OptionError, r"the loss: .* got one of shape \(3, 32\)"),
+        ({"loss": lambda y, t: t.mean()}, OptionError, "that depends on the parameters"),
+        ({"example": torch.zeros(3, 32)}, ArgumentTypeError, "argument 'example': expected a tuple, got Tensor"),
+    ],
+)
+def test_what_cannot_be_a_step_is_refused(change: dict[str, Any], error: type[Exception], message: str) -> None:
+    model = linear()
+    given: dict[str, Any] = {
+        "model": model,
+        "loss": nn.MSELoss(),
+        "optimizer": SGD(model.parameters(), lr=0.1),
+        "example": (torch.zeros(3, 32), torch.zeros(3, 32)),
+    }
+    with pytest.raises(error, match=message):
+        hotdesk.compile_step(**{**given, **change})
+
+
+def test_momentum_that_is_damped_has_to_have_begun() -> None:
+    model, example = linear(), (torch.zeros(3, 32), torch.zeros(3, 32))
+    optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9, dampening=0.5)
+    with pytest.raises(OptionError, match="Run one step in eager PyTorch"):
+        hotdesk.compile_step(model, nn.MSELoss(), optimizer, example)
