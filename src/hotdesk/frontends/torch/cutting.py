@@ -404,9 +404,12 @@ def _least(relation: Any, symbol: Any) -> Any:
     """The number that a relation says a symbol is at least; None if it does not."""
     if isinstance(relation, sympy.Le | sympy.Lt):
         relation = relation.reversed
-    if not isinstance(relation, sympy.Ge | sympy.Gt) or relation.args[0] != symbol or not relation.args[1].is_Integer:
+    if not isinstance(relation, sympy.Ge | sympy.Gt) or relation.args[0] != symbol:
         return None
-    return relation.args[1] + 1 if isinstance(relation, sympy.Gt) else relation.args[1]
+    limit: Any = relation.args[1]
+    if not limit.is_Integer:
+        return None
+    return limit + 1 if isinstance(relation, sympy.Gt) else limit
 
 
 def _put_in_order(block: ir.Block, last: ir.Operation, checked: Mapping[ir.Operation, Sequence[ir.Operation]]) -> None:
