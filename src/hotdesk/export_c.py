@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, cast
 from hotdesk.artifacts.code import CALLED
 from hotdesk.errors import NotSavableError, OptionError
 from hotdesk.kernels.machine import generating_for
-from hotdesk.runtime.code.llvm import TARGETS, Target, compile_linked
+from hotdesk.runtime.code.llvm import compile_linked
 from hotdesk.runtime.code.products import common_functions, common_modules
+from hotdesk.runtime.code.targets import TARGETS, Target
 from hotdesk.runtime.interface import TensorSpec
 
 if TYPE_CHECKING:
@@ -33,21 +34,33 @@ _TYPES = {
     "bf16": "uint16_t",
 }
 _FREESTANDING = frozenset(name for name in CALLED if not name.startswith(("pthread", "clock", "posix", "free")))
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_BUILDS = ("all", "ALL_BUILD", "clean", "edit_cache", "help", "install", "INSTALL", "preinstall", "rebuild_cache")
+_TAKEN = frozenset({"main", "ZERO_CHECK", *_BUILDS})
+"""Not names of programs: the example is `main.c`, the others are targets that CMake makes itself (its policy CMP0037)."""
 
 
-def export_c(saving: Saving, folder: str, target: str, name: str) -> None:
+def export_c(saving: Saving, folder: str, target: str, name: str) -> tuple[Path, ...]:
     """As `Program.export_c`."""
-    if target not in TARGETS:
-        raise OptionError("option 'target'", expected=f"one of {', '.join(TARGETS)}", got=repr(target))
-    if not _NAME.fullmatch(name):
-        raise OptionError("option 'name'", expected="a name in C", got=repr(name))
+    require_names(target, name)
     _refuse(saving)
     exported = _Exported(saving, name, TARGETS[target])
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    for file, content in exported.files().items():
+    files = exported.files()
+    for file, content in files.items():
         (path / file).write_bytes(content if isinstance(content, bytes) else content.encode())
+    return tuple(path / file for file in files)
+
+
+def require_names(target: str, name: str) -> None:
+    """Raises OptionError for an unknown target, and for a name that files and functions cannot begin with."""
+    if target not in TARGETS:
+        raise OptionError("option 'target'", expected=f"one of {', '.join(TARGETS)}", got=repr(target))
+    if not _NAME.fullmatch(name) or name in _TAKEN:
+        raise OptionError(
+            "option 'name'", expected=f"a name in C, but none of {', '.join(sorted(_TAKEN))}", got=repr(name)
+        )
 
 
 def _refuse(saving: Saving) -> None:

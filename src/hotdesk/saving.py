@@ -61,9 +61,10 @@ from hotdesk.planning.sizes.stacking import Stacking
 from hotdesk.program_cache import Finished
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.code.jit import code_file
-from hotdesk.runtime.code.llvm import LEVELS, NEEDED, compile_for
+from hotdesk.runtime.code.llvm import compile_for
 from hotdesk.runtime.code.objects import is_loadable
 from hotdesk.runtime.code.products import addresses, common_functions, common_modules
+from hotdesk.runtime.code.targets import LEVELS, NEEDED
 from hotdesk.runtime.code.threads import pool_kind
 from hotdesk.runtime.compiled import SizeChecks
 from hotdesk.runtime.function import Function
@@ -99,11 +100,11 @@ class Saving:
         """As `Program.save`."""
         _File(self, path, weights).write(cpu)
 
-    def export_c(self, folder: str, target: str, name: str) -> None:
+    def export_c(self, folder: str, target: str, name: str) -> tuple[Path, ...]:
         """As `Program.export_c`."""
         from hotdesk.export_c import export_c
 
-        export_c(self, folder, target, name)
+        return export_c(self, folder, target, name)
 
 
 class Pool:

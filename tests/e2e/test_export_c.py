@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 import struct
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,23 +42,42 @@ def _exported(folder: Path, **options: Any) -> tuple[Net, tuple[torch.Tensor, to
     return model, args
 
 
-def _run(folder: Path, name: str, args: tuple[torch.Tensor, ...]) -> bytes:
+def _run(
+    folder: Path,
+    name: str,
+    args: tuple[torch.Tensor, ...],
+    compiler: Sequence[str] = ("cc",),
+    emulator: Sequence[str] = (),
+) -> bytes:
     files = [f"{name}.c", f"{name}_weights.S", f"{name}_kernels.o", "main.c"]
-    command = ["cc", "-O1", "-std=c11", "-Wall", "-Wextra", "-Werror", *files, "-lm", "-o", "example"]
+    command = [*compiler, "-O1", "-std=c11", "-Wall", "-Wextra", "-Werror", *files, "-lm", "-o", "example"]
     subprocess.run(command, cwd=folder, check=True)
     given = b"".join(each.numpy().tobytes() for each in args)
-    return subprocess.run([folder / "example"], input=given, capture_output=True, check=True).stdout
+    return subprocess.run([*emulator, folder / "example"], input=given, capture_output=True, check=True).stdout
 
 
-def test_what_is_exported_computes_the_same(tmp_path: Path) -> None:
-    model, args = _exported(tmp_path, name="net")
-    found = _run(tmp_path, "net", args)
+def _require_as_pytorch(found: bytes, model: Net, args: tuple[torch.Tensor, ...]) -> None:
     first, second = model(*args)
     count = first.numel() * 4
     np.testing.assert_allclose(
         np.frombuffer(found[:count], np.float32).reshape(2, 5), first.detach().numpy(), rtol=1e-4, atol=1e-6
     )
     assert np.frombuffer(found[count:], np.int64).tolist() == second.tolist()
+
+
+def test_what_is_exported_computes_the_same(tmp_path: Path) -> None:
+    model, args = _exported(tmp_path, name="net")
+    _require_as_pytorch(_run(tmp_path, "net", args), model, args)
+
+
+@pytest.mark.slow
+def test_it_computes_the_same_on_aarch64(tmp_path: Path) -> None:
+    compiler, emulator = shutil.which("aarch64-linux-gnu-gcc"), shutil.which("qemu-aarch64")
+    assert compiler, "a compiler for aarch64 is missing: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    assert emulator, "an emulator of aarch64 is missing: apt-get install qemu-user"
+    model, args = _exported(tmp_path, name="net", target="aarch64")
+    found = _run(tmp_path, "net", args, [compiler, "-static"], [emulator])
+    _require_as_pytorch(found, model, args)
 
 
 def test_nothing_but_mathematics_and_memory_is_called(tmp_path: Path) -> None:
@@ -101,6 +122,8 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
         fixed.export_c(tmp_path, target="vax")
     with pytest.raises(OptionError, match="a name in C"):
         fixed.export_c(tmp_path, name="a b")
+    with pytest.raises(OptionError, match="none of ALL_BUILD"):
+        fixed.export_c(tmp_path, name="main")
     with pytest.raises(NotSavableError, match="calls change"):
         hotdesk.compile(linear, (x,), donate=True).export_c(tmp_path)
     assert list(tmp_path.iterdir()) == []

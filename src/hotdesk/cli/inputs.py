@@ -40,24 +40,30 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     """Adds what says how the model is compiled, and its inputs."""
+    add_compiling(parser)
     add = parser.add_argument
-    add("--entry", metavar="NAME", help="the function of a program in MLIR: the only public one, or main")
     add("--random-inputs", action="store_true", help="random arguments for MLIR or ONNX; --sizes implies it")
     add("--seed", type=int, default=0, metavar="N", help="for random arguments (0)")
     add(
         "--sizes",
-        type=_sizes,
+        type=sizes_of,
         default={},
         metavar="NAME=N,…",
         help="sizes of random arguments, such as n=5 or x[0]=5; an index: k=3",
     )
+    add("--inputs", nargs="+", metavar="VALUE", help="arguments for MLIR or ONNX, in order: files .npy, or numbers")
+
+
+def add_compiling(parser: argparse.ArgumentParser) -> None:
+    """Adds what says how the model is compiled."""
+    add = parser.add_argument
+    add("--entry", metavar="NAME", help="the function of a program in MLIR: the only public one, or main")
     add("--order", choices=("given", "peak"), help="peak looks for an order of operations with a lower peak")
     add(
         "--budget",
         metavar="SIZE",
         help="bytes that a call may take, such as 24MiB; the cheapest way to fit is looked for",
     )
-    add("--inputs", nargs="+", metavar="VALUE", help="arguments for MLIR or ONNX, in order: files .npy, or numbers")
 
 
 def ready(options: argparse.Namespace) -> Ready:
@@ -69,18 +75,15 @@ def ready(options: argparse.Namespace) -> Ready:
         HotdeskError: the model does not compile, or options do not go with it.
         OSError: a file cannot be read.
     """
-    from hotdesk.api import compile
-
-    if not states_its_types(options.model) and options.model != "-":
-        _refuse(options)
-        given = read_model(options.model)
-        program = compile(given.model, given.args, given.kwargs, order=options.order, budget=options.budget)
-        return Ready(program, given.args, given.kwargs)
+    if _is_pytorch(options.model):
+        for name in ("random_inputs", "sizes", "inputs"):
+            _refuse(options, name)
+        return _with_examples(options)
     if options.inputs and (options.random_inputs or options.sizes):
         raise OptionError(
             "option '--inputs'", expected="files and numbers, or --random-inputs with --sizes", got="both"
         )
-    program = _saved(options) if options.model.endswith(".hotdesk") else _compiled(options)
+    program = compiled(options)
     if options.inputs:
         return Ready(program, tuple(map(_value, options.inputs)), {})
     if program.inputs and not (options.random_inputs or options.sizes):
@@ -89,11 +92,35 @@ def ready(options: argparse.Namespace) -> Ready:
     return Ready(program, random_arguments(program.inputs, options.sizes, options.seed), {})
 
 
-def _compiled(options: argparse.Namespace) -> Program:
+def compiled(options: argparse.Namespace, sizes: Mapping[str, int] | None = None) -> Program:
+    """The model of a command line, compiled. `sizes` fixes those that an ONNX model names.
+
+    Raises:
+        HotdeskError: the model does not compile, or options do not go with it.
+        OSError: a file cannot be read.
+    """
     from hotdesk.api import compile
 
+    if _is_pytorch(options.model):
+        return _with_examples(options).program
+    if options.model.endswith(".hotdesk"):
+        return _saved(options)
     model = sys.stdin.read() if options.model == "-" else options.model
-    return compile(model, entry=options.entry, order=options.order, budget=options.budget)
+    return compile(model, dynamic_shapes=sizes or None, entry=options.entry, order=options.order, budget=options.budget)
+
+
+def _is_pytorch(model: str) -> bool:
+    return not states_its_types(model) and model != "-"
+
+
+def _with_examples(options: argparse.Namespace) -> Ready:
+    """A PyTorch model, compiled, with the examples that it has."""
+    from hotdesk.api import compile
+
+    _refuse(options, "entry")
+    given = read_model(options.model)
+    program = compile(given.model, given.args, given.kwargs, order=options.order, budget=options.budget)
+    return Ready(program, given.args, given.kwargs)
 
 
 def _saved(options: argparse.Namespace) -> Program:
@@ -119,6 +146,16 @@ def random_arguments(inputs: Sequence[TensorSpec], sizes: Mapping[str, int], see
     Raises:
         OptionError: a size is missing, or there is none of that name.
     """
+    values = require_sizes(inputs, sizes)
+    generator = np.random.default_rng(seed)
+    return tuple(_random(spec, values, generator) for spec in inputs)
+
+
+def require_sizes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dict[str, int]:
+    """The values of all symbols in the inputs, `sizes` being by their names on the command line.
+
+    Raises OptionError where a size is missing, or there is none of that name.
+    """
     symbols = sorted({name for spec in inputs for size in spec.shape for name in symbols_of(size)})
     names = {_short(symbol): symbol for symbol in symbols}
     unknown = [name for name in sizes if name not in names]
@@ -127,9 +164,7 @@ def random_arguments(inputs: Sequence[TensorSpec], sizes: Mapping[str, int], see
         got = f"no {', '.join(missing)}" if missing else f"also {', '.join(unknown)}"
         expected = f"a value for each of {', '.join(names)}" if names else "none: all sizes are fixed"
         raise OptionError("option '--sizes'", expected=expected, got=got, hint=_spelled(names))
-    values = {names[name]: value for name, value in sizes.items()}
-    generator = np.random.default_rng(seed)
-    return tuple(_random(spec, values, generator) for spec in inputs)
+    return {names[name]: value for name, value in sizes.items()}
 
 
 def _spelled(names: Mapping[str, str]) -> str | None:
@@ -175,7 +210,8 @@ def _value(text: str) -> Any:
     raise OptionError("option '--inputs'", expected="files .npy, numbers, true or false", got=repr(text))
 
 
-def _sizes(text: str) -> dict[str, int]:
+def sizes_of(text: str) -> dict[str, int]:
+    """Sizes by name on a command line, such as n=5,x[0]=3."""
     sizes: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, value = part.partition("=")
@@ -185,8 +221,7 @@ def _sizes(text: str) -> dict[str, int]:
     return sizes
 
 
-def _refuse(options: argparse.Namespace) -> None:
-    for name in ("entry", "random_inputs", "sizes", "inputs"):
-        if getattr(options, name):
-            option = f"option '--{name.replace('_', '-')}'"
-            raise OptionError(option, expected="a program in MLIR: a PyTorch model has its examples", got=options.model)
+def _refuse(options: argparse.Namespace, name: str) -> None:
+    if getattr(options, name):
+        option = f"option '--{name.replace('_', '-')}'"
+        raise OptionError(option, expected="a program in MLIR: a PyTorch model has its examples", got=options.model)

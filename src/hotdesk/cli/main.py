@@ -45,6 +45,7 @@ VERBS = {
     "diff": Verb("hotdesk.cli.diff:main", "say what differs in the memory of two models or reports"),
     "doctor": Verb("hotdesk.cli.doctor:main", "say what is found on this machine"),
     "explain": Verb("hotdesk.cli.explain:main", "say why memory is as it is, and what would free it"),
+    "export-c": Verb("hotdesk.cli.export_c:main", "write a model of fixed sizes as C, for programs without Python"),
     "list-passes": Verb("hotdesk.cli.list_passes:main", "list the passes"),
     "plan": Verb("hotdesk.cli.plan:main", "place buffers with given live ranges and sizes in one arena"),
     "profile": Verb("hotdesk.cli.profile:main", "say where the time of a model goes, kernel by kernel"),

@@ -11,6 +11,8 @@ from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import sympy
 
     from hotdesk.checker.report import CheckReport
@@ -167,7 +169,7 @@ class Saver(Protocol):
         """As `Program.save`."""
         ...
 
-    def export_c(self, folder: str, target: str, name: str) -> None:
+    def export_c(self, folder: str, target: str, name: str) -> tuple[Path, ...]:
         """As `Program.export_c`."""
         ...
 

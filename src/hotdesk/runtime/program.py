@@ -33,6 +33,8 @@ from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, Sav
 from hotdesk.runtime.shared import Turns
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hotdesk.checker.report import CheckReport
     from hotdesk.report.diff import Diff
     from hotdesk.runtime.arguments.tensors import Kind
@@ -404,7 +406,9 @@ class Program:
         levels = (cpu,) if isinstance(cpu, str) else tuple(cpu)
         self._savable().save(os.fspath(path), os.fspath(weights), levels)
 
-    def export_c(self, folder: str | os.PathLike[str], *, target: str = "x86-64", name: str = "model") -> None:
+    def export_c(
+        self, folder: str | os.PathLike[str], *, target: str = "x86-64", name: str = "model"
+    ) -> tuple[Path, ...]:
         """Writes the program as C: a header, a source, an object file of kernels, weights, a CMake file and an example.
 
         See docs/export-c.md. Takes the extra `aot`. Args:
@@ -412,12 +416,15 @@ class Program:
             target: "x86-64", "aarch64", "armv7", "thumbv7em", "riscv64" or "riscv32".
             name: what files and functions begin with.
 
+        Returns:
+            The files.
+
         Raises:
             NotSavableError: sizes that vary, tensors that calls change, or another part that cannot be exported.
             MissingExtraError: without llvmlite. OptionError: an unknown target, or what is no name in C.
             OSError: the files cannot be written.
         """
-        self._savable().export_c(os.fspath(folder), target, name)
+        return self._savable().export_c(os.fspath(folder), target, name)
 
     def _savable(self) -> Saver:
         if self._saver is None:
