@@ -6,12 +6,12 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering bench-kernels coverage coverage-onnx pages lint types clean
+.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering bench-kernels coverage coverage-onnx pages docs lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
-test: lint types
+test: lint types docs
 	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 test-slow: $(STAMP)
@@ -49,6 +49,9 @@ pages: $(STAMP)
 	$(BIN)/python docs/passes/generate.py
 	$(BIN)/python docs/seeds/generate.py
 
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -62,5 +65,5 @@ clean:
 
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,onnx,exact,blas,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[torch,onnx,exact,blas,dev,docs]'
 	touch $@

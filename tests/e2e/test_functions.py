@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,8 +11,6 @@ import torch
 
 import hotdesk
 from hotdesk.errors import ArgumentTypeError
-
-PAGE = Path(__file__).parents[2] / "docs" / "functions.md"
 
 
 def _doubled(x: torch.Tensor) -> torch.Tensor:
@@ -128,14 +123,3 @@ def test_jit_with_sizes_that_vary() -> None:
         x = torch.randn(rows, 3)
         torch.testing.assert_close(doubled(x), x * 2)
     assert len(doubled.programs) == 1
-
-
-def test_programs_of_the_page() -> None:
-    found = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(found) == 2
-    names: dict[str, Any] = {}
-    for code, printed in found:
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            exec(code, names)
-        assert out.getvalue() == printed

@@ -6,11 +6,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import jax
@@ -19,8 +15,6 @@ import pytest
 
 import hotdesk
 from hotdesk.errors import UnsupportedOpError
-
-PAGE = Path(__file__).parents[2] / "docs" / "jax.md"
 
 
 def floats(*sizes: int, seed: int = 0) -> Any:
@@ -62,11 +56,3 @@ def test_as_jax(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Non
 def test_an_op_without_a_lowering_is_named() -> None:
     with pytest.raises(UnsupportedOpError, match="HD102"):
         hotdesk.compile(jax.jit(jax.numpy.fft.fft).lower(floats(8)))
-
-
-def test_the_page() -> None:
-    code, expected = re.findall(r"```(?:python|text)\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(code, {})
-    assert printed.getvalue() == expected
