@@ -70,6 +70,7 @@ def _refuse(saving: Saving) -> None:
         "calls of PyTorch's kernels": bool(captured.foreign),
         "sizes that vary": any(not isinstance(size, int) for spec in specs for size in spec.shape)
         or any(not isinstance(use.bytes, int) for use in lowered.buffers),
+        "memory without a limit, whose size only a run knows": lowered.takes_region,
         "tensors that calls change": bool(saving.changing) or bool(lowered.donated),
         "complex numbers": any(spec.dtype not in _TYPES for spec in specs),
     }

@@ -262,6 +262,12 @@ class _File:
         return tuple(found)
 
     def _function(self, lowered: LoweredFunction, function: Function) -> FunctionRecord:
+        if lowered.takes_region:
+            raise NotSavableError(
+                "the program",
+                expected="memory of known size",
+                got="memory without a limit, whose size only a run knows",
+            )
         size = self._formulas.size
         plan, for_all, stackings = cast(Planner, function.planner).kept()
         return FunctionRecord(

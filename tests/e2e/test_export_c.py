@@ -129,6 +129,34 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+class Ones(torch.nn.Module):
+    """Sums ones, of which a number in a tensor says how many there are: at most `limit`."""
+
+    def __init__(self, limit: int | None) -> None:
+        super().__init__()
+        self.limit = limit
+
+    def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        count = n.item()
+        torch._check(count >= 0)
+        if self.limit is not None:
+            torch._check(count <= self.limit)
+        return torch.ones(count).cumsum(0).sum() + x.sum()
+
+
+def test_sizes_that_only_a_run_knows(tmp_path: Path) -> None:
+    args = torch.arange(4.0), torch.tensor(3)
+    with pytest.raises(NotSavableError, match="memory without a limit"):
+        hotdesk.compile(Ones(None), args).export_c(tmp_path)
+    hotdesk.compile(Ones(8), args).export_c(tmp_path)
+    assert np.frombuffer(_run(tmp_path, "model", args), np.float32) == [12]
+    most = args[0].numpy().tobytes() + torch.tensor(8).numpy().tobytes()
+    told = subprocess.run([tmp_path / "example"], input=most, capture_output=True, check=True).stdout
+    assert np.frombuffer(told, np.float32) == [42]
+    beyond = args[0].numpy().tobytes() + torch.tensor(9).numpy().tobytes()
+    assert subprocess.run([tmp_path / "example"], input=beyond, capture_output=True, check=False).returncode == 1
+
+
 def test_the_program_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)

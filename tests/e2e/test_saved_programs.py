@@ -355,6 +355,19 @@ def test_what_takes_the_compiler_is_refused(net: Net, tmp_path: Path) -> None:
         loaded.save(tmp_path / "again.hotdesk")
 
 
+def test_memory_without_a_limit_is_refused(tmp_path: Path) -> None:
+    class Ones(torch.nn.Module):
+        def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+            count = n.item()
+            torch._check(count >= 0)
+            return torch.ones(count).cumsum(0).sum() + x.sum()
+
+    program = hotdesk.compile(Ones(), (torch.arange(4.0), torch.tensor(3)))
+    with pytest.raises(NotSavableError, match="memory without a limit"):
+        program.save(tmp_path / "no.hotdesk")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_same_program_is_the_same_file(net: Net, tmp_path: Path) -> None:
     program = hotdesk.compile(net, (torch.randn(2, 3, 6, 6),))
     first = _saved(program, tmp_path).read_bytes()

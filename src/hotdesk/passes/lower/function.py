@@ -86,6 +86,11 @@ class LoweredFunction:
     flow: str = ""
 
     @property
+    def takes_region(self) -> bool:
+        """Whether runs take memory from a second region, for what only they know the size of."""
+        return any(buffer.kind == "heap" for buffer in self.buffers)
+
+    @property
     def own_results(self) -> tuple[int, ...]:
         """Places of the results that have memory of their own."""
         return tuple(place for place in self.result_places if place not in self.donated)
