@@ -74,7 +74,10 @@ def generated() -> dict[str, str]:
 
 def _options() -> str:
     says = dict(re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", inspect.getdoc(Options) or "", re.MULTILINE))
-    rows = [f"| `{f.name}` | `{f.default!r}` | {' '.join(says[f.name].split())} |" for f in dataclasses.fields(Options)]
+    says = {
+        name: re.sub(r"docs/([\w-]+)\.md", r"[\1](../\1.md)", " ".join(text.split())) for name, text in says.items()
+    }
+    rows = [f"| `{f.name}` | `{f.default!r}` | {says[f.name]} |" for f in dataclasses.fields(Options)]
     head = "What `hotdesk.compile(…, options=hotdesk.Options(…))` takes. Passes have [pages with theirs](../passes/index.md)."
     return "\n\n".join(["# Options", head, _table("option", "default", "", rows=rows)]) + "\n"
 
