@@ -75,6 +75,8 @@ def agree(
         np.testing.assert_allclose(found.astype(np.float64), wanted.astype(np.float64), rtol=2e-4, atol=2e-5)
 
 
+_CORNERS = np.sort(np.random.default_rng(5).uniform(0, 4, (2, 12, 2, 2)), axis=2)
+BOXES: Any = _CORNERS.reshape(2, 12, 4).astype(np.float32)
 CASES: dict[str, tuple[str, Sequence[Any], dict[str, Any]]] = {
     "axes of equal sizes": ("ReduceSum", [floats(3, 3, 3), np.array([1])], {"keepdims": 0}),
     "two axes, one counted from behind": ("ReduceMax", [floats(2, 3, 4), np.array([-1, 0])], {"keepdims": 1}),
@@ -115,6 +117,13 @@ CASES: dict[str, tuple[str, Sequence[Any], dict[str, Any]]] = {
     "a pool by norms": ("LpPool", [floats(1, 2, 7, 6)], {"kernel_shape": [3, 2], "strides": [2, 2], "p": 3}),
     "convolutions transposed unevenly": ("ConvTranspose", [floats(1, 2, 3, 3), floats(2, 3, 3, 3, seed=1)], {"strides": [2, 2], "pads": [0, 1, 1, 0]}),
     "a GRU both ways": ("GRU", [floats(3, 2, 4), 0.3 * floats(2, 15, 4, seed=1), 0.3 * floats(2, 15, 5, seed=2), floats(2, 30)], {"hidden_size": 5, "direction": "bidirectional", "outputs": 2}),
+    "an LSTM with peepholes": ("LSTM", [floats(3, 2, 4), 0.3 * floats(1, 20, 4, seed=1), 0.3 * floats(1, 20, 5, seed=2), floats(1, 40), None, floats(1, 2, 5), floats(1, 2, 5, seed=3), floats(1, 15)], {"hidden_size": 5, "outputs": 2}),
+    "boxes of classes above a score": ("NonMaxSuppression", [BOXES, np.abs(floats(2, 2, 12)), np.array([4]), np.array([0.3], np.float32), np.array([0.5], np.float32)], {"opset": 11}),
+    "boxes of a class above a score": ("NonMaxSuppression", [BOXES[:1], floats(1, 1, 12), np.array([9]), np.array([0.2], np.float32), np.array([-0.5], np.float32)], {"constant": [2, 3]}),
+    "places of maxima": ("MaxPool", [floats(2, 3, 5, 6)], {"kernel_shape": [2, 3], "strides": [2, 2], "outputs": 2}),
+    "unsigned integers of 16 bits": ("Cast", [whole(1 << 20, 64, low=-(1 << 20))], {"to": TensorProto.UINT16}),
+    "quantised to 16 bits": ("QuantizeLinear", [9 * floats(3, 7), np.array([0.1, 1, 0.0002], np.float32), np.array([3, 100, 40000], np.uint16)], {"axis": 0, "opset": 21}),
+    "a product of scalars": ("Einsum", [floats(), floats(seed=1)], {"equation": ",->"}),
     "a cache written around its end": ("TensorScatter", [floats(2, 3, 5, 2), floats(2, 3, 3, 2, seed=1), np.array([4, 1])], {"mode": "circular", "opset": 24}),
 }  # fmt: skip
 ALWAYS = list(CASES)[::6]
@@ -236,6 +245,64 @@ def test_a_sequence_as_a_result_is_a_list() -> None:
     for found, wanted in zip(cast("list[Any]", more), [x[:, 0], x[:, 1], z, x[:, 2]], strict=True):
         np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(one, x[:, 2])
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+def test_sequences_end_at_their_lengths(direction: str) -> None:
+    x, weights, recurrence = floats(4, 3, 2), 0.5 * floats(1, 12, 2), 0.5 * floats(1, 12, 3)
+    lengths = np.array([2, 4, 1], np.int32)
+    node = helper.make_node("LSTM", ["x", "w", "r", "", "n"], ["y", "h"], hidden_size=3, direction=direction)
+    arrays = {"x": x, "w": weights, "r": recurrence, "n": lengths}
+    y, h = hotdesk.compile(model_of([node], arrays, {"y": floats(4, 1, 3, 3), "h": floats(1, 3, 3)}, {}, 20))(**arrays)
+    alone = helper.make_node("LSTM", ["x", "w", "r"], ["y", "h"], hidden_size=3)
+    turn = -1 if direction == "reverse" else 1
+    for number, length in enumerate(lengths):
+        own = x[:length, number : number + 1][::turn]
+        every, last = reference(alone, {"x": own, "w": weights, "r": recurrence}, 20)
+        np.testing.assert_allclose(y[:length, :, number : number + 1], every[::turn], rtol=1e-4, atol=1e-6)
+        np.testing.assert_array_equal(y[length:, :, number], 0)
+        np.testing.assert_allclose(h[:, number : number + 1], last, rtol=1e-4, atol=1e-6)
+
+
+def test_places_of_maxima_between_uneven_pads() -> None:
+    """The elements at the places, counted by row or by column, are the maxima, and there are no pads among them."""
+    x = floats(2, 3, 5, 7)
+    for order in (0, 1):
+        node = helper.make_node(
+            "MaxPool", ["x"], ["y", "z"], kernel_shape=[2, 3], strides=[2, 1], pads=[1, 1, 0, 1], storage_order=order
+        )
+        y, places = hotdesk.compile(
+            model_of([node], {"x": x}, {"y": floats(2, 3, 3, 7), "z": whole(9, 2, 3, 3, 7)}, {}, 20)
+        )(x)
+        stored = x.swapaxes(2, 3) if order else x
+        np.testing.assert_array_equal(stored.reshape(-1)[places], y)
+        padded = np.pad(x, [(0, 0), (0, 0), (1, 0), (1, 1)], constant_values=-np.inf)
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (2, 3), (2, 3))[:, :, ::2]
+        np.testing.assert_array_equal(y, windows.max((-1, -2)))
+
+
+def test_a_lowering_that_counts_places_in_another_way_is_refused() -> None:
+    node = helper.make_node(
+        "MaxPool", ["x"], ["y", "z"], name="pool", kernel_shape=[3], strides=[2], pads=[0, 1], ceil_mode=1
+    )
+    model = model_of([node], {"x": floats(1, 2, 9)}, {"y": floats(1, 2, 5), "z": whole(9, 1, 2, 5)}, {}, 20)
+    with pytest.raises(UnsupportedOpError, match=r"node 'pool': op MaxPool of opset 20: expected even pads"):
+        hotdesk.compile(model)
+
+
+def test_an_input_of_another_type_is_refused_by_the_node_that_reads_it() -> None:
+    words = helper.make_tensor_value_info("x", TensorProto.STRING, [2])
+    node = helper.make_node("StringConcat", ["x", "x"], ["y"], name="join")
+    graph = helper.make_graph([node], "graph", [words], [helper.make_tensor_value_info("y", TensorProto.STRING, [2])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    with pytest.raises(UnsupportedOpError, match=r"node 'join': op StringConcat of opset 20: .*STRING for 'x'"):
+        hotdesk.compile(model)
+    several = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, None)
+    length = helper.make_node("SequenceLength", ["x"], ["y"], name="count")
+    graph = helper.make_graph([length], "graph", [several], [helper.make_tensor_value_info("y", TensorProto.INT64, [])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    with pytest.raises(UnsupportedOpError, match=r"'count': op SequenceLength of opset 20: .*sequence for 'x'"):
+        hotdesk.compile(model)
 
 
 def test_a_node_that_is_not_rewritten_says_why() -> None:

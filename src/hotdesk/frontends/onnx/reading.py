@@ -19,7 +19,7 @@ import numpy as np
 
 from hotdesk.errors import InvalidIRError, MissingExtraError, OptionError, UnsupportedOpError
 from hotdesk.frontends.onnx.elements import PLAIN
-from hotdesk.frontends.onnx.rewrites import REWRITES, Graph, NotRewritten
+from hotdesk.frontends.onnx.rewrites import REWRITES, Graph, NotRewritten, first_reader
 
 if TYPE_CHECKING:
     import onnx
@@ -47,6 +47,7 @@ class OnnxModel:
         results: of what a call returns, in order, the name, and how many tensors of the graph it is a list of; None: one tensor.
         elements: the element types of inputs and results as a call has them, by name.
         nodes: what the nodes are called in messages, by their number.
+        is_rewritten: whether nodes were written with others, where there is a rewrite.
         reasons: why a node was not written with others, by its number: what was expected, and what came.
         where: the file, if there is one.
     """
@@ -57,6 +58,7 @@ class OnnxModel:
     results: tuple[tuple[str, int | None], ...]
     elements: Mapping[str, int]
     nodes: tuple[str, ...]
+    is_rewritten: bool
     reasons: Mapping[int, tuple[str, str]]
     where: str | None
 
@@ -177,7 +179,7 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
     own = {each.name for each in source.proto.graph.initializer} | source.weights.keys()
     inputs = tuple(each.name for each in proto.graph.input if each.name not in own)
     _refuse_unknown(proto, nodes, where)
-    return OnnxModel(proto, inputs, source.weights, results, elements, nodes, graph.reasons, where)
+    return OnnxModel(proto, inputs, source.weights, results, elements, nodes, is_rewritten, graph.reasons, where)
 
 
 def _opset(proto: onnx.ModelProto) -> int:
@@ -388,7 +390,8 @@ def _refuse_unknown(proto: onnx.ModelProto, nodes: Sequence[str], where: str | N
             raise UnsupportedOpError(what, expected=expected, got=f"{got} for '{name}'", where=where)
 
     for value in graph.input:
-        refuse(value.name, f"input '{value.name}'")
+        reader = first_reader(graph, value.name)
+        refuse(value.name, f"input '{value.name}'" if reader is None else nodes[reader])
     for called, node in zip(nodes, graph.node, strict=True):
         for name in filter(None, node.output):
             refuse(name, called)

@@ -31,7 +31,8 @@ def refuse_untrusted(model: OnnxModel) -> None:
     values = {name: (int(kind.elem_type), len(kind.shape.dim)) for name, kind in kinds.items()}
     values |= {each.name: (int(each.data_type), len(each.dims)) for each in graph.initializer}
     for number, node in enumerate(graph.node):
-        is_wrong = UNTRUSTED.get(node.op_type)
+        is_plain = not model.is_rewritten or number in model.reasons
+        is_wrong = (UNTRUSTED | UNWRITTEN if is_plain else UNTRUSTED).get(node.op_type)
         if is_wrong is not None and node.domain in ("", "ai.onnx") and is_wrong(node, values):
             raise Unlowered(model, number, "a lowering that does what ONNX says", "one of torch-mlir's that does not")
 
@@ -76,8 +77,18 @@ def _set(name: str, value: bytes) -> Callable[[Any, Values], bool]:
     return is_set
 
 
+def _with_places(node: Any, _values: Values) -> bool:
+    """Places are counted in the plane of a channel, with uneven pads in that and the pads."""
+    return len(node.output) > 1 and bool(node.output[1])
+
+
+def _by_score(node: Any, _values: Values) -> bool:
+    """Boxes that the threshold leaves out end the call."""
+    return len(node.input) > 4 and bool(node.input[4])
+
+
 _SIGNED = (3, 5, 6, 7)
-UNTRUSTED: Mapping[str, Callable[[Any, Values], bool]] = {
+UNTRUSTED: dict[str, Callable[[Any, Values], bool]] = {
     "BitShift": _on_signed,
     "DequantizeLinear": _by_axis,
     "GRU": _beyond_gates,
@@ -85,9 +96,12 @@ UNTRUSTED: Mapping[str, Callable[[Any, Values], bool]] = {
     "GridSample": _set("mode", b"nearest"),
     "LSTM": _beyond_gates,
     "LpNormalization": _always,
+    "NonMaxSuppression": _by_score,
     "QLinearMatMul": _always,
     "RNN": _beyond_gates,
     "SoftmaxCrossEntropyLoss": _with_weights,
     "SpaceToDepth": _set("mode", b"CRD"),
 }
 """Whether the lowering of a node is wrong, by the name of its op."""
+UNWRITTEN: dict[str, Callable[[Any, Values], bool]] = {"MaxPool": _with_places}
+"""The same for nodes that were not written with others, by ops that are right as part of what is written."""

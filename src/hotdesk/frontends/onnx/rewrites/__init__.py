@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hotdesk.frontends.onnx.rewrites import (
     arithmetic,
+    boxes,
     control,
     domains,
     interpolation,
@@ -15,11 +16,11 @@ from hotdesk.frontends.onnx.rewrites import (
     spectral,
     windows,
 )
-from hotdesk.frontends.onnx.rewrites.graph import Graph, Items, NotRewritten, Rewrites, result_names
+from hotdesk.frontends.onnx.rewrites.graph import Graph, Items, NotRewritten, Rewrites, first_reader, result_names
 
 _FAMILIES = (
-    *(arithmetic, control, domains, interpolation, narrow, quantized),
+    *(arithmetic, boxes, control, domains, interpolation, narrow, quantized),
     *(recurrent, reductions, shapes, spectral, windows),
 )
 REWRITES: Rewrites = {op: rewrite for family in _FAMILIES for op, rewrite in family.REWRITES.items()}
-__all__ = ["REWRITES", "Graph", "Items", "NotRewritten", "result_names"]
+__all__ = ["REWRITES", "Graph", "Items", "NotRewritten", "first_reader", "result_names"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -80,6 +82,14 @@ def _product(op: Op) -> Any:
     return (a.unsqueeze(0) @ b).squeeze(-2) if a.rank == 1 else (a @ b.unsqueeze(1)).squeeze(-1)
 
 
+def _einsum(op: Op) -> Any:
+    """Of scalars alone it is their product."""
+    factors = [op.tensor(number) for number in range(len(op.inputs))]
+    if any(each.rank for each in factors):
+        return NotImplemented
+    return reduce(mul, factors[1:], op.graph.op("Identity", factors[0]))
+
+
 def _bit_cast(op: Op) -> Any:
     """Integers of as many bits with a sign or without, which wrap around."""
     x, element = op.x, op.attribute("to")
@@ -134,6 +144,7 @@ REWRITES: Rewrites = {
     "CumSum": _running,
     "Det": _determinant,
     "MatMul": _product,
+    "Einsum": _einsum,
     "LpNormalization": _lp_normalization,
     "MeanVarianceNormalization": _mean_variance,
     "NegativeLogLikelihoodLoss": _log_likelihood,

@@ -271,12 +271,20 @@ class Op:
 
     def like(self, *inputs: Any, **changed: Any) -> Any:
         """The same op on other inputs, its attributes changed; None takes one away."""
-        attributes = {each.name: self.attribute_as_is(each) for each in self.node.attribute} | changed
+        return self.graph.op(self.node.op_type, *inputs, **self._form(changed))
+
+    def as_is(self, *inputs: Any, **changed: Any) -> Any:
+        """As `like`, but as a node that stays: no rewrite takes it up."""
+        return self.graph.op(self.node.op_type, *inputs, stays=True, **self._form(changed))
+
+    def _form(self, changed: Mapping[str, Any]) -> dict[str, Any]:
+        """The domain, the number of results, and the attributes of the op."""
+        attributes = {each.name: self._given(each) for each in self.node.attribute} | dict(changed)
         kept = {name: value for name, value in attributes.items() if value is not None}
-        return self.graph.op(self.node.op_type, *inputs, domain=self.node.domain, outputs=len(self.node.output), **kept)
+        return {"domain": self.node.domain, "outputs": len(self.node.output), **kept}
 
     @staticmethod
-    def attribute_as_is(attribute: Any) -> Any:
+    def _given(attribute: Any) -> Any:
         from onnx import helper
 
         return helper.get_attribute_value(attribute)
@@ -337,8 +345,13 @@ class Graph:
         """A constant of 32-bit floats."""
         return self.value(np.asarray(given, np.float32))
 
-    def op(self, kind: str, *inputs: Any, domain: str = "", outputs: int = 1, **attributes: Any) -> Any:
-        """The result of an op, or a tuple of several. Lists of integers are constants, None is an input left out."""
+    def op(
+        self, kind: str, *inputs: Any, domain: str = "", outputs: int = 1, stays: bool = False, **attributes: Any
+    ) -> Any:
+        """The result of an op, or a tuple of several. Lists of integers are constants, None is an input left out.
+
+        A node that `stays` is not rewritten.
+        """
         from onnx import helper
 
         values: list[Held] = [
@@ -349,7 +362,8 @@ class Graph:
         values, attributes = self._in_the_form_of_its_opset(kind, values, attributes)
         names = ["" if each is None else each.name if isinstance(each, Value) else self.fresh() for each in values]
         node = helper.make_node(kind, names, [self.fresh() for _ in range(outputs)], domain=domain, **attributes)
-        made = self._written(node, tuple(values), (None,) * outputs, {})
+        op = Op(self, node, tuple(values), (None,) * outputs, {})
+        made = self.kept(op) if stays else self._written(op)
         return made[0] if outputs == 1 else tuple(made)
 
     def concat(self, values: Sequence[Value], axis: int) -> Value:
@@ -420,8 +434,7 @@ class Graph:
 
     def _argument(self, given: Any) -> Held:
         if given.type.WhichOneof("value") != "tensor_type":
-            got = given.type.WhichOneof("value").replace("_type", "")
-            raise NotRewritten("a tensor", got, f"input '{given.name}'")
+            raise self._no_tensor(given)
         from onnx import helper
 
         self._known[given.name] = given.type
@@ -430,6 +443,16 @@ class Graph:
             kind: Any = helper.tensor_dtype_to_np_dtype(value.element)
             return Value(self, given.name, given.type, np.empty(value.sizes, kind))
         return value
+
+    def _no_tensor(self, given: Any) -> NotRewritten:
+        """What says that an input is a sequence or an optional, of the first node that reads it."""
+        got = given.type.WhichOneof("value").replace("_type", "")
+        reader = first_reader(self._model.graph, given.name)
+        if reader is None:
+            return NotRewritten("a tensor", got, f"input '{given.name}'")
+        error = NotRewritten("a tensor", f"{got} for '{given.name}'")
+        error.number = reader
+        return error
 
     def _finished(self, scope: Mapping[str, Held]) -> ModelProto:
         from onnx import helper
@@ -475,17 +498,11 @@ class Graph:
         """Writes a node, and says what its results stand for."""
         inputs = tuple(scope.get(name) if name else None for name in node.input)
         declared = tuple(self._types.get(name) for name in node.output)
-        results = self._written(node, inputs, declared, scope)
+        results = self._written(Op(self, node, inputs, declared, scope))
         scope.update({name: value for name, value in zip(node.output, results, strict=False) if name})
 
-    def _written(
-        self,
-        node: NodeProto,
-        inputs: tuple[Held, ...],
-        declared: tuple[TypeProto | None, ...],
-        scope: Mapping[str, Held],
-    ) -> Sequence[Held]:
-        op = Op(self, node, inputs, declared, scope)
+    def _written(self, op: Op) -> Sequence[Held]:
+        node = op.node
         domain = "" if node.domain == "ai.onnx" else node.domain
         folded = self._folded(op) if not domain else None
         if folded is not None:
@@ -746,6 +763,11 @@ _AXES_AS_INPUT = {
     **{f"Reduce{each}": 18 for each in ("Max", "Min", "Prod", "Mean", "L1", "L2", "LogSum", "LogSumExp", "SumSquare")},
 }
 """The opset from which on the axes of an op are an input."""
+
+
+def first_reader(graph: GraphProto, name: str) -> int | None:
+    """The number of the first node that reads a value."""
+    return next((number for number, node in enumerate(graph.node) if name in node.input), None)
 
 
 def result_names(name: str, held: Held) -> list[str]:

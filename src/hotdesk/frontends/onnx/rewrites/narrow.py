@@ -14,9 +14,9 @@ from typing import cast as cast_type
 import numpy as np
 
 from hotdesk.frontends.onnx.elements import is_narrow
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, Op, Rewrites, Value
 
-_F32, _U8, _I32 = 1, 2, 6
+_F32, _U8, _U16, _I32, _I64 = 1, 2, 4, 6, 7
 _U4, _I4, _E2M1, _E8M0, _U2, _I2 = 21, 22, 23, 24, 25, 26
 _BITS = {_U4: 4, _I4: 4, _U2: 2, _I2: 2}
 _INFINITE = {19: 0x7C}
@@ -158,13 +158,26 @@ def _cast(op: Op) -> Any:
 
 
 def cast(x: Value, element: int, op: Op) -> Any:
-    """A cast from or to a narrow type; others stay as they are."""
+    """A cast from or to a narrow type, or to unsigned integers of 16 bits; others stay as they are."""
     if element == x.element:
         return x
+    if element == _U16:
+        return _halfwords(decoded(x) if is_narrow(x.element) else x)
     if is_narrow(element):
         saturate, mode = bool(op.attribute("saturate", 1)), op.attribute("round_mode", "up")
         return encoded(decoded(x) if is_narrow(x.element) else x, element, saturate, mode)
     return decoded(x).cast(element) if is_narrow(x.element) else NotImplemented
+
+
+def _halfwords(x: Value) -> Value:
+    """Numbers as unsigned integers of 16 bits, which wrap around: the sum of what two tables of 256 have for their bytes."""
+    code = x.cast(_I64) % (1 << 16)
+    low, high = (_of_u16(x.graph, np.arange(256) * step) for step in (1, 256))
+    return high.gather(code / 256) + low.gather(code % 256)
+
+
+def _of_u16(graph: Graph, numbers: Any) -> Value:
+    return graph.value(numbers.astype(np.uint16))
 
 
 def _cast_like(op: Op) -> Any:

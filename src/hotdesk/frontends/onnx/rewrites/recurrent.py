@@ -1,21 +1,31 @@
-"""LSTM, GRU and RNN backwards or both ways: forwards on elements in reverse order, each direction by itself."""
+"""LSTM, GRU and RNN backwards or both ways: forwards on elements in reverse order, each direction by itself.
+
+An LSTM with peepholes, clipping, coupled gates or lengths of sequences is written out step by step.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hotdesk.frontends.onnx.rewrites.arithmetic import reversed_along
-from hotdesk.frontends.onnx.rewrites.graph import Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
 
-_LENGTHS = 4
+_LENGTHS, _PEEPHOLES = 4, 7
 _BY_DIRECTION = {"LSTM": (1, 2, 3, 5, 6, 7), "GRU": (1, 2, 3, 5), "RNN": (1, 2, 3, 5)}
 """Inputs that have a dimension for directions: weights, biases, states and peepholes."""
 _STATES = (5, 6)
+_FUNCTIONS = ("Relu", "Sigmoid", "Softplus", "Softsign", "Tanh")
+"""Activations without a parameter, which are ops."""
+_UNROLLED = 256
+"""Steps that are written out."""
 
 
 def _recurrent(op: Op) -> Any:
     direction, layout = op.attribute("direction", "forward"), op.attribute("layout", 0)
-    if direction == "forward" or op.optional(_LENGTHS) is not None:
+    if direction == "forward":
+        return _steps(op, layout) if op.node.op_type == "LSTM" and _is_beyond_gates(op) else NotImplemented
+    if op.optional(_LENGTHS) is not None and op.node.op_type != "LSTM":
         return NotImplemented
     ways = [True] if direction == "reverse" else [False, True]
     parts = [_one_way(op, number, backwards, layout) for number, backwards in enumerate(ways)]
@@ -29,7 +39,15 @@ def _recurrent(op: Op) -> Any:
 
 def _one_way(op: Op, number: int, backwards: bool, layout: int) -> list[Value]:
     time = 1 if layout else 0
-    x = reversed_along(op.x, time) if backwards else op.x
+    lengths = op.optional(_LENGTHS)
+
+    def turned(value: Value) -> Value:
+        """Each sequence in reverse order up to its length."""
+        if lengths is None:
+            return reversed_along(value, time)
+        return op.graph.op("ReverseSequence", value, lengths.cast(7), time_axis=time, batch_axis=1 - time)
+
+    x = turned(op.x) if backwards else op.x
     inputs: list[Value | None] = [x]
     for place in range(1, len(op.inputs)):
         value = op.optional(place)
@@ -43,7 +61,82 @@ def _one_way(op: Op, number: int, backwards: bool, layout: int) -> list[Value]:
         functions = functions[number * size : (number + 1) * size]
     made: Any = op.like(*inputs, direction="forward", activations=functions)
     results: list[Any] = list(made) if isinstance(made, tuple) else [made]  # pyright: ignore[reportUnknownArgumentType]
-    return [reversed_along(results[0], time) if backwards else results[0], *results[1:]]
+    if backwards:
+        y = results[0].squeeze(2 if layout else 1)
+        results[0] = turned(y).unsqueeze(2 if layout else 1)
+    return results
+
+
+def _is_beyond_gates(op: Op) -> bool:
+    """Whether torch-mlir passes something over."""
+    given = (op.optional(_LENGTHS), op.optional(_PEEPHOLES))
+    return any(each is not None for each in given) or bool(op.attribute("clip") or op.attribute("input_forget", 0))
+
+
+def _steps(op: Op, layout: int) -> Any:
+    """An LSTM forwards, as ONNX defines it; behind its end a sequence is 0, and its states stay."""
+    functions = _functions(op)
+    x = op.x.transpose(1, 0, 2) if layout else op.x
+    weights, recurrence = (op.tensor(each).squeeze(0).transpose(1, 0) for each in (1, 2))
+    steps, batch, _ = x.sizes
+    size = op.attribute("hidden_size", recurrence.sizes[0])
+    if not 0 < steps <= _UNROLLED:
+        raise NotRewritten(f"from 1 to {_UNROLLED} steps", str(steps))
+    axis = 1 if layout else 0
+    h, c = (
+        op.graph.value(0, x).expand(batch, size) if given is None else given.squeeze(axis)
+        for given in (op.optional(5), op.optional(6))
+    )
+    lengths, bias, peepholes = op.optional(_LENGTHS), op.optional(3), op.optional(_PEEPHOLES)
+    whole = x @ weights
+    if bias is not None:
+        flat = bias.reshape(-1)
+        whole = whole + (flat.slice(0, 0, 4 * size) + flat.slice(0, 4 * size))
+    ys: list[Value] = []
+    for step in range(steps):
+        gates = whole.gather(step) + h @ recurrence
+        new_h, new_c = _cell(op, functions, gates, c, peepholes, size)
+        if lengths is None:
+            h, c, y = new_h, new_c, new_h
+        else:
+            going = (lengths > step).unsqueeze(1)
+            h, c, y = going.where(new_h, h), going.where(new_c, c), going.where(new_h, 0)
+        ys.append(y)
+    y = op.graph.concat([each.unsqueeze(0) for each in ys], 0)
+    y = y.transpose(1, 0, 2).unsqueeze(2) if layout else y.unsqueeze(1)
+    return [y, h.unsqueeze(axis), c.unsqueeze(axis)][: len(op.node.output)]
+
+
+def _functions(op: Op) -> tuple[str, ...]:
+    """The activations of gates, of what is put into a cell, and of what it gives."""
+    named: list[str] = op.attribute("activations", ["Sigmoid", "Tanh", "Tanh"])
+    found = {each.lower(): each for each in _FUNCTIONS}
+    other = next((each for each in named if each.lower() not in found), None)
+    if other is not None:
+        raise NotRewritten(f"activations {', '.join(_FUNCTIONS)}", other)
+    return tuple(found[each.lower()] for each in named)
+
+
+def _cell(
+    op: Op, functions: Sequence[str], gates: Value, c: Value, peepholes: Value | None, size: int
+) -> tuple[Value, Value]:
+    """A step: the new output and the new cell. Gates lie in the order input, output, forget, cell; peepholes too."""
+    clip = op.attribute("clip")
+    gate, put, give = functions
+
+    def activated(function: str, value: Value) -> Value:
+        return op.graph.op(function, value if clip is None else value.clip(-clip, clip))
+
+    def part(number: int, cell: Value | None = None) -> Value:
+        value = gates.slice(1, number * size, (number + 1) * size)
+        if cell is None or peepholes is None:
+            return value
+        return value + peepholes.reshape(-1).slice(0, number * size, (number + 1) * size) * cell
+
+    entry = activated(gate, part(0, c))
+    kept = 1 - entry if op.attribute("input_forget", 0) else activated(gate, part(2, c))
+    new = kept * c + entry * activated(put, part(3))
+    return activated(gate, part(1, new)) * op.graph.op(give, new), new
 
 
 REWRITES: Rewrites = dict.fromkeys(("GRU", "LSTM", "RNN"), _recurrent)

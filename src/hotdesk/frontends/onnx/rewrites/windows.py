@@ -53,6 +53,26 @@ def _lp_pool(op: Op) -> Any:
     return total if p == 1 else op.graph.op("Pow", total, op.graph.value(1.0 / p, x))
 
 
+def _max_pool(op: Op) -> Any:
+    """Places in the whole tensor: the lowering counts them in the plane of a channel, around which uneven pads are put."""
+    x, count = op.x, op.x.rank - 2
+    if len(op.node.output) < 2 or not x.is_float:
+        return NotImplemented
+    sizes, pads = x.sizes[2:], _pads(op, x.sizes[2:], op.attribute("kernel_shape"))
+    is_even = pads[:count] == pads[count:]
+    if not is_even and op.attribute("ceil_mode", 0):
+        raise NotRewritten("even pads with ceil_mode 1", str(pads))
+    wide = x if is_even else padded(x, pads, -np.inf)
+    y, left = op.as_is(wide, pads=pads if is_even else None, auto_pad=None, storage_order=0)
+    by_column = bool(op.attribute("storage_order", 0))
+    places = op.graph.arange(prod(x.sizes[:2])).reshape(*x.sizes[:2], *[1] * count) * prod(sizes)
+    for axis in range(count)[::-1]:
+        place, left = left % wide.sizes[2 + axis], left / wide.sizes[2 + axis]
+        place = place if is_even else (place - pads[axis]).clip(0, sizes[axis] - 1)
+        places = places + place * prod(sizes[:axis] if by_column else sizes[axis + 1 :])
+    return [y, places]
+
+
 def _max_unpool(op: Op) -> Any:
     x, places, given = op.x, op.tensor(1), op.optional(2)
     kernel = op.attribute("kernel_shape")
@@ -189,5 +209,6 @@ REWRITES: Rewrites = {
     "ConvInteger": _conv_integer,
     "ConvTranspose": _conv_transpose,
     "LpPool": _lp_pool,
+    "MaxPool": _max_pool,
     "MaxUnpool": _max_unpool,
 }
