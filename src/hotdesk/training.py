@@ -55,11 +55,19 @@ class TrainingStep:
 
     def _take_up_state(self) -> None:
         """What was put in place of the optimizer's state, as `load_state_dict` does, is copied to where the program has it."""
-        if _settings(self._optimizer, rates=self._fixed_rates) != self._settings:
+        now = _settings(self._optimizer, rates=self._fixed_rates)
+        # What a scheduler notes down among them is no setting that was read.
+        read = [{name: group.get(name) for name in known} for group, known in zip(now, self._settings, strict=True)]
+        if read != self._settings:
             expected = "the settings that it was compiled with"
             raise OptionError("the optimizer", expected=expected, got="others", hint="Call compile_step again.")
         for moment in self._moments:
             state = self._optimizer.state[moment.parameter]
+            if not isinstance(state.get(moment.key), Tensor):
+                expected = f"`{moment.key}` for each parameter, as when the step was compiled"
+                raise OptionError(
+                    "the optimizer's state", expected=expected, got="none", hint="Call compile_step again."
+                )
             if state[moment.key] is not moment.tensor:
                 moment.tensor.copy_(state[moment.key])
                 state[moment.key] = moment.tensor

@@ -214,3 +214,30 @@ def test_the_kernels_that_count_may_be_forbidden() -> None:
     assert not hotdesk.compile(Call(lambda x: x[x > 0]), (X,), options=options).foreign
     with pytest.raises(DataDependentShapeError, match="_unique2"):
         hotdesk.compile(Call(torch.unique), (X,), options=options)
+
+
+def test_a_result_of_counted_size_is_returned_twice() -> None:
+    class Twice(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            found = torch.nonzero(x)
+            return found, found.t(), found, found.sum()
+
+    program = hotdesk.compile(Twice(), (X,))
+    for x in (X, torch.zeros(3, 4), torch.eye(3, 4)):
+        made = program(x)
+        torch.testing.assert_close(made, Twice()(x))
+        assert made[0] is made[2]
+
+
+@pytest.mark.parametrize("size", [1 << 31, 1 << 32, 1 << 62])
+def test_bytes_that_64_bits_cannot_count_are_refused(size: int) -> None:
+    class Square(nn.Module):
+        def forward(self, count: torch.Tensor) -> torch.Tensor:
+            number = count.item()
+            torch._check(number >= 0)
+            return torch.ones(number, number, 4).sum()
+
+    program = hotdesk.compile(Square(), (torch.tensor(3),))
+    assert program(torch.tensor(3)).item() == 36
+    with pytest.raises(ExecutionError, match="a size that the machine has memory for"):
+        program(torch.tensor(size))

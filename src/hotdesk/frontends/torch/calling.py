@@ -184,12 +184,13 @@ class TorchCalling(Calling):
             return results[0]
         if self._tuple_of_results:
             return tuple(results)
+        delivered = received()
         returned = [
             results[entry]
             if isinstance(entry, ResultSlot)
             else results[entry].item()
             if isinstance(entry, ResultHeld)
-            else received(entry)
+            else delivered[entry]
             if isinstance(entry, ResultDelivered)
             else entry.at(symbols)
             if isinstance(entry, ResultNumber)

@@ -506,9 +506,9 @@ def delivered(graph: torch.fx.Graph, node: torch.fx.Node, place: int) -> torch.f
     return made
 
 
-def received(place: int) -> torch.Tensor:
-    """The tensor that this thread's last call has delivered as the result of a number."""
-    return cast("dict[int, torch.Tensor]", _HELD.delivered).pop(place)
+def received() -> Mapping[int, torch.Tensor]:
+    """The tensors that this thread's last call has delivered, by the number of the result; they are handed on once."""
+    return cast("dict[int, torch.Tensor]", _HELD.__dict__.pop("delivered", {}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,16 +183,20 @@ def results_of(graph: torch.fx.Graph, changes: Collection[int] = ()) -> tuple[tu
     """
     specs: list[TensorSpec] = []
     template: list[Any] = []
+    deliveries: dict[torch.fx.Node, tuple[int, torch.fx.Node]] = {}
     for place, node in enumerate(cast(Any, _output(graph).args[0])):
         if place in changes:
             continue
         value = node.meta.get("val") if isinstance(node, torch.fx.Node) else node
         if isinstance(value, torch.Tensor) and free_unbacked_symbols(value.shape):
-            template.append(ResultDelivered(len(specs)))
-            made = delivered(graph, cast(torch.fx.Node, node), len(specs))
-            _return_instead(graph, cast(torch.fx.Node, node), made)
+            counted = cast(torch.fx.Node, node)
+            if counted not in deliveries:  # what is returned twice is delivered once
+                deliveries[counted] = len(specs), delivered(graph, counted, len(specs))
+                _return_instead(graph, counted, deliveries[counted][1])
+            first, made = deliveries[counted]
+            template.append(ResultDelivered(first))
             spelled = spell(DTYPES.get(value.dtype, str(value.dtype)), shape_expressions(value))
-            specs.append(replace(spec_of(made.name, made.meta["val"], node_line(node)), counted=spelled))
+            specs.append(replace(spec_of(made.name, made.meta["val"], node_line(counted)), counted=spelled))
         elif isinstance(value, torch.Tensor):
             template.append(ResultSlot(len(specs)))
             specs.append(spec_of(node.name, carrier(value), node_line(node)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,11 +55,12 @@ class Step(nn.Module):
 
     def __init__(self, model: nn.Module, moments: Sequence[Moment], graph: GraphModule) -> None:
         super().__init__()
-        self.model = model
+        self.model = _holder(model)
         self.moments = nn.Module()
         names = {id(parameter): name for name, parameter in model.named_parameters()}
-        for moment in moments:
-            self.moments.register_buffer(_flat(f"{names[id(moment.parameter)]}.{moment.key}"), moment.tensor)
+        for number, moment in enumerate(moments):
+            name = f"{names[id(moment.parameter)]}.{moment.key}".replace(".", "_")
+            self.moments.register_buffer(f"{name}_{number}", moment.tensor)
         self._run = Interpreter(graph, garbage_collect_values=False).run
 
     def forward(self, rates: Sequence[Tensor], *example: Any) -> Tensor:
@@ -67,6 +69,23 @@ class Step(nn.Module):
         held = (parameters, buffers, list(self.moments.buffers()), rates, example)
         with preserve_node_meta():
             return self._run(*pytree.tree_leaves(held))[0]
+
+
+def _holder(model: nn.Module) -> nn.Module:
+    """A model's parameters and buffers without the model, under their names: each once, also where a model ties them."""
+    held = nn.Module()
+    for name, tensor in itertools.chain(model.named_parameters(), model.named_buffers()):
+        *path, last = name.split(".")
+        owner = held
+        for each in path:
+            if each not in owner._modules:
+                owner.add_module(each, nn.Module())
+            owner = cast(nn.Module, owner._modules[each])
+        if isinstance(tensor, nn.Parameter):
+            owner.register_parameter(last, tensor)
+        else:
+            owner.register_buffer(last, tensor)
+    return held
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +113,11 @@ def trace_step(
         rates: the learning rate of each of the optimizer's groups, float32 without dims.
 
     Raises:
-        OptionError: the optimizer has nothing to update, or cannot be traced from where it is; the loss is no number.
+        OptionError: the optimizer has nothing to update, or cannot be traced from where it is; there are hooks that a trace
+            does not see; the loss is no number.
         ExportError: the model does something that no graph says, such as reading a tensor's value.
     """
+    _refuse_hooks(model, optimizer)
     moments = _begun(optimizer, model)
     parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
     trained = [name for name, parameter in parameters.items() if _is_trained(parameter, optimizer)]
@@ -157,6 +178,15 @@ def _loss(
         expected = "a tensor without dims that depends on the parameters"
         raise OptionError("the loss", expected=expected, got=got)
     return found
+
+
+def _refuse_hooks(model: nn.Module, optimizer: Optimizer) -> None:
+    """Hooks of gradients and of the optimizer are run by what the trace goes around."""
+    for name, parameter in model.named_parameters():
+        if parameter._backward_hooks or getattr(parameter, "_post_accumulate_grad_hooks", None):
+            raise OptionError("argument 'model'", expected="parameters without hooks", got=f"a hook of `{name}`")
+    if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
+        raise OptionError("argument 'optimizer'", expected="an optimizer without hooks", got="a hook of its step")
 
 
 def _is_trained(parameter: nn.Parameter, optimizer: Optimizer) -> bool:
@@ -343,10 +373,6 @@ def _sharing(nodes: Sequence[Node], tensors: set[Node]) -> list[list[Node]]:
     for node in nodes:
         groups[root(node)].append(node)
     return list(groups.values())
-
-
-def _flat(name: str) -> str:
-    return name.replace(".", "_")
 
 
 __all__ = ["Moment", "Step", "StepTrace", "trace_step", "update_early"]

@@ -348,18 +348,25 @@ def _defines(module: ir.Module, name: str) -> bool:
 
 
 def _take(region: ir.Value, op: ir.Operation) -> None:
-    """Takes from the second region what an op allocates; a check fails if that is full."""
+    """Takes from the second region what an op allocates; a check fails if that is full.
+
+    Bytes that 64 bits cannot count are as many as these can, of which there is never room.
+    """
     i64, bit, kind = ir.IntegerType.get_signless(64), ir.IntegerType.get_signless(1), op.results[0].type
-    bytes_of = index_constant(element_bytes(element_of(kind)), op)
+    zero, most, number = (
+        create("arith.constant", [], [i64], {"value": ir.IntegerAttr.get(i64, value)}, before=op).results[0]
+        for value in (0, -1, element_bytes(element_of(kind)))
+    )
+    unequal: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(i64, 1)}
     rest = iter(op.operands)
     for size in shape_of(kind):
-        factor = next(rest) if size is None else index_constant(size, op)
-        bytes_of = create("arith.muli", [bytes_of, factor], [ir.IndexType.get()], before=op).results[0]
-    number = create("arith.index_cast", [bytes_of], [i64], before=op).results[0]
+        index = next(rest) if size is None else index_constant(size, op)
+        factor = create("arith.index_cast", [index], [i64], before=op).results[0]
+        low, high = create("arith.mului_extended", [number, factor], [i64, i64], before=op).results
+        is_more = create("arith.cmpi", [high, zero], [bit], unequal, before=op).results[0]
+        number = create("arith.select", [is_more, most, low], [i64], before=op).results[0]
     callee = {"callee": ir.FlatSymbolRefAttr.get(TAKE)}
     address = create("func.call", [region, number], [i64], callee, before=op).results[0]
-    zero = create("arith.constant", [], [i64], {"value": ir.IntegerAttr.get(i64, 0)}, before=op).results[0]
-    unequal: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(i64, 1)}
     is_there = create("arith.cmpi", [address, zero], [bit], unequal, before=op).results[0]
     told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(_MEMORY), CHECKED_OP: ir.StringAttr.get(op.name)}
     create("cf.assert", [is_there], [], told, before=op)

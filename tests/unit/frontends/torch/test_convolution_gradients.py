@@ -28,6 +28,11 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
         (4, 3, 3, 3),
         {"transposed": True, "stride": [2, 2], "padding": [1, 1], "output_padding": [1, 1], "groups": 2},
     ),
+    "transposed-padded-by-a-stride": (
+        (2, 2, 4, 3),
+        (2, 3, 2, 3),
+        {"transposed": True, "stride": [1, 2], "dilation": [3, 1], "output_padding": [2, 1]},
+    ),
     "1d": ((3, 4, 9), (6, 4, 3), {"padding": [1]}),
     "3d": ((2, 2, 4, 5, 4), (3, 2, 2, 2, 2), {"stride": [2, 1, 2]}),
 }

@@ -33,13 +33,15 @@ def _convolution_backward(
     output_mask: Sequence[bool],
 ) -> Any:
     deep = range(image.dim() - 2)
-    stride, padding, dilation = ([each[d % len(each)] for d in deep] for each in (stride, padding, dilation))
+    stride, padding, dilation, output_padding = (
+        [each[d % len(each)] for d in deep] for each in (stride, padding, dilation, output_padding)
+    )
     if not image.is_floating_point() or any(each.numel() == 0 for each in (gradient, image, filters)):
         return NotImplemented
     moves = (stride, padding, dilation)
     of_image = of_filters = of_bias = None
     if output_mask[0]:
-        of_image = _of_image(gradient, image, filters, moves, transposed, groups)
+        of_image = _of_image(gradient, image, filters, moves, transposed, output_padding, groups)
     if output_mask[1]:
         window = filters.shape[2:]
         pair = (gradient, image) if transposed else (image, gradient)
@@ -55,13 +57,18 @@ def _of_image(
     filters: Tensor,
     moves: tuple[Sequence[int], Sequence[int], Sequence[int]],
     transposed: bool,
+    output_padding: Sequence[int],
     groups: int,
 ) -> Tensor:
     """The convolution the other way; what a stride had left over at the end gets no gradient."""
     stride, padding, dilation = moves
     deep = range(len(stride))
     if transposed:
-        return aten.convolution(gradient, filters, None, stride, padding, dilation, False, [0 for _ in deep], groups)
+        found = aten.convolution(gradient, filters, None, stride, padding, dilation, False, [0 for _ in deep], groups)
+        for d in deep:
+            if output_padding[d] >= stride[d]:  # it is longer than the image was
+                found = aten.slice(found, 2 + d, 0, image.shape[2 + d])
+        return found
     left = [
         image.shape[2 + d]
         - ((gradient.shape[2 + d] - 1) * stride[d] - 2 * padding[d] + dilation[d] * (filters.shape[2 + d] - 1) + 1)
