@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, cast
-
-import torch
-from torch import Tensor, nn
-from torch.optim import Optimizer
+from typing import TYPE_CHECKING, Any, cast
 
 from hotdesk.api import Options, compile
-from hotdesk.errors import ArgumentTypeError, OptionError
-from hotdesk.frontends.torch.training import StepTrace, trace_step
+from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.report.records import Memory
 from hotdesk.runtime.program import Program
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+    from torch.optim import Optimizer
+
+    from hotdesk.frontends.torch.training import StepTrace
 
 
 class TrainingStep:
@@ -51,10 +52,12 @@ class TrainingStep:
         for rate, group in zip(self._rates, self._optimizer.param_groups, strict=True):
             rate.fill_(group["lr"])
         self._take_up_state()
-        return cast(Tensor, self.program(self._rates, *example))
+        return cast("Tensor", self.program(self._rates, *example))
 
     def _take_up_state(self) -> None:
         """What was put in place of the optimizer's state, as `load_state_dict` does, is copied to where the program has it."""
+        import torch
+
         now = _settings(self._optimizer, rates=self._fixed_rates)
         # What a scheduler notes down among them is no setting that was read.
         read = [{name: group.get(name) for name in known} for group, known in zip(now, self._settings, strict=True)]
@@ -63,7 +66,7 @@ class TrainingStep:
             raise OptionError("the optimizer", expected=expected, got="others", hint="Call compile_step again.")
         for moment in self._moments:
             state = self._optimizer.state[moment.parameter]
-            if not isinstance(state.get(moment.key), Tensor):
+            if not isinstance(state.get(moment.key), torch.Tensor):
                 expected = f"`{moment.key}` for each parameter, as when the step was compiled"
                 raise OptionError(
                     "the optimizer's state", expected=expected, got="none", hint="Call compile_step again."
@@ -118,6 +121,12 @@ def compile_step(
     Raises:
         HotdeskError: one of its subclasses; as `compile`, and OptionError for an optimizer or a loss that cannot be compiled.
     """
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingExtraError.of("compiling a step of training", "torch", "torch") from error
+    from hotdesk.frontends.torch.training import trace_step
+
     _check(model, optimizer, example)
     options = options or Options()
     options = options if budget is None else replace(options, budget=budget)
@@ -129,6 +138,9 @@ def compile_step(
 
 
 def _check(model: Any, optimizer: Any, example: Any) -> None:
+    from torch import nn
+    from torch.optim import Optimizer
+
     given = (("model", model, nn.Module), ("optimizer", optimizer, Optimizer), ("example", example, tuple))
     for name, value, kind in given:
         if not isinstance(value, kind):

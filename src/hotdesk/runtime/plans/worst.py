@@ -100,6 +100,8 @@ def worst_case(
     exact = {"weights", "prepared", "allocations", "state"}
     if not lends:
         exact.add("lent")
+    if not lowered.takes_region:
+        exact.add("grown")
     if is_allowed:
         reached = {
             "inputs": rise(given),
