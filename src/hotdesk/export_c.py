@@ -139,7 +139,7 @@ class _Exported:
         return [(number, each) for number, each in enumerate(arguments) if isinstance(each, TensorSpec)]
 
     def _names(self) -> list[str]:
-        inputs = [re.sub(r"\W", "_", spec.name) for _, spec in self._inputs]
+        inputs = [re.sub(r"\W", "_", spec.name, flags=re.ASCII) for _, spec in self._inputs]
         results = [f"result{i}" for i in range(len(self.saving.made.captured.results))]
         return [f"in{i}_{each}" for i, each in enumerate(inputs)] + results
 

@@ -200,7 +200,7 @@ class _File:
     def _relative(self) -> str | None:
         if self._other is None:
             return None
-        return os.path.relpath(self._other.path, Path(self._path).resolve().parent)
+        return os.path.relpath(Path(self._other.path).resolve(), Path(self._path).parent.resolve())
 
     def _weight_records(self) -> tuple[WeightRecord, ...]:
         arguments = self._made.captured.arguments

@@ -9,6 +9,7 @@ import json
 import random
 import struct
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -18,7 +19,8 @@ import torch
 
 import hotdesk
 from hotdesk.artifacts.container import Container, write
-from hotdesk.errors import FileError
+from hotdesk.artifacts.records import BufferRecord, FunctionRecord, ProgramRecord, WeightRecord
+from hotdesk.errors import ArtifactError, FileError
 from hotdesk.runtime.code.objects import ObjectCode, ObjectError
 
 FEW, MANY = 400, 100_000
@@ -190,3 +192,64 @@ def test_every_length(saved: Path, tmp_path: Path) -> None:
         path.write_bytes(data[:length])
         assert not _loads(path)
         path.unlink()
+
+
+def _at(kind: type[Any], field: str) -> int:
+    """The place of a field in the list that stands for a record."""
+    return [each.name for each in fields(kind)].index(field)
+
+
+def _rewritten(path: Path, root: Any) -> None:
+    with Container(path) as container:
+        sections = {name: [container.read(name)] for name in container.sections}
+    write(
+        path, {**sections, "program": [json.dumps(root).encode()]}, {"constants", "weights", "state"} & sections.keys()
+    )
+
+
+def _text(path: Path) -> Any:
+    with Container(path) as container:
+        return json.loads(container.read("program"))
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.scale
+
+
+class Grown(Scaled):
+    """What it multiplies with is prepared."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.scale.exp()
+
+
+def test_a_weight_that_is_read_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "program"
+    hotdesk.compile(Scaled(), (torch.ones(3),)).save(path)
+    root = _text(path)
+    weight = root[_at(ProgramRecord, "weights")][0]
+    weight[_at(WeightRecord, "offset")], weight[_at(WeightRecord, "read")] = None, False
+    _rewritten(path, root)
+    with pytest.raises(ArtifactError, match="one that is read, as its argument is"):
+        hotdesk.load(path)
+
+
+def test_what_is_prepared_is_not_written_into_weights(tmp_path: Path) -> None:
+    path = tmp_path / "program"
+    model = Grown()
+    hotdesk.compile(model, (torch.ones(3),)).save(path, weights="given")
+    root = _text(path)
+    prepare = root[_at(ProgramRecord, "prepare")]
+    places, buffers = prepare[_at(FunctionRecord, "result_places")], prepare[_at(FunctionRecord, "buffers")]
+    buffers[places[0]][_at(BufferRecord, "kind")] = "alloc"
+    buffers[places[0]][_at(BufferRecord, "upper")] = buffers[places[0]][_at(BufferRecord, "lower")]
+    places[0] = 0
+    prepare[_at(FunctionRecord, "windows")] = []
+    _rewritten(path, root)
+    with pytest.raises(ArtifactError, match="arguments of `prepare` of the program: expected each once"):
+        hotdesk.load(path, weights=model.state_dict())

@@ -157,6 +157,17 @@ def test_sizes_that_only_a_run_knows(tmp_path: Path) -> None:
     assert subprocess.run([tmp_path / "example"], input=beyond, capture_output=True, check=False).returncode == 1
 
 
+def test_names_that_c_does_not_have(tmp_path: Path) -> None:
+    class Named(torch.nn.Module):
+        def forward(self, größe: torch.Tensor) -> torch.Tensor:
+            return größe * 2
+
+    x = torch.arange(3.0)
+    hotdesk.compile(Named(), (x,)).export_c(tmp_path)
+    assert (tmp_path / "model.h").read_text(encoding="utf-8").isascii()
+    assert np.frombuffer(_run(tmp_path, "model", (x,)), np.float32).tolist() == [0, 2, 4]
+
+
 def test_the_program_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)

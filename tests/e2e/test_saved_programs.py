@@ -402,3 +402,26 @@ def _write_safetensors(path: Path, tensors: dict[str, torch.Tensor]) -> None:
     text += b" " * (-len(text) % 8)
     data = b"".join(tensor.contiguous().numpy().tobytes() for tensor in tensors.values())
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def test_a_reference_from_a_folder_behind_a_link(tmp_path: Path) -> None:
+    model, x = torch.nn.Linear(4, 2), torch.ones(3, 4)
+    _write_safetensors(tmp_path / "weights.safetensors", model.state_dict())
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "old").touch()
+    (tmp_path / "deep" / "er" / "program").symlink_to(tmp_path / "old")  # the link is replaced, not the file
+    program = hotdesk.compile(model, (x,))
+    program.save(tmp_path / "deep" / "er" / "program", weights=tmp_path / "weights.safetensors")
+    torch.testing.assert_close(hotdesk.load(tmp_path / "deep" / "er" / "program")(x), model(x))
+
+
+def test_weights_in_a_pipe_are_refused(tmp_path: Path) -> None:
+    model, x = torch.nn.Linear(4, 2), torch.ones(3, 4)
+    hotdesk.compile(model, (x,)).save(tmp_path / "program", weights="given")
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(WeightsError, match="a regular file"):
+        hotdesk.load(tmp_path / "program", weights=tmp_path / "pipe")
+    header = b'{"weight":{"dtype":"F32","shape":[1e400],"data_offsets":[0,4]}}'
+    (tmp_path / "endless").write_bytes(struct.pack("<Q", len(header)) + header + bytes(4))
+    with pytest.raises(WeightsError, match="a damaged header"):
+        hotdesk.load(tmp_path / "program", weights=tmp_path / "endless")

@@ -228,6 +228,14 @@ def _arguments(record: ProgramRecord) -> None:
         (place, bytes_of(spec)) for place, spec in zip(main.result_places, record.results, strict=True) if place in own
     ]
     pairs += [(each.place, each.bytes) for each in (*record.weights, *record.prepared)]
+    for each in record.weights:
+        use = main.buffers[each.place]
+        _needs(
+            each.read or use.lower == use.upper,
+            f"weight '{each.spec.name}'",
+            "one that is read, as its argument is",
+            "not",
+        )
     for place, count in pairs:
         stated = main.buffers[place].bytes
         _needs(
@@ -251,6 +259,7 @@ def _arguments(record: ProgramRecord) -> None:
     _needs(
         results == [each.bytes for each in record.prepared], "results of `prepare`", "the prepared values", results[:4]
     )
+    _distinct((*range(len(fixed)), *record.prepare.result_places), "arguments of `prepare`")
     places = {*range(len(fixed)), *record.prepare.result_places}
     arguments = {i for i, buffer in enumerate(record.prepare.buffers) if buffer.kind == "argument"}
     _needs(

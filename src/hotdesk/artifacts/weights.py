@@ -11,6 +11,7 @@ import json
 import math
 import mmap
 import os
+import stat
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,6 +71,8 @@ class Safetensors:
         """Raises WeightsError for a file that cannot be read, or is none."""
         self.path = os.fspath(path)
         try:
+            if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
+                raise self._fault("a regular file", "none")
             with open(path, "rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 self.tensors = self._tensors(file.read(8), file, size)
@@ -84,7 +87,7 @@ class Safetensors:
         try:
             entries = json.loads(file.read(length))
             found = {name: _stored(entry, 8 + length) for name, entry in entries.items() if name != "__metadata__"}
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
             raise self._fault("a safetensors file", f"a damaged header: {error}"[:120]) from error
         for name, each in found.items():
             is_known = each.dtype in ITEM_BYTES

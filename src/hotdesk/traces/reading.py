@@ -48,7 +48,7 @@ def read_trace(data: bytes, name: str = "the trace", ranges: str = "") -> Trace:
 def _json(text: str, name: str) -> Trace:
     try:
         found = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise TraceError(name, expected=FORMATS, got=f"JSON that is cut off or wrong: {error}") from error
     events: Any = cast("Mapping[str, Any]", found).get("traceEvents") if isinstance(found, Mapping) else None
     if isinstance(events, list):
@@ -76,6 +76,14 @@ def _profile(events: Sequence[Any], name: str) -> Trace:
         got = "a trace of PyTorch's profiler without any"
         hint = "Record it with profile_memory=True."
         raise TraceError(name, expected="allocations with their bytes", got=got, hint=hint)
+    try:
+        return _recorded(found)
+    except (TypeError, LookupError, AttributeError, ValueError, OverflowError) as error:
+        got = f"events that are none: {error!r}"[:120]
+        raise TraceError(name, expected="a trace of PyTorch's profiler", got=got) from error
+
+
+def _recorded(found: list[Mapping[str, Any]]) -> Trace:
     found.sort(key=lambda each: (each["ts"], _arguments(each).get("Ev Idx", 0)))
     arguments = [_arguments(each) for each in found]
     device = max(a.get("Device Type", 0) for a in arguments)  # a GPU, if there is one: its memory is what is short

@@ -35,9 +35,13 @@ def read(data: bytes, name: str) -> Trace:
     if not isinstance(traces, list) or not any(cast("list[Any]", traces)):
         hint = "Call torch.cuda.memory._record_memory_history() before what is to be recorded."
         raise TraceError(name, expected="a memory snapshot of PyTorch with a history", got="none", hint=hint)
-    most = max(cast("list[list[Mapping[str, Any]]]", traces), key=len)
-    buffers, unmatched = buffers_of(_events(most))
-    return Trace("PyTorch's memory snapshot", buffers, _reserved(most) or None, unmatched)
+    try:
+        most = max(cast("list[list[Mapping[str, Any]]]", traces), key=len)
+        buffers, unmatched = buffers_of(_events(most))
+        return Trace("PyTorch's memory snapshot", buffers, _reserved(most) or None, unmatched)
+    except (TypeError, LookupError, AttributeError, ValueError) as error:
+        got = f"a history that is none: {error!r}"[:120]
+        raise TraceError(name, expected="a memory snapshot of PyTorch", got=got) from error
 
 
 def _events(entries: list[Mapping[str, Any]]) -> Iterator[Event]:

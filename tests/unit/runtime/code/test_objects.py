@@ -189,3 +189,16 @@ def test_numbers_out_of_bounds_are_refused_or_harmless() -> None:
         except (ObjectError, AttributeError):  # AttributeError: `_find` of a name that has changed
             refused += 1
     assert refused > 300
+
+
+def test_tables_that_are_larger_than_the_file_are_refused() -> None:
+    data = _object()
+    start, count = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 60)[0]
+    entries = [data[start + 64 * i : start + 64 * i + 64] for i in range(count)]
+    symbols = next(each for each in entries if struct.unpack_from("<I", each, 4)[0] == 2)
+    made = bytearray(data + b"".join(entries) + symbols * 1000)
+    struct.pack_into("<Q", made, 40, len(data))
+    struct.pack_into("<H", made, 60, count + 1000)
+    assert struct.unpack_from("<Q", symbols, 32)[0] * 1001 > len(made)
+    with pytest.raises(ObjectError, match="larger than the file"):
+        ObjectCode(bytes(made), lambda _: GIVEN)
