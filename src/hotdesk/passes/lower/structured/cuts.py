@@ -8,13 +8,14 @@ iterations is taken, so that threads work on memory that is far apart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.ir.walking import nested_ops
 from hotdesk.kernels.text import Index, KernelBuilder, View
 from hotdesk.models.linalg import inputs_of
 
@@ -42,12 +43,19 @@ class Cut:
     weight: int
 
 
-def find_cut(op: ir.Operation, views: Mapping[ir.Value, View], bases: Mapping[ir.Value, ir.Value]) -> Cut | None:
-    """The loop of an op on memrefs that is worth cutting; None where none can be, or all sizes are known and small."""
+def find_cut(
+    op: ir.Operation,
+    views: Mapping[ir.Value, View],
+    bases: Mapping[ir.Value, ir.Value],
+    indexed: AbstractSet[ir.Value] = frozenset(),
+) -> Cut | None:
+    """The loop of an op on memrefs that is worth cutting; None where none can be, or all sizes are known and small.
+
+    None can be if an operand is `indexed` as well: read at indices of its own, which may lie in another thread's range.
+    """
     if op.name != "linalg.generic" or any(nested.name == "cf.assert" for nested in nested_ops(op)):
         return None
     operands, maps = list(op.operands), cast("list[ir.AffineMap]", indexing_maps(op))
-    captured = {value for _, _, value in captured_operands(op)}
     kinds = ["parallel" in str(kind) for kind in cast(Any, op.attributes["iterator_types"])]
     dims = [_dims(operands, maps, loop) for loop in range(len(kinds))]
     written = operands[inputs_of(op) :]
@@ -56,7 +64,7 @@ def find_cut(op: ir.Operation, views: Mapping[ir.Value, View], bases: Mapping[ir
     for loop, (parallel, own) in enumerate(zip(kinds, dims, strict=True)):
         if parallel and own is not None and all(value in own for value in written):
             found.append(loop)
-    if not found or None in lengths or captured & {v for v in operands if is_memref(v.type)}:
+    if not found or None in lengths or not indexed.isdisjoint(operands):
         return None
     if not _apart(operands, maps, written, bases):
         return None

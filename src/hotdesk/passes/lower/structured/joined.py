@@ -9,12 +9,13 @@ or both summed, and each memref has either none of them, or both in neighbouring
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import indexing_maps, ir
 from hotdesk.ir.types import is_memref
-from hotdesk.ir.walking import captured_operands, nested_ops
+from hotdesk.ir.walking import nested_ops
 from hotdesk.kernels.text import View
 
 
@@ -49,12 +50,15 @@ class Joined:
                 nested.attributes["dim"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self.loop(old))
 
 
-def join_loops(op: ir.Operation, views: Mapping[ir.Value, View], apart: Sequence[int] = ()) -> Joined | None:
+def join_loops(
+    op: ir.Operation, views: Mapping[ir.Value, View], indexed: AbstractSet[ir.Value] = frozenset(), apart: Sequence[int] = ()
+) -> Joined | None:
     """The loops of an op on memrefs that are left, none of those `apart` joined or dropped; None if all are.
 
-    That is so too of an op whose dims are not all loops of their own, or that has one memref in two ways.
+    That is so too of an op whose dims are not all loops of their own, or that has one memref in two ways: at two maps, or also
+    `indexed`, read at indices of its own.
     """
-    places = _places(op, views)
+    places = _places(op, views, indexed)
     if places is None:
         return None
     kinds = [str(kind) for kind in cast(Any, op.attributes["iterator_types"])]
@@ -83,11 +87,12 @@ def join_loops(op: ir.Operation, views: Mapping[ir.Value, View], apart: Sequence
     return Joined(tuple(loops), dims, tuple(of[value] for value in op.operands))
 
 
-def _places(op: ir.Operation, views: Mapping[ir.Value, View]) -> dict[ir.Value, dict[int, int]] | None:
+def _places(
+    op: ir.Operation, views: Mapping[ir.Value, View], indexed: AbstractSet[ir.Value]
+) -> dict[ir.Value, dict[int, int]] | None:
     """For each memref the dim that each loop runs through; dims of one element that no loop runs through count as none."""
     if op.name != "linalg.generic" or not all(is_memref(value.type) for value in op.operands):
         return None
-    captured = {value for _, _, value in captured_operands(op)}
     found: dict[ir.Value, dict[int, int]] = {}
     for value, map_ in zip(op.operands, cast("list[ir.AffineMap]", indexing_maps(op)), strict=True):
         place: dict[int, int] = {}
@@ -96,7 +101,7 @@ def _places(op: ir.Operation, views: Mapping[ir.Value, View]) -> dict[ir.Value, 
                 place[each.position] = dim
             elif not isinstance(each, ir.AffineConstantExpr) or views[value].sizes[dim] != 1:
                 return None
-        if value in captured or found.setdefault(value, place) != place:
+        if value in indexed or found.setdefault(value, place) != place:
             return None
     return found
 

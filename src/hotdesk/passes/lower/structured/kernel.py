@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
@@ -78,8 +78,9 @@ def build_loop_kernel(
     views = [place.view() for place in resolved]
     bases = {value: place.base for value, place in zip(memrefs, resolved, strict=True)}
     seen = dict(zip(memrefs, views, strict=True))
-    cut = find_cut(op, seen, bases)
-    joined = join_loops(op, seen, () if cut is None else (cut.loop,))
+    indexed = _indexed(op, passed)
+    cut = find_cut(op, seen, bases, indexed)
+    joined = join_loops(op, seen, indexed, () if cut is None else (cut.loop,))
     types = [*([ir.IndexType.get()] * (len(scalars) + len(index_captures))), *(value.type for value in passed)]
     head = "" if cut is None else head_text(cut, memrefs, views, [str(kind) for kind in types[len(scalars) :]])
     types += [ir.IntegerType.get_signless(64)] * (2 if cut is not None else 0)
@@ -114,8 +115,19 @@ def build_loop_kernel(
 
 def _memrefs(op: ir.Operation, passed: Mapping[ir.Value, None]) -> list[ir.Value]:
     """The memrefs an op touches, each once, those that its captured scalars are loaded from included."""
+    return list(_behind([*op.operands, *(value for _, _, value in captured_operands(op))], passed))
+
+
+def _indexed(op: ir.Operation, passed: Mapping[ir.Value, None]) -> set[ir.Value]:
+    """Those that are read at indices of their own, not where the loops are: in the region, or for scalars."""
+    scalars = [value for value in op.operands if not is_memref(value.type)]
+    return set(_behind([*scalars, *(value for _, _, value in captured_operands(op))], passed))
+
+
+def _behind(values: Iterable[ir.Value], passed: Mapping[ir.Value, None]) -> dict[ir.Value, None]:
+    """The memrefs among values, and those that scalars among them are computed from in the kernel."""
     found: dict[ir.Value, None] = {}
-    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
+    pending = [*values]
     seen: set[ir.Value] = set()
     while pending:
         value = pending.pop(0)
@@ -128,7 +140,7 @@ def _memrefs(op: ir.Operation, passed: Mapping[ir.Value, None]) -> list[ir.Value
         producer = defining_op(value)
         if producer is not None and producer.name != "memref.dim" and not _is_index(value) and value not in passed:
             pending.extend(producer.operands)
-    return list(found)
+    return found
 
 
 def _is_index(value: ir.Value) -> bool:

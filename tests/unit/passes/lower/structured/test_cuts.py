@@ -150,3 +150,27 @@ def test_ranges_together_are_the_whole(shape: tuple[int, int]) -> None:
     places = np.arange(rows)[:, None] * np.arange(columns)
     found = program(x, y, z)
     np.testing.assert_allclose(found, x * y.T + z + places.astype(np.float32), rtol=1e-6)
+
+
+@pytest.mark.parametrize("row", [0, 1, N - 1])
+@pytest.mark.parametrize("donated", [False, True])
+def test_an_element_of_an_operand_is_the_same_for_all_ranges(row: int, *, donated: bool) -> None:
+    """x + x[row, 1], in other memory or over x: the element is read at its own place, and before it is written."""
+    kind, attributes = f"tensor<{N}x{M}xf32>", " {hotdesk.donated}" if donated else ""
+    program = hotdesk.compile(f"""
+      func.func @main(%x: {kind}{attributes}) -> {kind} {{
+        %i = arith.constant {row} : index
+        %j = arith.constant 1 : index
+        %s = tensor.extract %x[%i, %j] : {kind}
+        %e = tensor.empty() : {kind}
+        %r = linalg.generic {{indexing_maps = [{ID}, {ID}], iterator_types = ["parallel", "parallel"]}}
+            ins(%x : {kind}) outs(%e : {kind}) {{
+        ^bb0(%a: f32, %o: f32):
+          %t = arith.addf %a, %s : f32
+          linalg.yield %t : f32
+        }} -> {kind}
+        return %r : {kind}
+      }}""")
+    x = np.random.default_rng(0).standard_normal((N, M), np.float32)
+    expected = x + x[row, 1]
+    np.testing.assert_array_equal(program(x), expected)

@@ -112,3 +112,24 @@ def test_joined_loops_compute_the_same(shape: tuple[int, ...], asked: int) -> No
         x, y = rng.standard_normal(shape).astype(np.float32), rng.standard_normal((c, 1, 1)).astype(np.float32)
         expected = x * y + np.indices(shape)[asked].astype(np.float32)
         np.testing.assert_array_equal(program(x, y), expected)
+
+
+def test_memory_that_a_scalar_is_loaded_from_keeps_its_dims() -> None:
+    kind = "tensor<1x6x3x5xf32>"
+    program = hotdesk.compile(f"""
+      func.func @main(%x: {kind}) -> {kind} {{
+        %i = arith.constant 0 : index
+        %j = arith.constant 2 : index
+        %s = tensor.extract %x[%i, %j, %j, %i] : {kind}
+        %e = tensor.empty() : {kind}
+        %r = linalg.generic {{indexing_maps = [{ID}, {ID}],
+                              iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}
+            ins(%x : {kind}) outs(%e : {kind}) {{
+        ^bb0(%a: f32, %o: f32):
+          %t = arith.addf %a, %s : f32
+          linalg.yield %t : f32
+        }} -> {kind}
+        return %r : {kind}
+      }}""")
+    x = np.random.default_rng(0).standard_normal((1, 6, 3, 5), np.float32)
+    np.testing.assert_array_equal(program(x), x + x[0, 2, 2, 0])
