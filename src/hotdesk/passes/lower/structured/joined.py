@@ -51,7 +51,10 @@ class Joined:
 
 
 def join_loops(
-    op: ir.Operation, views: Mapping[ir.Value, View], indexed: AbstractSet[ir.Value] = frozenset(), apart: Sequence[int] = ()
+    op: ir.Operation,
+    views: Mapping[ir.Value, View],
+    indexed: AbstractSet[ir.Value] = frozenset(),
+    apart: Sequence[int] = (),
 ) -> Joined | None:
     """The loops of an op on memrefs that are left, none of those `apart` joined or dropped; None if all are.
 
