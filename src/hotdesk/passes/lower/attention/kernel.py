@@ -29,7 +29,8 @@ from hotdesk.passes.lower.products import Matrix, Sizes, write_product
 QUERY, KEY, SUMMED, COLUMN, UNIT = "m", "n", "d", "e", "1"
 """Letters of an equation of attention; all others are those of the batch."""
 
-_MOST_QUERIES, _MOST_KEYS = 128, 512
+# Keys and values are packed anew for each block of queries; its scores are to stay in the second cache.
+_MOST_QUERIES, _MOST_KEYS = 192, 384
 _GRAIN = 1 << 22  # multiplications that are worth a thread
 _FEW_KEYS = 2  # vectors of a block's scores for a query, at least
 _FINER = 4  # ranges for each thread: they take unequal time where keys do not count
