@@ -3,7 +3,8 @@
     hotdesk check model.mlir --function main --sizes 8,3
     model.mlir:7:3: error: use after free: reads memref<4xf32> after it was freed
 
-Exit codes: 0 for a program without faults, 1 with a diagnostic for each fault, 2 if it could not be checked.
+Exit codes: 0 for a program without faults; 1 with a diagnostic for each fault, or where it could not be checked; 2 for a wrong
+command line.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"error: {error.filename or file}: {error.strerror or error}", file=sys.stderr)
     except UnicodeDecodeError as error:
         print(f"error: {file} is not text in UTF-8: {error}", file=sys.stderr)
-    return 2
+    return 1
 
 
 def _check_model(options: argparse.Namespace) -> int:
@@ -68,7 +69,7 @@ def _check(options: argparse.Namespace, source: Input, text: str) -> int:
             except ir.MLIRError as error:
                 for found in error.error_diagnostics:
                     _show(source, source.of_mlir(found))
-                return 2
+                return 1
             report = check_module(
                 module,
                 options.function,
@@ -79,7 +80,7 @@ def _check(options: argparse.Namespace, source: Input, text: str) -> int:
             )
     except HotdeskError as error:
         _show(source, source.of_error(error))
-        return 2
+        return 1
     return _tell(report, source, options.quiet)
 
 
@@ -118,7 +119,7 @@ def parser() -> argparse.ArgumentParser:
         "check",
         "Runs a program with random arguments, or a model with its examples, and reports each wrong use of memory.",
         EXAMPLES,
-        "Exit codes: 0 no faults, 1 faults, 2 the program could not be checked.",
+        "Exit codes: 0 no faults; 1 faults, or a program that could not be checked; 2 a wrong command line.",
     )
     parser.add_argument("file", help=f"MLIR text; '-' reads stdin; or a model: {FORMS}, or FILE.onnx")
     parser.add_argument(

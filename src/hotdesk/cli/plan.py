@@ -2,8 +2,8 @@
 
 The rows go to stdout, in the form of `planning/problem/csvform.py`, which allocator benchmarks exchange; stderr gets one line
 about the plan: its arena, the bound that no plan can beat, what proves it, with the bytes of the largest buffers in that and of
-all others together, what it costs if anything does, and the strategy. Exit codes beside the usual: 3 where the plan needs more
-than the capacity that was asked for.
+all others together, what it costs if anything does, and the strategy. Exit codes: 0; 1 where the plan needs more than
+the capacity that was asked for, or for an error; 2 for a wrong command line.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from hotdesk.planning.problem.bounds import Certificate, certificate, spelled
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.plans.checked import checked
 from hotdesk.runtime.plans.layout import ALIGNMENT
-
-DOES_NOT_FIT = 3
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -42,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.capacity is None or made.arena <= options.capacity:
         return 0
     print(_refusal(made, proof, options.capacity), file=sys.stderr)
-    return DOES_NOT_FIT
+    return 1
 
 
 def _problem(options: argparse.Namespace) -> Problem:

@@ -58,6 +58,14 @@ IN_MLIR = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 
+DOUBLE_FREE = """func.func @main() {
+  %a = memref.alloc() : memref<4xf32>
+  memref.dealloc %a : memref<4xf32>
+  memref.dealloc %a : memref<4xf32>
+  return
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -291,6 +299,55 @@ def test_help_has_two_examples_that_parse(verb: str, capsys: pytest.CaptureFixtu
         program, named, *arguments = shlex.split(example)
         assert (program, named) == ("hotdesk", verb)
         VERBS[verb].parser().parse_args(arguments)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("check program.mlir --random-values", 2),
+        ("check desk_model.py:net --quiet", 0),
+        ("check double_free.mlir", 1),
+        ("check no-such.mlir", 1),
+        ("check broken.mlir", 1),
+        ("diff main.json wide.json", 0),
+        ("diff main.json no-such.json", 1),
+        ("diff", 2),
+        ("doctor", 0),
+        ("doctor --nothing", 2),
+        ("explain main.json", 0),
+        ("explain main.json --value b9", 1),
+        ("explain main.json --peak --value b9", 2),
+        ("export-c no-such.mlir -o out", 1),
+        ("export-c program.mlir", 2),
+        ("list-passes", 0),
+        ("list-passes no-such", 1),
+        ("list-passes a b", 2),
+        ("plan main.json", 0),
+        ("plan main.json --capacity 1kB", 1),
+        ("plan main.json --capacity much", 2),
+        ("plan trace main.json", 1),
+        ("profile program.mlir --random-inputs --top 1", 0),
+        ("profile no-such.mlir", 1),
+        ("profile program.mlir --top -1", 2),
+        ("report main.json", 0),
+        ("report main.json --max-peak 1kB", 1),
+        ("report", 2),
+        ("run program.mlir --random-inputs", 0),
+        ("run program.mlir", 1),
+        ("run program.mlir --seed x", 2),
+        ("no-such-verb", 2),
+        ("", 2),
+    ],
+)
+def test_exit_codes(line: str, code: int) -> None:
+    """0; 1 where something was found or failed; 2 for a wrong command line: of every verb."""
+    Path("broken.mlir").write_text("func.func @main(")
+    Path("double_free.mlir").write_text(DOUBLE_FREE)
+    try:
+        found: object = main(shlex.split(line))
+    except SystemExit as ended:
+        found = ended.code
+    assert found == code
 
 
 def test_tables_on_a_terminal_and_none_in_colour_if_not_wanted() -> None:
