@@ -241,3 +241,25 @@ def test_bytes_that_64_bits_cannot_count_are_refused(size: int) -> None:
     assert program(torch.tensor(3)).item() == 36
     with pytest.raises(ExecutionError, match="a size that the machine has memory for"):
         program(torch.tensor(size))
+
+
+STORES: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
+    "in columns": lambda x, y: x.index_fill(1, y.nonzero()[:, 0], 5.0),
+    "counted twice": lambda x, y: x.index_put((y.nonzero()[:, 0], (y > 0).nonzero()[:, 0]), torch.ones(())),
+    "in a grid": lambda x, y: x.index_put((y.nonzero(), torch.tensor([0, 1])), torch.ones(())),
+}
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_stores_that_would_reach_one_place_only_are_refused(name: str) -> None:
+    with pytest.raises(DataDependentShapeError, match="a store in as many places"):
+        hotdesk.compile(Call(STORES[name]), (random(4, 4), torch.tensor([1, 0, 1, 1])))
+
+
+def test_a_variance_of_what_is_empty_is_not_a_number() -> None:
+    program = hotdesk.compile(Call(lambda x: torch.var_mean(x[x > 0])), (X,))
+    for x in (X, torch.zeros(3, 4)):
+        close(program(x), torch.var_mean(x[x > 0]))
+    rows = hotdesk.compile(Call(lambda x: x.var(0)), (X,), dynamic_shapes=(({0: torch.export.Dim("rows", min=0)},),))
+    for size in (0, 1, 5):
+        close(rows(random(size, 4)), random(size, 4).var(0))

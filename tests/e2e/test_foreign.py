@@ -17,6 +17,8 @@ from torch.nn import functional as F
 import hotdesk
 from hotdesk.errors import DtypeError, ExecutionError, UnsupportedOpError
 from hotdesk.explain import Outcome, Reason
+from hotdesk.frontends.torch.foreign import store
+from hotdesk.runtime.code.foreign import Lying
 from tests.e2e.checking import Call, random
 from tests.e2e.refusing import line_of
 
@@ -157,3 +159,11 @@ def test_a_complex_argument_is_one() -> None:
 def test_forbidden() -> None:
     with pytest.raises(UnsupportedOpError, match="igamma"):
         hotdesk.compile(Call(uncompiled), (random(3),), options=hotdesk.Options(foreign=False))
+
+
+@pytest.mark.parametrize("made", [torch.zeros(1), torch.zeros(3, dtype=torch.float64)])
+def test_results_that_are_not_as_planned_are_not_stored(made: Tensor) -> None:
+    memory = torch.full((3,), 7.0)
+    with pytest.raises(RuntimeError, match="was planned"):
+        store(made, Lying(memory.data_ptr(), (3,), (1,)), torch.float32)
+    assert memory.tolist() == [7.0] * 3

@@ -25,14 +25,15 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import torch
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from hotdesk._bindings import ir
+from hotdesk.errors import DataDependentShapeError
 from hotdesk.frontends.torch.carried import carrier, restored
 from hotdesk.frontends.torch.cutting import Check, Maker, Sizes, Written, expression_of
-from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, tensor_at
+from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.types import shape_of, static_entries
@@ -115,9 +116,24 @@ def _settle_index_put(node: torch.fx.Node) -> None:
     """Stores in as many places as there happen to be: torch-mlir's lowering takes none for one."""
     tensor, places, values, *rest = cast("tuple[Any, ...]", node.args)
     shapes = [None if each is None else list(_value(each).shape) for each in places]
-    if not shapes or shapes[0] is None or len(shapes[0]) != 1 or any(shape != shapes[0] for shape in shapes):
+    if not any(_symbols(size) for shape in shapes for size in shape or ()):
         return
+    first = shapes[0]
+    if first is None or len(first) != 1 or not all(_are_same(each, first) or each == [] for each in shapes):
+        raise DataDependentShapeError(
+            "a store in as many places as the values of tensors decide",
+            expected="places of one dim in the first dims of the tensor, as many in each, such as `x[places] = y`",
+            got="others, such as `x[:, places] = y`, or numbers of places that are not known to be equal",
+            where=node_line(node) or None,
+            hint="Move those dims to the front by `x.movedim`, use `torch.where`, or keep that part outside the compiled model.",
+        )
     with node.graph.inserting_before(node):
+        places = [
+            each
+            if _are_same(shape, first)
+            else _put(node, aten.expand.default, each, [_sized(node, cast(Any, places[0]), 0)])
+            for each, shape in zip(places, shapes, strict=True)
+        ]
         columns = [
             _put(node, aten.unsqueeze.default, _from_front(node, tensor, each, dim), 1)
             for dim, each in enumerate(places)
@@ -125,7 +141,7 @@ def _settle_index_put(node: torch.fx.Node) -> None:
         index = columns[0] if len(columns) == 1 else _put(node, aten.cat.default, columns, 1)
         inner = list(_value(tensor).shape)[len(places) :]
         wide = values
-        if list(_value(values).shape) != [*shapes[0], *inner]:
+        if not _are_same(list(_value(values).shape), [*first, *inner]):
             wide = _put(
                 node,
                 aten.expand.default,
@@ -153,6 +169,15 @@ def _sized(node: torch.fx.Node, tensor: torch.fx.Node, dim: int) -> Any:
     """A size of a tensor: an integer, or a node for it."""
     size = _value(tensor).shape[dim]
     return size if isinstance(size, int) else _put(node, aten.sym_size.int, tensor, dim)
+
+
+def _are_same(sizes: Sequence[Any] | None, others: Sequence[Any]) -> bool:
+    """Whether sizes are known to be equal; those that two ops have counted are not."""
+    return (
+        sizes is not None
+        and len(sizes) == len(others)
+        and all(statically_known_true(size == other) for size, other in zip(sizes, others, strict=True))
+    )
 
 
 def _flatten_mask(node: torch.fx.Node) -> None:
@@ -430,12 +455,13 @@ class _Fetching:
     """Copies what such a call has made to where it belongs."""
 
     symbol: str
+    types: tuple[torch.dtype, ...]
 
     def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
         made = getattr(_HELD, self.symbol)
         delattr(_HELD, self.symbol)
-        for place, each in zip(results, made, strict=True):
-            tensor_at(place, each.dtype).copy_(each)
+        for place, each, dtype in zip(results, made, self.types, strict=True):
+            store(each, place, dtype)
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,7 +504,7 @@ def _measured(
     one = foreign_op(node, places, number())
     measure = replace(one.call, results=(1,), runs=_Measuring(one.call.symbol, one.call.runs))
     calls.append(measure)
-    symbol, runs = f"hotdesk_foreign_{number()}", _Fetching(one.call.symbol)
+    symbol, runs = f"hotdesk_foreign_{number()}", _Fetching(one.call.symbol, cast(Any, one.call.runs).types)
     fetch = replace(one.call, symbol=symbol, inputs=(1,), numbers=0, runs=runs, is_op=False)
     calls.append(fetch)
     return _Measured(Foreign(measure, one.numbers, one.inputs), Foreign(fetch, (), ()))

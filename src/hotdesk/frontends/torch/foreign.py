@@ -36,6 +36,8 @@ from hotdesk.ir.types import shape_of
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
+_OPAQUE = ("aten::mkldnn_rnn_layer", "aten::mkldnn_rnn_layer_backward")
+"""Ops with memory of their own between them, whose size PyTorch does not tell before they run."""
 CHECKS = "hotdesk.checks"
 """In a node's metadata: the checks of its results that PyTorch makes after it, each a result's number and further arguments."""
 
@@ -54,6 +56,8 @@ def can_be_called(node: torch.fx.Node) -> bool:
     """Whether a node is an op of PyTorch's that reads tensors and numbers and makes tensors, and does nothing else."""
     target: Any = node.target
     if not isinstance(target, OpOverload) or cast(Any, target)._schema.is_mutable:
+        return False
+    if cast(Any, target)._schema.name in _OPAQUE:
         return False
     if any(isinstance(each.meta.get("val"), torch.SymFloat | torch.SymBool) for each in node.all_input_nodes):
         return False  # numbers of calls are integers
@@ -184,6 +188,7 @@ def foreign_op(node: torch.fx.Node, places: Sequence[int], number: int) -> Forei
             arguments,
             tuple((each.meta["val"].dtype, each_held.dtype) for each, each_held in zip(inputs, held, strict=True)),
             tuple(places),
+            tuple(each.dtype for each in made),
             tuple(node.meta.get(CHECKS, ())),
         ),
     )
@@ -210,11 +215,12 @@ class _Kernel:
     arguments: Any
     inputs: tuple[tuple[torch.dtype, torch.dtype], ...]
     results: tuple[int, ...]
+    types: tuple[torch.dtype, ...]
     checks: tuple[tuple[int, tuple[Any, ...], dict[str, Any]], ...]
 
     def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
-        for place, made in zip(results, self.made(inputs, numbers), strict=True):
-            tensor_at(place, made.dtype).copy_(made)
+        for place, made, dtype in zip(results, self.made(inputs, numbers), self.types, strict=True):
+            store(made, place, dtype)
 
     def made(self, inputs: Sequence[Lying], numbers: Sequence[int]) -> list[torch.Tensor]:
         """What the kernel makes of them, as carriers."""
@@ -234,6 +240,17 @@ class _Kernel:
             for number, rest, named in self.checks:
                 aten._linalg_check_errors(made[number], *rest, **named)
             return [carrier(made[number]) for number in self.results]
+
+
+def store(made: torch.Tensor, place: Lying, dtype: torch.dtype) -> None:
+    """Copies what a kernel has made to the memory that was planned for it.
+
+    Raises RuntimeError if it is not what PyTorch said of the op beforehand.
+    """
+    if tuple(made.shape) != tuple(place.sizes) or made.dtype != dtype:
+        planned = f"{dtype} of sizes {tuple(place.sizes)}"
+        raise RuntimeError(f"the kernel made {made.dtype} of sizes {tuple(made.shape)}, and {planned} was planned")
+    tensor_at(place, dtype).copy_(made)
 
 
 def tensor_at(lying: Lying, dtype: torch.dtype) -> torch.Tensor:

@@ -154,9 +154,10 @@ def trace_step(
 
 
 def _traced(step: Callable[..., Any], *given: Any) -> GraphModule:
-    """Attention as products and a softmax: PyTorch's own op for the CPU has a gradient without a decomposition."""
+    """Attention as products and a softmax, recurrent layers step by step: PyTorch's own ops for the CPU have gradients without
+    a decomposition."""
     try:
-        with sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+        with sdpa_kernel(SDPBackend.MATH), torch.backends.mkldnn.flags(enabled=False), torch.no_grad():
             return make_fx(step, tracing_mode="fake", record_stack_traces=True)(*given)
     except HotdeskError:
         raise

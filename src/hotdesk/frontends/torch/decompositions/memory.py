@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -170,8 +170,9 @@ def _variance(x: Tensor, dim: list[int] | None, correction: float | None) -> tup
     total = torch.sum(centred * centred, dims, keepdim=True)
     degrees = count - (1 if correction is None else correction)
     if isinstance(degrees, int | float):
-        degrees = max(0, degrees)  # too few samples: 0 / 0
-    return (total / degrees).to(x.dtype), mean.to(x.dtype)
+        return (total / max(0, degrees)).to(x.dtype), mean.to(x.dtype)  # too few samples: 0 / 0
+    least = torch.full((), cast(Any, degrees), dtype=wide.dtype, device=x.device).clamp_min(0)
+    return (total / least).to(x.dtype), mean.to(x.dtype)
 
 
 def _without(x: Tensor, dim: list[int] | None, keepdim: bool, rank: int) -> Tensor:
