@@ -129,9 +129,7 @@ def _settle_index_put(node: torch.fx.Node) -> None:
         )
     with node.graph.inserting_before(node):
         places = [
-            each
-            if _are_same(shape, first)
-            else _put(node, aten.expand.default, each, [_sized(node, cast(Any, places[0]), 0)])
+            each if _are_same(shape, first) else _put(node, aten.expand.default, each, [_sized(node, places[0], 0)])
             for each, shape in zip(places, shapes, strict=True)
         ]
         columns = [
