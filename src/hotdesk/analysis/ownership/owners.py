@@ -104,11 +104,6 @@ class Ownership:
         owners = (*handover.moved, *open_claims)
         return sum(owner != self._program.root(handover.source) for owner in owners)
 
-    def owner_slot(self, buffer: int) -> OwnershipSlot | None:
-        """The slot of a memref if it owns."""
-        slot = self.slots.of_target.get(buffer)
-        return slot if slot is not None and slot.number in self.owning else None
-
     def _settled(self) -> bool:
         self.candidates = self._candidates()
         if self._must_own() or self._keep_apart():

@@ -25,8 +25,6 @@ from typing import Any, TypeAlias, cast
 
 import torch
 from torch._ops import HigherOrderOperator
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-from torch.utils import _pytree as pytree
 
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
@@ -66,18 +64,6 @@ def all_graphs(graph: torch.fx.Graph) -> Iterator[torch.fx.Graph]:
         if is_control_flow(node):
             for found in subgraphs(node):
                 yield from all_graphs(found.graph)
-
-
-def carried_numbers(graph: torch.fx.Graph) -> set[Any]:
-    """The symbols of numbers that control flow carries and returns: programs compute with them as with other values."""
-    found: set[Any] = set()
-    for each in all_graphs(graph):
-        for node in each.nodes:
-            is_argument = each is not graph and node.op == "placeholder"
-            if is_argument or is_control_flow(node):
-                numbers = [value for value in pytree.tree_leaves(node.meta.get("val")) if isinstance(value, _NUMBERS)]
-                found.update(symbol for number in numbers for symbol in free_unbacked_symbols(number))
-    return found
 
 
 def control_flow_op(node: torch.fx.Node, lower: Lower) -> Written:

@@ -15,7 +15,6 @@ aten: Any = torch.ops.aten
 
 _HALVES = {torch.float16: 11, torch.bfloat16: 8}
 """Half-precision floats, with how many bits of theirs are drawn: as many as stay below one, as in PyTorch."""
-_DRAWN = (torch.float32, torch.float64)
 
 
 def _drawn(dtype: torch.dtype) -> torch.dtype:
