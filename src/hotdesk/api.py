@@ -23,10 +23,10 @@ from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
 from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
-from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.compiled import CompiledProgram, compiled_function
 from hotdesk.runtime.heap import give_back_free_memory
-from hotdesk.runtime.interface import RANDOM_STATE, Checker, TensorSpec, WeightRange
+from hotdesk.runtime.interface import RANDOM_STATE, MemoryCheck, TensorSpec, WeightRange
 from hotdesk.runtime.prepared import prepared_types
 from hotdesk.runtime.program import Program, check_seed
 from hotdesk.runtime.shared import Shared, aligned
@@ -292,7 +292,9 @@ def build(captured: Captured, log: Log, options: Options | None = None, shared: 
     return _program(*finish(captured, log, options or Options(), shared), log, shared)
 
 
-def finish(captured: Captured, log: Log, options: Options, shared: Shared | None = None) -> tuple[Finished, Machine]:
+def finish(
+    captured: Captured, log: Log, options: Options, shared: Shared | None = None
+) -> tuple[Finished, CompiledCode]:
     """Takes a captured program through the pipeline, and to machine code."""
     shared = shared or Shared()
     module = captured.module
@@ -379,7 +381,7 @@ def _kind(argument: Weight | TensorSpec, is_state: bool) -> str:
     return "state" if is_state else "weight"
 
 
-def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None = None) -> Program:
+def _program(made: Finished, machine: CompiledCode, log: Log, shared: Shared | None = None) -> Program:
     """A lowered program with memory: what `@prepare` makes is made here."""
     shared = shared or Shared()
     from hotdesk.frontends.captured import Weight
@@ -455,7 +457,7 @@ def _program(made: Finished, machine: Machine, log: Log, shared: Shared | None =
     )
 
 
-def _checker(made: Finished, places: tuple[int, ...], weights: Mapping[int, int]) -> Checker:
+def _checker(made: Finished, places: tuple[int, ...], weights: Mapping[int, int]) -> MemoryCheck:
     """Keeps the IR on memrefs for `Program.check`, as bytes; it is read, and the checker loaded, when it is used."""
     code, main, prepare, bounds = made.module, made.main, made.prepare, made.captured.constraints
     deallocated = not made.captured.on_memrefs

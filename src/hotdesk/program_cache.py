@@ -21,7 +21,7 @@ from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.pipeline import Lowered
 from hotdesk.runtime.archive import ArchiveError, NotArchivable, packed, unpacked
 from hotdesk.runtime.cache import keeps_programs, key_of, sources, the_cache
-from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.products import common_functions, linked, linked_again
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def finished(
     lowered: Lowered,
     prepared: Iterable[tuple[tuple[int, ...], str]],
     decisions: Iterable[Decision],
-) -> tuple[Finished, Machine]:
+) -> tuple[Finished, CompiledCode]:
     """A lowered program and its machine code."""
     without_module: Any = {"module": None}
     made = Finished(
@@ -124,7 +124,7 @@ def keep(key: str, made: Finished, exported: Exported) -> None:
         return
 
 
-def kept(key: str, exported: Exported) -> tuple[Finished, Machine] | None:
+def kept(key: str, exported: Exported) -> tuple[Finished, CompiledCode] | None:
     """The program that was kept, on the weights of a model; None if there is none that can be used."""
     from hotdesk.frontends.captured import Weight
     from hotdesk.frontends.torch.calling import TorchCalling

@@ -18,7 +18,7 @@ import hotdesk
 from hotdesk.errors import OptionError
 from hotdesk.planning.placement import portfolio
 from hotdesk.report import Memory
-from hotdesk.runtime.arguments.sizes import Sizes
+from hotdesk.runtime.arguments.sizes import InputSizes
 from hotdesk.runtime.plans import planner
 from hotdesk.runtime.program import Program
 from tests.e2e.checking import Transformer, close, integers, random, seeded
@@ -187,7 +187,7 @@ def test_a_size_without_a_greatest_value_is_named() -> None:
 def test_what_plans_take_is_not_underestimated() -> None:
     _, program = transformer()
     executable: Any = program._executable  # pyright: ignore[reportPrivateUsage]
-    solve = Sizes(program.inputs, executable.constraints).solve
+    solve = InputSizes(program.inputs, executable.constraints).solve
     executable._main.layout(solve([(1, 3)]))
     tracemalloc.start()
     layouts = [executable._main.layout(solve([(2, length)])) for length in range(4, 20)]

@@ -85,7 +85,7 @@ _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class LoadedCode:
-    """Code of an object file, called as `runtime.code.jit.Machine` is. Keep it as long as it is called."""
+    """Code of an object file, called as `runtime.code.jit.CompiledCode` is. Keep it as long as it is called."""
 
     def __init__(self, code: ObjectCode, before: Sequence[LoadedCode] = ()) -> None:
         """`before` is code that this one calls."""

@@ -21,7 +21,7 @@ from hotdesk.passes.lower.flow_profile import profiled_flow
 from hotdesk.passes.lower.function import LoweredFunction, SizeCheck
 from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import WorstCase
-from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.profiling import kernel_profiles
 from hotdesk.runtime.code.roof import measured_roof
 from hotdesk.runtime.executable import PlannedExecutable
@@ -36,7 +36,7 @@ _PROFILED = "hotdesk_profiled"
 
 
 def compiled_function(
-    lowered: LoweredFunction, machine: Machine, assertions: Sequence[Assertion], bounds: Bounds | None = None
+    lowered: LoweredFunction, machine: CompiledCode, assertions: Sequence[Assertion], bounds: Bounds | None = None
 ) -> Function:
     """The function with what plans for it; `bounds` are the least and greatest value of each symbol in sizes."""
     planner = Planner(lowered, bounds or {})
@@ -108,7 +108,7 @@ def _assumption(relation: Any) -> SizeCheck:
     return SizeCheck(relation, "assumed when the model was captured", Source("capture"))
 
 
-def _profiled(lowered: LoweredFunction, machine: Machine) -> Profiled:
+def _profiled(lowered: LoweredFunction, machine: CompiledCode) -> Profiled:
     """The entry function with the time taken around each call. It is compiled here; the kernels are those of the program."""
     clock = getattr(time, "CLOCK_MONOTONIC", None)
     if clock is None:
@@ -121,5 +121,5 @@ def _profiled(lowered: LoweredFunction, machine: Machine) -> Profiled:
             module = profiled_flow(lowered.flow, lowered.entry, _PROFILED, clock)
         else:
             module = ir.Module.parse(entry_text(_PROFILED, calls, NumberTable(), clock))
-    code = Machine(module, [_PROFILED], dict(zip(kernels, addresses, strict=False)))
+    code = CompiledCode(module, [_PROFILED], dict(zip(kernels, addresses, strict=False)))
     return Profiled(code.entry(_PROFILED), len(calls), bool(lowered.flow), code)

@@ -149,7 +149,7 @@ class Executable(Protocol):
         ...
 
 
-class Checker(Protocol):
+class MemoryCheck(Protocol):
     """Runs a program under the memory checker."""
 
     def __call__(

@@ -29,7 +29,7 @@ from hotdesk.runtime.arguments.remembered import PLAN_BYTES, PLANS, PlanCounts, 
 from hotdesk.runtime.arguments.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.forks import tell_of_forks
-from hotdesk.runtime.interface import Binding, Calling, Checker, Executable, Saver, TensorSpec, WeightRange
+from hotdesk.runtime.interface import Binding, Calling, Executable, MemoryCheck, Saver, TensorSpec, WeightRange
 from hotdesk.runtime.shared import Turns
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Program:
         stages: Mapping[str, str] | None = None,
         plans: int = PLANS,
         plan_bytes: int = PLAN_BYTES,
-        checker: Checker | None = None,
+        checker: MemoryCheck | None = None,
         symbols: Mapping[str, str] | None = None,
         held: Mapping[int, int] | None = None,
         foreign: Sequence[str] = (),

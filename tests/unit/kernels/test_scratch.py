@@ -11,7 +11,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.context import make_context
 from hotdesk.kernels.scratch import PRODUCTS, SCORES, SLOTS
 from hotdesk.kernels.sharing import SHARING
-from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.threads import ThreadPool
 
 CALLS = """
@@ -32,7 +32,7 @@ class Scratch:
     """The functions, on a pool of their own unless there is to be none."""
 
     def __init__(self, *, pooled: bool = True) -> None:
-        self.machine = Machine(lambda: ir.Module.parse(SHARING + CALLS, make_context()), [])
+        self.machine = CompiledCode(lambda: ir.Module.parse(SHARING + CALLS, make_context()), [])
         self.pool = ThreadPool() if pooled else None
         if self.pool is not None:
             self.pool.serve(self.machine, 1)

@@ -40,7 +40,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.element_steps import row_major
-from hotdesk.analysis.memrefs.memref_views import View, Views
+from hotdesk.analysis.memrefs.memref_views import MemrefView, Views
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
@@ -147,14 +147,14 @@ class Aliases:
     def _kind(self, base: ir.Value) -> Kind:
         return self._program.buffers[self._program.numbers[base]].kind
 
-    def _apart_in_box(self, a: View, b: View) -> bool:
+    def _apart_in_box(self, a: MemrefView, b: MemrefView) -> bool:
         """Rule 3."""
         if a.root != b.root or not _has_own_addresses(self._views.view(a.root)):
             return False
         known = a.not_negative | b.not_negative
         return any(_ends_before(x, y, known) or _ends_before(y, x, known) for x, y in zip(a.box, b.box, strict=True))
 
-    def _before(self, a: View, b: View) -> bool:
+    def _before(self, a: MemrefView, b: MemrefView) -> bool:
         """Whether the bytes of `a` end before those of `b` begin (rule 4)."""
         known, sizes = a.not_negative | b.not_negative, (*a.sizes, *b.sizes)
         if not all(_is_at_least(stride, 0, sizes, known) for stride in (*a.strides, *b.strides)):
@@ -208,7 +208,7 @@ def described(value: ir.Value) -> Source:
     return Source(f"{op.name} {text}", python_line(op.location))
 
 
-def _is_same(a: View, b: View) -> bool:
+def _is_same(a: MemrefView, b: MemrefView) -> bool:
     """Rule 2; where a size is 1, the stride does not matter."""
     if a.element != b.element or a.offset != b.offset or a.sizes != b.sizes:
         return False
@@ -216,7 +216,7 @@ def _is_same(a: View, b: View) -> bool:
     return all(a.strides[i : i + 1] == b.strides[i : i + 1] for i in wide)
 
 
-def _has_own_addresses(view: View) -> bool:
+def _has_own_addresses(view: MemrefView) -> bool:
     """Whether different indices have different addresses: each dimension steps over all of the next smaller ones."""
     element = element_bytes(view.element)
     if view.strides == tuple(expand(s * element) for s in row_major(view.sizes)):

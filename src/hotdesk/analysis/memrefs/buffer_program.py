@@ -21,7 +21,7 @@ from typing import TypeAlias
 
 from hotdesk.program.records import FUNCTION, UNTRACKED, Op, Program, Value
 
-__all__ = ["FUNCTION", "NOT_A_BUFFER", "Buffer", "BufferOp", "BufferProgram", "Kind"]
+__all__ = ["FUNCTION", "NOT_A_BUFFER", "BufferOp", "BufferProgram", "BufferValue", "Kind"]
 
 NOT_A_BUFFER = UNTRACKED
 BufferOp: TypeAlias = Op
@@ -41,7 +41,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer(Value):
+class BufferValue(Value):
     """A memref; `sources` are the memrefs that a view or a choice shows."""
 
     kind: Kind
@@ -49,7 +49,7 @@ class Buffer(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class BufferProgram(Program[Op, Buffer]):
+class BufferProgram(Program[Op, BufferValue]):
     """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order; `asynchronous` are
     the ops that run on beside the program (`analysis.memrefs.asynchronous`); `handed_on` are terminators that pass on
     what is not followed, each with a memref whose memory that leads to (`analysis.memrefs.hidden_memory`); `stored` are ops with
@@ -61,7 +61,7 @@ class BufferProgram(Program[Op, Buffer]):
     stored: tuple[tuple[int, int], ...] = ()
 
     @property
-    def buffers(self) -> tuple[Buffer, ...]:
+    def buffers(self) -> tuple[BufferValue, ...]:
         """The memrefs."""
         return self.values
 

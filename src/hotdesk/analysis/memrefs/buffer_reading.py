@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, Buffer, BufferProgram, Kind
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, BufferValue, Kind
 from hotdesk.analysis.memrefs.hidden_memory import HiddenMemory
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import nested_ops
@@ -35,7 +35,7 @@ def read_buffers(function: ir.Operation, scalars: bool = False) -> BufferProgram
         arrived = reader.hidden.arrived  # a pointer that a branch passes back to a block read before
 
 
-class _Reader(Reader[Op, Buffer]):
+class _Reader(Reader[Op, BufferValue]):
     def __init__(self, function: ir.Operation, hidden: HiddenMemory) -> None:
         super().__init__(function)
         self.hidden = hidden
@@ -61,7 +61,7 @@ class _Reader(Reader[Op, Buffer]):
             tuple(self._stored),
         )
 
-    def argument(self, value: ir.Value, block: int, position: int, parent: int, known: bool) -> Buffer | None:
+    def argument(self, value: ir.Value, block: int, position: int, parent: int, known: bool) -> BufferValue | None:
         if not is_buffer(value.type):
             return None
         entered = Kind.PASSED if known else Kind.UNKNOWN
@@ -120,7 +120,7 @@ class _Reader(Reader[Op, Buffer]):
         self._stored += ((len(self.ops), memref) for memref in stored)
         return used
 
-    def result(self, value: ir.Value, position: int, op: Head) -> Buffer | None:
+    def result(self, value: ir.Value, position: int, op: Head) -> BufferValue | None:
         if not is_buffer(value.type):
             return None
         name, operands = op.name, op.operands
@@ -144,6 +144,6 @@ class _Reader(Reader[Op, Buffer]):
 
     def _buffer(
         self, value: ir.Value, producer: int, position: int, block: int, kind: Kind, sources: tuple[int, ...] = ()
-    ) -> Buffer:
+    ) -> BufferValue:
         self._users.append([])
-        return Buffer(len(self.values), value, producer, position, block, kind, sources)
+        return BufferValue(len(self.values), value, producer, position, block, kind, sources)

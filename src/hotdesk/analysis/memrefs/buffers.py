@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffer_program import Buffer, BufferProgram, Kind
+from hotdesk.analysis.memrefs.buffer_program import BufferProgram, BufferValue, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.size_bounds import known_limit
 from hotdesk.errors import BufferizationError
@@ -114,7 +114,7 @@ class _Bases:
         found = ((buffer, self._kind(buffer)) for buffer in self._program.buffers)
         return tuple(self._base(buffer, kind) for buffer, kind in found if kind)
 
-    def _kind(self, buffer: Buffer) -> str:
+    def _kind(self, buffer: BufferValue) -> str:
         """The kind of a base; empty for what is none."""
         if buffer.kind is Kind.ALLOCATION:
             op = self._program.ops[buffer.producer]
@@ -122,7 +122,7 @@ class _Bases:
         known = {Kind.ARGUMENT: "argument", Kind.GLOBAL: "global"} if is_memref(buffer.value.type) else {}
         return known.get(buffer.kind, "")
 
-    def _base(self, buffer: Buffer, kind: str) -> BufferUse:
+    def _base(self, buffer: BufferValue, kind: str) -> BufferUse:
         size = self._bytes(buffer.value)
         if self._straight:
             users = self._touching(buffer)
@@ -149,11 +149,11 @@ class _Bases:
         known = [limit for limit in limits if limit is not None]
         return product([*known, element_bytes(element_of(base.type))]) if len(known) == len(limits) else None
 
-    def _touching(self, buffer: Buffer) -> tuple[int, ...]:
+    def _touching(self, buffer: BufferValue) -> tuple[int, ...]:
         users = self._users[buffer.number]
         return tuple(sorted({self._numbers[op] for op in users if self._program.ops[op].name not in _UNTOUCHING}))
 
-    def _lifetime(self, buffer: Buffer) -> tuple[int, int] | None:
+    def _lifetime(self, buffer: BufferValue) -> tuple[int, int] | None:
         """From the first use of an allocation to its deallocation; None if that is not in its block."""
         program, first, freed = self._program, len(self._ops), None
         for user in self._users[buffer.number]:

@@ -23,7 +23,7 @@ from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESH
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class MemrefView:
     """What a memref shows of its base.
 
     Attributes:
@@ -56,7 +56,7 @@ class Views:
         self, function: ir.Operation, sizes: SymbolicSizes | None = None, made_with: MadeWith = lambda value: None
     ) -> None:
         self._sizes = sizes or SymbolicSizes(function, self._read, made_with)
-        self._views: dict[ir.Value, View] = {}
+        self._views: dict[ir.Value, MemrefView] = {}
         self._globals: dict[str, ir.Value] = {}
         self._fresh = 0
 
@@ -65,13 +65,13 @@ class Views:
         """The sizes and index values that views are made of."""
         return self._sizes
 
-    def view(self, value: ir.Value) -> View:
+    def view(self, value: ir.Value) -> MemrefView:
         """What a memref shows of its base."""
         if value not in self._views:
             self._views[value] = self._compute(value)
         return self._views[value]
 
-    def _compute(self, value: ir.Value) -> View:
+    def _compute(self, value: ir.Value) -> MemrefView:
         op = defining_op(value)
         if not cast(Any, value.type).has_rank:
             base = self.view(op.operands[0]).base if op is not None and op.name in CASTS else value
@@ -97,7 +97,7 @@ class Views:
             return self._start(op)
         return self._base(value)
 
-    def _base(self, value: ir.Value) -> View:
+    def _base(self, value: ir.Value) -> MemrefView:
         sizes = self._sizes.shape(value)
         if not is_strided(value.type):
             strides = tuple(expand(self._unknown()) for _ in sizes)
@@ -110,7 +110,7 @@ class Views:
         view = _whole(value, value, expand(start * element), sizes, tuple(expand(s * element) for s in known))
         return replace(view, known=known_bytes)
 
-    def _subview(self, op: ir.Operation) -> View:
+    def _subview(self, op: ir.Operation) -> MemrefView:
         source = self.view(op.operands[0])
         counts = segment_sizes(op)
         dynamic = list(op.operands)[1:]
@@ -134,7 +134,7 @@ class Views:
             not_negative=source.not_negative | _symbols((*offsets, *sizes)),
         )
 
-    def _start(self, op: ir.Operation) -> View:
+    def _start(self, op: ir.Operation) -> MemrefView:
         """The pointer to the memory, which is what `memref.extract_strided_metadata` has besides numbers."""
         source = self.view(op.operands[0])
         return replace(_whole(source.base, op.results[0], 0, (), ()), not_negative=source.not_negative, known=False)
@@ -150,7 +150,7 @@ class Views:
             return source.sizes[number - 2]
         return in_elements(source.offset if number == 1 else source.strides[number - 2 - rank], source.element)
 
-    def _arranged(self, op: ir.Operation) -> View:
+    def _arranged(self, op: ir.Operation) -> MemrefView:
         """The memory of a view in other dimensions."""
         source, result = self.view(op.operands[0]), op.results[0]
         sizes = self._sizes.shape(result)
@@ -181,10 +181,12 @@ class Views:
         return sympy.Symbol(f"{OPAQUE}_layout{self._fresh}")
 
 
-def _whole(base: ir.Value, root: ir.Value, offset: Size, sizes: tuple[Size, ...], strides: tuple[Size, ...]) -> View:
+def _whole(
+    base: ir.Value, root: ir.Value, offset: Size, sizes: tuple[Size, ...], strides: tuple[Size, ...]
+) -> MemrefView:
     box = tuple((0, size, 1) for size in sizes)
     dims = tuple(range(len(sizes)))
-    return View(base, offset, sizes, strides, element_of(root.type), root, box, dims, _symbols(sizes))
+    return MemrefView(base, offset, sizes, strides, element_of(root.type), root, box, dims, _symbols(sizes))
 
 
 def _symbols(sizes: tuple[Size, ...]) -> frozenset[object]:
@@ -201,7 +203,7 @@ def _is_shifted(value: ir.Value) -> bool:
     return False
 
 
-def _expanded(source: View, groups: list[tuple[int, ...]], sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+def _expanded(source: MemrefView, groups: list[tuple[int, ...]], sizes: tuple[Size, ...]) -> tuple[Size, ...]:
     strides: list[Size] = [step_of(source.element)[0]] * len(sizes)
     for group, stride in zip(groups, source.strides, strict=True):
         for position, dim in enumerate(group):
@@ -209,13 +211,13 @@ def _expanded(source: View, groups: list[tuple[int, ...]], sizes: tuple[Size, ..
     return tuple(strides)
 
 
-def _collapsed(source: View, groups: list[tuple[int, ...]]) -> tuple[Size, ...]:
+def _collapsed(source: MemrefView, groups: list[tuple[int, ...]]) -> tuple[Size, ...]:
     """A merged dimension steps as its last one does that has more than one element."""
     wide = [[i for i in group if source.sizes[i] != 1] or list(group) for group in groups]
     return tuple(source.strides[group[-1]] for group in wide)
 
 
-def _transposed(op: ir.Operation, source: View) -> View:
+def _transposed(op: ir.Operation, source: MemrefView) -> MemrefView:
     order = [int(each.position) for each in cast(Any, op.attributes["permutation"]).value.results]
     return replace(
         source,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, Buffer, BufferOp, BufferProgram, Kind
+from hotdesk.analysis.memrefs.buffer_program import FUNCTION, NOT_A_BUFFER, BufferOp, BufferProgram, BufferValue, Kind
 
 
 class UnknownMemory:
@@ -27,7 +27,7 @@ class UnknownMemory:
                 if successor in entered:
                     self._branching.setdefault(successor, []).append(block.last)
 
-    def handed(self, buffer: Buffer) -> Iterator[tuple[int, int]]:
+    def handed(self, buffer: BufferValue) -> Iterator[tuple[int, int]]:
         """The memrefs that one may show, each with the number of the op that has it as an operand."""
         ops, block = self._program.ops, self._program.blocks[buffer.block]
         if buffer.producer >= 0:

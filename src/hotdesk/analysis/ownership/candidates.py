@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, Buffer, BufferProgram, Kind
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, BufferValue, Kind
 from hotdesk.analysis.memrefs.unknown_memory import UnknownMemory
 from hotdesk.analysis.ownership.handovers import Handovers, Key
 from hotdesk.program.dataflow import least_solution
@@ -36,7 +36,7 @@ class OwnerCandidates:
             for passing in passings:
                 self._targets.setdefault(passing.source, []).append((passing.target, key))
 
-    def _own(self, buffer: Buffer) -> frozenset[int]:
+    def _own(self, buffer: BufferValue) -> frozenset[int]:
         """The candidates that a memref has by its op."""
         is_lent = buffer.number in self._lent
         if buffer.kind is Kind.ALLOCATION or self._is_called(buffer.number):

@@ -29,7 +29,7 @@ from torch._ops import HigherOrderOperator
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier
-from hotdesk.frontends.torch.cutting import Sizes, Written, location_of, shape_expressions
+from hotdesk.frontends.torch.cutting import Replacement, SizeValues, location_of, shape_expressions
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.specs import plain
 from hotdesk.ir.building import integers
@@ -66,7 +66,7 @@ def all_graphs(graph: torch.fx.Graph) -> Iterator[torch.fx.Graph]:
                 yield from all_graphs(found.graph)
 
 
-def control_flow_op(node: torch.fx.Node, lower: Lower) -> Written:
+def control_flow_op(node: torch.fx.Node, lower: Lower) -> Replacement:
     """What is put in for a node of control flow."""
     return _MAKERS[cast(Any, node.target).name()](node, lower)
 
@@ -225,7 +225,7 @@ class _Cond:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         with ir.InsertionPoint(before), location_of(self.line, before):
@@ -253,7 +253,7 @@ class _While:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         with ir.InsertionPoint(before), location_of(self.line, before):
@@ -287,7 +287,7 @@ class _For:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         states = len(self.carried)
@@ -358,35 +358,35 @@ def _place_of_row(tensor: ir.Value, at: ir.Value, tensors: list[int]) -> tuple[l
     return [at, *sizes], attributes
 
 
-def _cond(node: torch.fx.Node, lower: Lower) -> Written:
+def _cond(node: torch.fx.Node, lower: Lower) -> Replacement:
     predicate, first, second, operands = node.args
     reads = _Reads(node)
     given = reads.one(predicate), reads.many(operands)
     return _Cond(reads.nodes, *given, (_Body(node, first, lower), _Body(node, second, lower)), node_line(node))
 
 
-def _while_loop(node: torch.fx.Node, lower: Lower) -> Written:
+def _while_loop(node: torch.fx.Node, lower: Lower) -> Replacement:
     condition, body, carried, additional = node.args
     reads = _Reads(node)
     given = reads.many(carried), reads.many(additional)
     return _While(reads.nodes, *given, _Body(node, condition, lower), _Body(node, body, lower), node_line(node))
 
 
-def _scan(node: torch.fx.Node, lower: Lower) -> Written:
+def _scan(node: torch.fx.Node, lower: Lower) -> Replacement:
     body, first, scanned, additional = node.args
     reads = _Reads(node)
     given = reads.many(first), reads.many(scanned), reads.many(additional)
     return _For(reads.nodes, *given, _Body(node, body, lower), node_line(node))
 
 
-def _map(node: torch.fx.Node, lower: Lower) -> Written:
+def _map(node: torch.fx.Node, lower: Lower) -> Replacement:
     body, mapped, additional = node.args
     reads = _Reads(node)
     given = reads.many(mapped), reads.many(additional)
     return _For(reads.nodes, (), *given, _Body(node, body, lower), node_line(node))
 
 
-_MAKERS: Mapping[str, Callable[[torch.fx.Node, Lower], Written]] = {
+_MAKERS: Mapping[str, Callable[[torch.fx.Node, Lower], Replacement]] = {
     "cond": _cond,
     "while_loop": _while_loop,
     "scan": _scan,

@@ -36,7 +36,7 @@ from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import captured_operands, defining_op, entry_block, main_function
 
 
-class Written(Protocol):
+class Replacement(Protocol):
     """What is put in for an op that was cut out."""
 
     @property
@@ -48,7 +48,7 @@ class Written(Protocol):
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         """Makes the op in front of another one, and gives its results.
@@ -60,18 +60,18 @@ class Written(Protocol):
         ...
 
 
-Maker: TypeAlias = Callable[[torch.fx.Node, Sequence[int]], Written]
+Maker: TypeAlias = Callable[[torch.fx.Node, Sequence[int]], Replacement]
 """Given a node and the numbers of its results that are read: what is put in for it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutOp:
     """An op that was cut out, and the sizes of its results that are read, by number; those of a number are none.
 
     `numbers` are the expressions of the results that are numbers, by number.
     """
 
-    written: Written
+    written: Replacement
     sizes: Mapping[int, tuple[Any, ...]]
     numbers: Mapping[int, Any] = field(default_factory=dict[int, Any])
 
@@ -86,11 +86,11 @@ class Check:
 
 def cut(
     graph: torch.fx.Graph, makers: Mapping[torch.fx.Node, Maker]
-) -> tuple[torch.fx.Graph, list[Cut], dict[torch.fx.Node, torch.fx.Node]]:
+) -> tuple[torch.fx.Graph, list[CutOp], dict[torch.fx.Node, torch.fx.Node]]:
     """A copy of a graph without some of its ops; those, in order; and for each node of the copy that of the graph."""
     new = torch.fx.Graph()
     copies: dict[torch.fx.Node, torch.fx.Node] = {}
-    cuts: list[Cut] = []
+    cuts: list[CutOp] = []
     last: torch.fx.Node | None = None
     for node in graph.nodes:
         if node.op == "placeholder":
@@ -111,7 +111,7 @@ def cut(
                 last = list(stand_ins.values())[-1]
                 values = {place: _result(node, place) for place in places}
                 numbers = {place: expression_of(each) for place, each in values.items() if _is_number(each)}
-                cuts.append(Cut(made, {place: _sizes(each) for place, each in values.items()}, numbers))
+                cuts.append(CutOp(made, {place: _sizes(each) for place, each in values.items()}, numbers))
                 read += made.inputs
         elif node.op == "output":
             results = [copies[each] for each in node.args[0]]
@@ -179,7 +179,7 @@ def _size(size: Any) -> Any:
     return int(expression) if expression.is_number else plain(expression)
 
 
-def joined(module: ir.Module, cuts: Sequence[Cut], arguments: Sequence[Any], checks: Sequence[Check] = ()) -> None:
+def joined(module: ir.Module, cuts: Sequence[CutOp], arguments: Sequence[Any], checks: Sequence[Check] = ()) -> None:
     """Puts what was cut out into the lowered module.
 
     Args:
@@ -196,7 +196,7 @@ def joined(module: ir.Module, cuts: Sequence[Cut], arguments: Sequence[Any], che
         own = len(arguments)
         results = len(returned) - sum(len(each.written.inputs) for each in cuts)
         inputs, stand_ins = iter(returned[results:]), iter(list(block.arguments)[own:])
-        sizes = Sizes(arguments, list(block.arguments)[:own], last, checks)
+        sizes = SizeValues(arguments, list(block.arguments)[:own], last, checks)
         made: dict[ir.Value, ir.Value] = {}
         for each in cuts:
             given = [next(inputs) for _ in each.written.inputs]
@@ -233,7 +233,7 @@ def location_of(line: str, before: ir.Operation) -> ir.Location:
     return ir.Location.file(file, int(number), 0) if file else before.location
 
 
-class Sizes:
+class SizeValues:
     """Index values for expressions over the sizes of arguments, made in front of an op.
 
     Sizes that are known only when the program runs become known by `defined` and `told`; what is demanded of them is checked

@@ -32,7 +32,7 @@ from torch.utils import _pytree as pytree
 from hotdesk._bindings import ir
 from hotdesk.errors import DataDependentShapeError
 from hotdesk.frontends.torch.carried import carrier, restored
-from hotdesk.frontends.torch.cutting import Check, Maker, Sizes, Written, expression_of
+from hotdesk.frontends.torch.cutting import Check, Maker, Replacement, SizeValues, expression_of
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.ir.building import create, dim, index_constant
@@ -214,19 +214,19 @@ def data_maker(node: torch.fx.Node, number: Callable[[], int], calls: list[Forei
         calls: gets the foreign calls that are made.
     """
 
-    def delivery(node: torch.fx.Node, _: Sequence[int]) -> Written:
+    def delivery(node: torch.fx.Node, _: Sequence[int]) -> Replacement:
         return _delivery(node, number(), calls)
 
-    def item(node: torch.fx.Node, _: Sequence[int]) -> Written:
+    def item(node: torch.fx.Node, _: Sequence[int]) -> Replacement:
         return _Item((node.args[0],))
 
-    def nonzero(node: torch.fx.Node, _: Sequence[int]) -> Written:
+    def nonzero(node: torch.fx.Node, _: Sequence[int]) -> Replacement:
         return _Nonzero((node.args[0],))
 
-    def measured(node: torch.fx.Node, places: Sequence[int]) -> Written:
+    def measured(node: torch.fx.Node, places: Sequence[int]) -> Replacement:
         return _measured(node, places, number, calls)
 
-    def stores(node: torch.fx.Node, _: Sequence[int]) -> Written:
+    def stores(node: torch.fx.Node, _: Sequence[int]) -> Replacement:
         return _Stores((node.args[0], node.args[1], node.args[2]), is_sum=bool(node.args[3]))
 
     if node.target is store_rows:
@@ -262,7 +262,7 @@ class _Item:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         (tensor,) = inputs
@@ -290,7 +290,7 @@ class _Nonzero:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         (tensor,) = inputs
@@ -404,7 +404,7 @@ class _Stores:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         tensor, index, rows = inputs
@@ -477,7 +477,7 @@ class _Measured:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         total = sum(len(shape) for _, shape in results.values())

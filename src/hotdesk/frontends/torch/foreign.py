@@ -27,7 +27,7 @@ from torch.utils import _pytree as pytree
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
 from hotdesk.frontends.torch.carried import carrier, is_carried, restored
-from hotdesk.frontends.torch.cutting import Sizes, location_of, shape_expressions
+from hotdesk.frontends.torch.cutting import SizeValues, location_of, shape_expressions
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.specs import DTYPES, plain
 from hotdesk.ir.building import create
@@ -129,7 +129,7 @@ class Foreign:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         numbers = [sizes.of(number) for number in self.numbers]

@@ -27,7 +27,7 @@ from torch.export.graph_signature import InputKind, InputSpec, OutputKind, Outpu
 
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
-from hotdesk.frontends.torch.cutting import Sizes
+from hotdesk.frontends.torch.cutting import SizeValues
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.ir.building import create
 from hotdesk.ir.types import shape_of
@@ -176,7 +176,7 @@ class Draw:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         ((number, (kind, shape)),) = results.items()

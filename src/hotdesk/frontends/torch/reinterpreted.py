@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 
 from hotdesk._bindings import ir
-from hotdesk.frontends.torch.cutting import Sizes
+from hotdesk.frontends.torch.cutting import SizeValues
 from hotdesk.ir.building import create
 from hotdesk.ir.types import shape_of
 
@@ -37,7 +37,7 @@ class Reinterpreted:
         self,
         inputs: Sequence[ir.Value],
         results: Mapping[int, tuple[ir.Type, tuple[Any, ...]]],
-        sizes: Sizes,
+        sizes: SizeValues,
         before: ir.Operation,
     ) -> Mapping[int, ir.Value]:
         ((number, (kind, shape)),) = results.items()

@@ -20,7 +20,7 @@ from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import defined_functions, runs_every_call, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
-from hotdesk.passes.lower.views import Places
+from hotdesk.passes.lower.views import MemrefResolver
 from hotdesk.passes.properties import NO_TENSORS, Property
 
 
@@ -43,7 +43,7 @@ class AllocateWorkspaces(Pass):
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         decisions: list[Decision] = []
         for function in defined_functions(module):
-            places = Places(function, SymbolicSizes(function))
+            places = MemrefResolver(function, SymbolicSizes(function))
             reported = runs_every_call(function)
             for op in top_level_ops(function):
                 if op.name == "hotdesk.conv" and len(op.operands) == 3:
@@ -51,7 +51,7 @@ class AllocateWorkspaces(Pass):
                     decisions.extend(allocated if reported else ())
         return tuple(decisions)
 
-    def _allocate(self, op: ir.Operation, places: Places) -> list[Decision]:
+    def _allocate(self, op: ir.Operation, places: MemrefResolver) -> list[Decision]:
         request = convolution_workspace(op, [places.of(v) for v in op.operands])
         if request is None:
             return []

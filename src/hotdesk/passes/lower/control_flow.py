@@ -49,7 +49,7 @@ from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
-from hotdesk.passes.lower.views import Place, Places
+from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import Work, work_of
 
 NAMED = ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention")
@@ -109,7 +109,7 @@ class _ControlFlow:
 
     def run(self) -> EntryFlow:
         ops = ops_outside_payloads(self._function)
-        extents = cast(Places, _Extents(self._sizes))
+        extents = cast(MemrefResolver, _Extents(self._sizes))
         told = [
             (Source(op.name, *origin(op.location)), work_of(op, extents)) if _has_kernel(op) else None for op in ops
         ]
@@ -385,11 +385,11 @@ class _Extents:
     def __init__(self, sizes: SymbolicSizes) -> None:
         self._sizes = sizes
 
-    def of(self, value: ir.Value) -> Place:
+    def of(self, value: ir.Value) -> ResolvedMemref:
         strides, _ = layout_of(value.type)
         shape = self._sizes.shape(value)
         steps = tuple(1 if step is None else step for step in strides) or (1,) * len(shape)
-        return Place(value, 0, tuple(shape), steps, element_of(value.type))
+        return ResolvedMemref(value, 0, tuple(shape), steps, element_of(value.type))
 
 
 class _Source(NamedTuple):
@@ -407,14 +407,14 @@ class _Places:
 
     def __init__(self, op: ir.Operation) -> None:
         self._sources: dict[Any, _Source] = {}
-        self._known: dict[ir.Value, Place] = {}
+        self._known: dict[ir.Value, ResolvedMemref] = {}
         touched = [*op.operands, *(value for _, _, value in captured_operands(op))]
         memrefs = [value for value in touched if is_memref(value.type)]
         found = {value: _base(value) for value in memrefs}
         known = {value: base for value, base in found.items() if base is not None}
         self._bases = known if len(known) == len(found) else dict.fromkeys(memrefs, memrefs[0])  # maybe all in one
 
-    def of(self, value: ir.Value) -> Place:
+    def of(self, value: ir.Value) -> ResolvedMemref:
         """The place of a memref."""
         if value not in self._known:
             shape = shape_of(value.type)
@@ -423,7 +423,7 @@ class _Places:
                 strides = row_major(shape)
             sizes = tuple(self._symbol(value, 2 + i) if n is None else n for i, n in enumerate(shape))
             steps = tuple(self._symbol(value, 2 + len(shape) + i) if n is None else n for i, n in enumerate(strides))
-            self._known[value] = Place(self._bases[value], 0, sizes, steps, element_of(value.type))
+            self._known[value] = ResolvedMemref(self._bases[value], 0, sizes, steps, element_of(value.type))
         return self._known[value]
 
     def value(self, value: ir.Value) -> Size:

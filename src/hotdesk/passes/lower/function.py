@@ -30,7 +30,7 @@ from hotdesk.passes.lower.control_flow import NAMED, lower_control_flow
 from hotdesk.passes.lower.entry import NumberTable, entry_text
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
-from hotdesk.passes.lower.views import Place, Places
+from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import work_of
 
 _NO_CODE = VIEWS | {
@@ -122,7 +122,7 @@ class _Lowering:
         self._library = library
         self._entry = entry
         self._sizes = SymbolicSizes(function)
-        self._places = Places(self._function, self._sizes)
+        self._places = MemrefResolver(self._function, self._sizes)
         self._buffers = find_buffers(function, self._sizes)
         self._table = {buffer.base: i for i, buffer in enumerate(self._buffers)}
         self._status = len(self._buffers)
@@ -227,7 +227,7 @@ class _Lowering:
         named = Source(called, source.location)
         return KernelCall(callee, pointers, (*given, *layouts), status, named, work_of(op, self._places))
 
-    def _pointer(self, place: Place) -> Pointer:
+    def _pointer(self, place: ResolvedMemref) -> Pointer:
         offset: Any = place.offset
         return Pointer(self._table[place.base], offset * element_bytes(place.element))
 

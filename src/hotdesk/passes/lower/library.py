@@ -17,7 +17,7 @@ from hotdesk.kernels.text import KernelText
 from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel
 from hotdesk.passes.lower.to_llvm import SUPPORT
-from hotdesk.passes.lower.views import Places
+from hotdesk.passes.lower.views import MemrefResolver
 
 
 class KernelLibrary:
@@ -58,7 +58,7 @@ class KernelLibrary:
         return name
 
     def from_op(
-        self, op: ir.Operation, places: Places, sizes: SymbolicSizes, *, computes: bool = True
+        self, op: ir.Operation, places: MemrefResolver, sizes: SymbolicSizes, *, computes: bool = True
     ) -> tuple[str, LoopKernel]:
         """The name of the loop kernel of a structured op, and what its call passes; see `build_loop_kernel`."""
         kernel = build_loop_kernel(op, self.module, places, sizes, self.assertion_code, computes=computes)

@@ -14,10 +14,10 @@ from hotdesk.passes.lower.contraction.kernel import ContractionSpec, contraction
 from hotdesk.passes.lower.convolution.dispatch import ConvolutionSpec, Workspace, convolution, workspace
 from hotdesk.passes.lower.pooling import PoolingSpec, pooling
 from hotdesk.passes.lower.structured.kernel import disjoint
-from hotdesk.passes.lower.views import Place
+from hotdesk.passes.lower.views import ResolvedMemref
 
 
-def named_kernel(op: ir.Operation, operands: list[Place]) -> KernelText:
+def named_kernel(op: ir.Operation, operands: list[ResolvedMemref]) -> KernelText:
     """The kernel of a `hotdesk` op on the given operands (inputs, then the destination)."""
     if op.name == "hotdesk.contract":
         return contraction(_contraction(op, operands))
@@ -32,11 +32,11 @@ def _flag(op: ir.Operation, name: str) -> bool:
     return bool(cast(Any, op.attributes[name]).value)
 
 
-def _noalias(operands: list[Place]) -> tuple[bool, ...]:
+def _noalias(operands: list[ResolvedMemref]) -> tuple[bool, ...]:
     return disjoint(operands, [False] * (len(operands) - 1) + [True])
 
 
-def _contraction(op: ir.Operation, operands: list[Place]) -> ContractionSpec:
+def _contraction(op: ir.Operation, operands: list[ResolvedMemref]) -> ContractionSpec:
     inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
     left, right = inputs.split(",")
     a, b, c = (place.view() for place in operands)
@@ -44,7 +44,9 @@ def _contraction(op: ir.Operation, operands: list[Place]) -> ContractionSpec:
     return ContractionSpec(a, b, c, tuple(left), tuple(right), tuple(output), _flag(op, "accumulate"), noalias)
 
 
-def convolution_spec(op: ir.Operation, operands: list[Place], *, scratch: bool | None = None) -> ConvolutionSpec:
+def convolution_spec(
+    op: ir.Operation, operands: list[ResolvedMemref], *, scratch: bool | None = None
+) -> ConvolutionSpec:
     """The specification of a `hotdesk.conv`; scratch memory is what it has, unless `scratch` says otherwise."""
     x, w, y = (place.view() for place in operands[:3])
     return ConvolutionSpec(
@@ -63,19 +65,19 @@ def convolution_spec(op: ir.Operation, operands: list[Place], *, scratch: bool |
     )
 
 
-def convolution_workspace(op: ir.Operation, operands: list[Place]) -> Workspace | None:
+def convolution_workspace(op: ir.Operation, operands: list[ResolvedMemref]) -> Workspace | None:
     """The scratch memory that the kernel of a `hotdesk.conv` asks for."""
     return workspace(convolution_spec(op, operands, scratch=True))
 
 
-def attention_spec(op: ir.Operation, operands: list[Place]) -> AttentionSpec:
+def attention_spec(op: ir.Operation, operands: list[ResolvedMemref]) -> AttentionSpec:
     """The specification of a `hotdesk.attention`."""
     inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
     views = tuple(place.view() for place in operands)
     return AttentionSpec(views, (*inputs.split(","), output), scoring(op), _flag(op, "zero_rows"), _noalias(operands))
 
 
-def _pooling(op: ir.Operation, operands: list[Place]) -> PoolingSpec:
+def _pooling(op: ir.Operation, operands: list[ResolvedMemref]) -> PoolingSpec:
     x, y = (place.view() for place in operands)
     return PoolingSpec(
         x,

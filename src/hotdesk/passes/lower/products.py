@@ -21,7 +21,7 @@ def has_matrix_products(a: str, b: str, c: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class MatrixOperand:
     """Elements of `operand` from `offset` on; strides in elements, `batch` from one matrix of a batch to the next."""
 
     operand: Operand
@@ -32,7 +32,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class ProductSizes:
     """Those of a product: rows and columns of the result, what is summed, and how many products there are."""
 
     rows: Index
@@ -41,7 +41,9 @@ class Sizes:
     batch: Index = 1
 
 
-def write_product(k: KernelBuilder, sizes: Sizes, a: Matrix, b: Matrix, c: Matrix, *, add: Condition) -> None:
+def write_product(
+    k: KernelBuilder, sizes: ProductSizes, a: MatrixOperand, b: MatrixOperand, c: MatrixOperand, *, add: Condition
+) -> None:
     """Writes the call for c = a b, or c += a b where `add` holds; without it c is not read."""
     numbers: list[Index] = [sizes.batch, sizes.rows, sizes.columns, sizes.summed]
     arguments = [k.integer(number) for number in numbers]

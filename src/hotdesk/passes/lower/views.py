@@ -18,7 +18,7 @@ _BASES = ("memref.alloc", "memref.get_global")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResolvedMemref:
     """A memref resolved: `offset` and `strides` are in elements, counted from the first byte of `base`."""
 
     base: ir.Value
@@ -40,20 +40,20 @@ def _known(size: Size) -> int | None:
     return size if isinstance(size, int) else None
 
 
-class Places:
+class MemrefResolver:
     """Resolves the memrefs of one function; answers are remembered."""
 
     def __init__(self, function: ir.Operation, sizes: SymbolicSizes) -> None:
         self._views = Views(function, sizes)
-        self._known: dict[ir.Value, Place] = {}
+        self._known: dict[ir.Value, ResolvedMemref] = {}
 
-    def of(self, value: ir.Value) -> Place:
+    def of(self, value: ir.Value) -> ResolvedMemref:
         """The place of a memref value. Raises LoweringError if it is no view of an argument, an allocation or a global."""
         if value not in self._known:
             self._known[value] = self._resolve(value)
         return self._known[value]
 
-    def _resolve(self, value: ir.Value) -> Place:
+    def _resolve(self, value: ir.Value) -> ResolvedMemref:
         view = self._views.view(value)
         base = defining_op(view.base)
         if base is not None and base.name not in _BASES:
@@ -70,4 +70,4 @@ class Places:
                 got=name,
                 where=None if op is None else python_line(op.location) or None,
             )
-        return Place(view.base, found[0], view.sizes, found[1:], view.element)
+        return ResolvedMemref(view.base, found[0], view.sizes, found[1:], view.element)

@@ -21,7 +21,7 @@ from hotdesk.ir.walking import int_array, nested_ops
 from hotdesk.models.hotdesk import foreign_groups
 from hotdesk.models.linalg import inputs_of
 from hotdesk.models.registry import model_of
-from hotdesk.passes.lower.views import Place, Places
+from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Work:
     written: Size
 
 
-def work_of(op: ir.Operation, places: Places) -> Work:
+def work_of(op: ir.Operation, places: MemrefResolver) -> Work:
     """The work of an op on memrefs that is to be a kernel call."""
     own = list(op.operands)[: -_scratch(op) or None]
     memrefs = {number: places.of(value) for number, value in enumerate(own) if is_memref(value.type)}
@@ -70,13 +70,13 @@ def _written(op: ir.Operation, count: int) -> range:
     return range(count - 1, count)
 
 
-def _bytes(place: Place) -> Size:
+def _bytes(place: ResolvedMemref) -> Size:
     """Of the different elements of a view: one that is repeated counts once."""
     sizes = [size for size, stride in zip(place.sizes, place.strides, strict=True) if stride != 0]
     return prod(sizes) * element_bytes(place.element)
 
 
-def _operations(op: ir.Operation, memrefs: dict[int, Place]) -> Size:
+def _operations(op: ir.Operation, memrefs: dict[int, ResolvedMemref]) -> Size:
     match op.name:
         case "hotdesk.contract":
             inputs, output = cast(Any, op.attributes["equation"]).value.split("->")
@@ -117,7 +117,7 @@ def _is_arithmetic(types: Sequence[ir.Type]) -> bool:
     return isinstance(types[0], ir.FloatType) and all(kind == types[0] for kind in types)
 
 
-def _iterations(op: ir.Operation, memrefs: dict[int, Place]) -> Size:
+def _iterations(op: ir.Operation, memrefs: dict[int, ResolvedMemref]) -> Size:
     """The iterations of a structured op, each loop as long as a dim that it alone runs through; 0 if it has no maps."""
     maps = indexing_maps(op) if op.name.startswith("linalg.") else None
     if maps is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hotdesk.errors import ArgumentCountError, DtypeError
 from hotdesk.runtime.arguments.remembered import Remembered, Signature
-from hotdesk.runtime.arguments.sizes import Sizes
+from hotdesk.runtime.arguments.sizes import InputSizes
 from hotdesk.runtime.arguments.tensors import TensorView, contiguous, describe, glance
 from hotdesk.runtime.interface import TensorSpec
 
@@ -51,7 +51,7 @@ class Admission:
     ) -> None:
         """`lock` is that of whoever shares `remembered`."""
         self._inputs = tuple(inputs)
-        self._sizes = Sizes(inputs, constraints)
+        self._sizes = InputSizes(inputs, constraints)
         self._kind: Kind = kind
         self._remembered = remembered
         self.lock = lock

@@ -33,7 +33,7 @@ class _Place:
         return f"argument '{self.name}', dimension {self.dimension}"
 
 
-class Sizes:
+class InputSizes:
     """The symbols of a program and how its inputs' sizes give their values."""
 
     def __init__(self, inputs: Sequence[TensorSpec], constraints: Mapping[str, tuple[int, int | None]]) -> None:

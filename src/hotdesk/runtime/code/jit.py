@@ -24,7 +24,7 @@ _PACKED = (
 )
 
 
-class Machine:
+class CompiledCode:
     """Compiled code. Keep it as long as its entry functions are called."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Machine:
         self._entries = {name: self._function(name) for name in entries}
 
     @classmethod
-    def kept(cls, key: str, entries: Sequence[str], functions: Mapping[str, int]) -> Machine | None:
+    def kept(cls, key: str, entries: Sequence[str], functions: Mapping[str, int]) -> CompiledCode | None:
         """The code that is in the cache as `key`, what `kept_as` of another machine was; None if it is not there any more."""
         cache = the_cache() if is_loadable() else None
         try:
@@ -88,7 +88,7 @@ def code_file(
     level: int = 3,
     source: str | None = None,
 ) -> bytes:
-    """The object file of a module, as `Machine` would load it, from the cache where it is there.
+    """The object file of a module, as `CompiledCode` would load it, from the cache where it is there.
 
     Raises LoweringError where the system does not let LLVM's engine show what it has made.
     """

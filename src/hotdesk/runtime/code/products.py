@@ -13,15 +13,14 @@ from hotdesk.kernels.blocks import sweep_name
 from hotdesk.kernels.halves import HALVES
 from hotdesk.kernels.jobs import telling_name
 from hotdesk.kernels.library import convolution_module, half_module, product_module, winograd_module
-from hotdesk.kernels.machine import Machine as Processor
-from hotdesk.kernels.machine import host
+from hotdesk.kernels.machine import Machine, host
 from hotdesk.kernels.parts import PARTS, PARTS_FUNCTIONS, parts_module
 from hotdesk.kernels.product import product_name
 from hotdesk.kernels.shared import ELEMENTS, shared_name
 from hotdesk.kernels.shared_convolution import shared_convolution_name, shared_winograd_name
 from hotdesk.runtime.cache import generators
 from hotdesk.runtime.code.foreign import ForeignCall, address_of, entered
-from hotdesk.runtime.code.jit import Machine, code_file
+from hotdesk.runtime.code.jit import CompiledCode, code_file
 from hotdesk.runtime.code.threads import serve
 
 _LEVEL = 2  # of optimisation: the code is as fast as at 3, and made in two thirds of the time
@@ -35,14 +34,14 @@ class CommonCode:
 
     def __init__(
         self,
-        module: Callable[[Processor, str], ir.Module],
-        processor: Processor,
+        module: Callable[[Machine, str], ir.Module],
+        processor: Machine,
         element: str,
         name: str,
         functions: Mapping[str, int] | None = None,
     ) -> None:
         source = f"{generators()} {processor} {name}"
-        self.machine = Machine(lambda: module(processor, element), [], functions, level=_LEVEL, source=source)
+        self.machine = CompiledCode(lambda: module(processor, element), [], functions, level=_LEVEL, source=source)
         self.address = self.address_of(name)
 
     def address_of(self, function: str) -> int:
@@ -52,23 +51,23 @@ class CommonCode:
         return address.value
 
 
-def compile_products(processor: Processor, element: str) -> CommonCode:
+def compile_products(processor: Machine, element: str) -> CommonCode:
     """The products of an element type, for a processor."""
     return CommonCode(product_module, processor, element, shared_name(element))
 
 
-def compile_convolutions(processor: Processor, element: str, products: CommonCode) -> CommonCode:
+def compile_convolutions(processor: Machine, element: str, products: CommonCode) -> CommonCode:
     """The convolutions of an element type, which call its products: keep these as long."""
     name = shared_convolution_name(element)
     return CommonCode(convolution_module, processor, element, name, _sweep(element, products))
 
 
-def compile_winograd(processor: Processor, element: str, products: CommonCode) -> CommonCode:
+def compile_winograd(processor: Machine, element: str, products: CommonCode) -> CommonCode:
     """The same for convolutions by Winograd's filtering."""
     return CommonCode(winograd_module, processor, element, shared_winograd_name(element), _sweep(element, products))
 
 
-def compile_halves(processor: Processor, element: str, result: str, products: CommonCode) -> CommonCode:
+def compile_halves(processor: Machine, element: str, result: str, products: CommonCode) -> CommonCode:
     """The products of an element type of 16 bits, which call those of f32: keep these as long. `result` is the result's type."""
     functions = {product_name("f32"): products.address_of(product_name("f32"))}
     name = shared_name(element, result)
@@ -93,13 +92,11 @@ class CommonModule:
         return code_file(self.make, functions, level=_LEVEL, source=self.source)
 
 
-def common_modules(names: Sequence[str], processor: Processor) -> list[CommonModule]:
+def common_modules(names: Sequence[str], processor: Machine) -> list[CommonModule]:
     """The modules that define these functions for a processor, each once, and in front of those that call it."""
     found: dict[str, CommonModule] = {}
 
-    def add(
-        module: Callable[[Processor, str], ir.Module], element: str, name: str, calls: tuple[str, ...] = ()
-    ) -> None:
+    def add(module: Callable[[Machine, str], ir.Module], element: str, name: str, calls: tuple[str, ...] = ()) -> None:
         make: Callable[[], ir.Module] = lambda: module(processor, element)  # noqa: E731
         found.setdefault(name, CommonModule(make, f"{generators()} {processor} {name}", calls))
 
@@ -116,11 +113,11 @@ def common_modules(names: Sequence[str], processor: Processor) -> list[CommonMod
     return list(found.values())
 
 
-def linked(module: ir.Module, entries: Sequence[str], calls: Sequence[ForeignCall] = ()) -> Machine:
+def linked(module: ir.Module, entries: Sequence[str], calls: Sequence[ForeignCall] = ()) -> CompiledCode:
     """The machine code of a module in the LLVM dialect, with the products, convolutions and foreign functions that it calls."""
     functions = {call.symbol: entered(call) for call in calls}
     symbols = {symbol: address_of(function) for symbol, function in functions.items()}
-    machine = Machine(module, entries, symbols | addresses(common_functions(module)))
+    machine = CompiledCode(module, entries, symbols | addresses(common_functions(module)))
     machine.called = tuple(functions.values())
     return machine
 
@@ -130,9 +127,9 @@ def common_functions(module: ir.Module) -> tuple[str, ...]:
     return tuple(name for name in declared_names(module) if name in _COMMON)
 
 
-def linked_again(key: str, entries: Sequence[str], common: Sequence[str]) -> Machine | None:
+def linked_again(key: str, entries: Sequence[str], common: Sequence[str]) -> CompiledCode | None:
     """The same machine code from the cache, where it is `key`; None if it is not there any more."""
-    return Machine.kept(key, entries, addresses(common))
+    return CompiledCode.kept(key, entries, addresses(common))
 
 
 def address(name: str) -> int:

@@ -16,7 +16,7 @@ from hotdesk.kernels.roof import operations_per_step, roof_elements, roof_module
 from hotdesk.kernels.shared import ELEMENTS
 from hotdesk.report.profile import Roof
 from hotdesk.runtime.cache import generators
-from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.threads import get_num_threads
 
 Values: TypeAlias = "npt.NDArray[np.float64]"
@@ -34,7 +34,7 @@ def measured_roof() -> Roof:
 @cache
 def _measured(threads: int) -> Roof:
     machine = host()
-    compiled = Machine(lambda: roof_module(machine, ELEMENTS), [], source=f"roof {generators()} {machine}")
+    compiled = CompiledCode(lambda: roof_module(machine, ELEMENTS), [], source=f"roof {generators()} {machine}")
     flops: dict[str, float] = {}
     for element in ELEMENTS:
         results = [np.zeros(roof_elements(machine, element)) for _ in range(threads)]

@@ -78,9 +78,9 @@ class ThreadPool:
 def _compiled_sharing() -> Callee:
     from hotdesk._bindings import ir
     from hotdesk.ir.context import make_context
-    from hotdesk.runtime.code.jit import Machine
+    from hotdesk.runtime.code.jit import CompiledCode
 
-    return Machine(lambda: ir.Module.parse(SHARING, make_context()), [], source=SHARING)
+    return CompiledCode(lambda: ir.Module.parse(SHARING, make_context()), [], source=SHARING)
 
 
 class _Process:

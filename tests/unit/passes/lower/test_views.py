@@ -10,18 +10,18 @@ from hotdesk.errors import LoweringError
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import entry_block, top_level_ops
 from hotdesk.kernels.text import View
-from hotdesk.passes.lower.views import Place, Places
+from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from tests.unit.parsing import function, parse
 
 N = sympy.Symbol("n")
 ARGUMENTS = '%x: memref<4x6xf32>, %y: memref<?x6xf32> {hotdesk.shape = ["n", "6"]}, %r: memref<f32>'
 
 
-def place(*lines: str, base: int = 0) -> Place:
+def place(*lines: str, base: int = 0) -> ResolvedMemref:
     """The place of the last value, which is a view of argument `base`."""
     module = parse(f"func.func @f({ARGUMENTS}) {{\n" + "\n".join(lines) + "\nreturn\n}")
     found = function(module)
-    result = Places(found, SymbolicSizes(found)).of(top_level_ops(found)[-2].results[0])
+    result = MemrefResolver(found, SymbolicSizes(found)).of(top_level_ops(found)[-2].results[0])
     assert result.base == entry_block(found).arguments[base]
     assert result.element == "f32"
     return result
@@ -41,12 +41,12 @@ def test_bases_are_contiguous() -> None:
         return
       }}""")
     found = function(module)
-    places = Places(found, SymbolicSizes(found))
+    places = MemrefResolver(found, SymbolicSizes(found))
     a, c = (op.results[0] for op in top_level_ops(found)[:2])
-    assert places.of(a) == Place(a, 0, (2, 5), (5, 1), "i64")
-    assert places.of(c) == Place(c, 0, (2, 3), (3, 1), "i8")
+    assert places.of(a) == ResolvedMemref(a, 0, (2, 5), (5, 1), "i64")
+    assert places.of(c) == ResolvedMemref(c, 0, (2, 3), (3, 1), "i8")
     y = entry_block(found).arguments[1]
-    assert places.of(y) == Place(y, 0, (N, 6), (6, 1), "f32")
+    assert places.of(y) == ResolvedMemref(y, 0, (N, 6), (6, 1), "f32")
     assert places.of(y) is places.of(y)
 
 
@@ -177,7 +177,7 @@ def test_bytes_that_are_no_whole_elements_are_not_lowered() -> None:
     }""")
     found = function(module)
     with pytest.raises(LoweringError, match="view `memref.view` is not lowered"):
-        Places(found, SymbolicSizes(found)).of(top_level_ops(found)[-2].results[0])
+        MemrefResolver(found, SymbolicSizes(found)).of(top_level_ops(found)[-2].results[0])
 
 
 def test_row_major_strides() -> None:

@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 from hotdesk.errors import RankError, ShapeError
-from hotdesk.runtime.arguments.sizes import Sizes
+from hotdesk.runtime.arguments.sizes import InputSizes
 from hotdesk.runtime.interface import TensorSpec
 
 S0, S1 = sympy.Symbol("s0", integer=True, positive=True), sympy.Symbol("s1")
@@ -16,7 +16,7 @@ def _solve(
     *arguments: tuple[tuple[object, ...], tuple[int, ...]], **constraints: tuple[int, int | None]
 ) -> dict[str, int]:
     specs = [TensorSpec("xyz"[index], "f32", shape, "model.py:1") for index, (shape, _) in enumerate(arguments)]
-    return Sizes(specs, constraints).solve([sizes for _, sizes in arguments])
+    return InputSizes(specs, constraints).solve([sizes for _, sizes in arguments])
 
 
 def test_numbers_need_no_symbols() -> None:

@@ -16,7 +16,7 @@ import pytest
 from hotdesk._bindings import ir, make_engine, object_file, packed_entry
 from hotdesk.ir.context import make_context
 from hotdesk.runtime.code import jit
-from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.objects import ObjectCode, ObjectError, is_loadable
 
 MODULE = """
@@ -62,7 +62,7 @@ def _find(name: str) -> int | None:
     return {"given": GIVEN}.get(name) or ctypes.cast(getattr(ctypes.CDLL("libm.so.6"), name), ctypes.c_void_p).value
 
 
-def _calls(machine: Machine) -> list[tuple[int, float]]:
+def _calls(machine: CompiledCode) -> list[tuple[int, float]]:
     found: list[tuple[int, float]] = []
     for which in range(4):
         result = np.zeros(2, np.int64)
@@ -91,7 +91,7 @@ def _is_expected(found: list[tuple[int, float]]) -> bool:
 
 
 def test_code_constants_variables_and_functions_of_others(own_cache: Path) -> None:
-    machine = Machine(_module(), ["main"], {"given": GIVEN})
+    machine = CompiledCode(_module(), ["main"], {"given": GIVEN})
     assert machine.object is not None
     assert machine.object.address("_mlir_main")
     assert machine.object.address("nothing") is None
@@ -99,15 +99,15 @@ def test_code_constants_variables_and_functions_of_others(own_cache: Path) -> No
 
 
 def test_kept_code_needs_no_llvm(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _is_expected(_calls(Machine(_module(), ["main"], {"given": GIVEN})))
+    assert _is_expected(_calls(CompiledCode(_module(), ["main"], {"given": GIVEN})))
 
     def refuse(*_: object) -> None:
         raise AssertionError("LLVM was asked")
 
     monkeypatch.setattr(jit, "make_engine", refuse)
-    assert _is_expected(_calls(Machine(_module(), ["main"], {"given": GIVEN})))  # its variables begin anew
+    assert _is_expected(_calls(CompiledCode(_module(), ["main"], {"given": GIVEN})))  # its variables begin anew
     with pytest.raises(AssertionError, match="LLVM was asked"):
-        Machine(_module(), ["main"], {"given": GIVEN}, level=1)
+        CompiledCode(_module(), ["main"], {"given": GIVEN}, level=1)
 
 
 def test_a_kept_file_that_is_no_object_is_made_again(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_a_kept_file_that_is_no_object_is_made_again(own_cache: Path, monkeypatc
     found = jit.the_cache()
     assert found is not None
     found.write("ab" * 32, b"\x7fELF no object")
-    assert _is_expected(_calls(Machine(_module(), ["main"], {"given": GIVEN})))
+    assert _is_expected(_calls(CompiledCode(_module(), ["main"], {"given": GIVEN})))
     assert found.read("ab" * 32) == _machine_code(found.read("ab" * 32))
 
 
@@ -127,13 +127,13 @@ def _machine_code(data: bytes | None) -> bytes:
 
 def test_without_a_cache_code_runs_all_the_same(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOTDESK_CACHE", "0")
-    assert _is_expected(_calls(Machine(_module(), ["main"], {"given": GIVEN})))
+    assert _is_expected(_calls(CompiledCode(_module(), ["main"], {"given": GIVEN})))
     assert not any(own_cache.rglob("*"))
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_after_a_fork_child_and_parent_have_variables_of_their_own(own_cache: Path) -> None:
-    machine = Machine(_module(), ["main"], {"given": GIVEN})
+    machine = CompiledCode(_module(), ["main"], {"given": GIVEN})
     result = np.zeros(2, np.int64)
     child = os.fork()
     if not child:
@@ -156,11 +156,11 @@ def test_where_the_system_does_not_let_us_load_code_the_engine_stays(
         with monkeypatch.context() as refusing:
             refusing.setattr(where, what, _refused)
             if not kept or what != "object_file":
-                machine = Machine(_module(), ["main"], {"given": GIVEN})
+                machine = CompiledCode(_module(), ["main"], {"given": GIVEN})
                 assert machine.object is None
                 assert _is_expected(_calls(machine))
                 continue
-        assert Machine(_module(), ["main"], {"given": GIVEN}).object is not None
+        assert CompiledCode(_module(), ["main"], {"given": GIVEN}).object is not None
 
 
 def test_a_symbol_that_nobody_defines() -> None:

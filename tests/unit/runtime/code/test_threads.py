@@ -21,7 +21,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import OptionError
 from hotdesk.ir.context import make_context
 from hotdesk.kernels.sharing import SHARING
-from hotdesk.runtime.code.jit import Machine
+from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.threads import ThreadPool, core_count
 from tests.harness import Compiled, everything
 
@@ -144,7 +144,7 @@ llvm.func @share(%jobs: !llvm.ptr, %count: i64) {
 
 def test_each_job_is_done_once_whether_threads_spin_or_sleep() -> None:
     with make_context():
-        machine = Machine(ir.Module.parse(JOBS), [])
+        machine = CompiledCode(ir.Module.parse(JOBS), [])
     pool = ThreadPool()
     pool.serve(machine, 3)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object((pool, machine)))  # threads wait in its code
@@ -158,7 +158,7 @@ def test_each_job_is_done_once_whether_threads_spin_or_sleep() -> None:
 
 def test_two_that_share_at_once_neither_wait_for_ever_nor_take_each_others_jobs() -> None:
     with make_context():
-        machine = Machine(ir.Module.parse(JOBS), [])
+        machine = CompiledCode(ir.Module.parse(JOBS), [])
     pool = ThreadPool()
     pool.serve(machine, 3)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object((pool, machine)))

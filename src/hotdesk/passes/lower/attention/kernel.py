@@ -24,7 +24,7 @@ from hotdesk.kernels.scratch import GIVE_SCORES, TAKE_SCORES
 from hotdesk.kernels.text import KernelBuilder, KernelText, Operand, View
 from hotdesk.kernels.values import Index
 from hotdesk.kernels.vectors import VectorBuilder
-from hotdesk.passes.lower.products import Matrix, Sizes, write_product
+from hotdesk.passes.lower.products import MatrixOperand, ProductSizes, write_product
 
 QUERY, KEY, SUMMED, COLUMN, UNIT = "m", "n", "d", "e", "1"
 """Letters of an equation of attention; all others are those of the batch."""
@@ -197,12 +197,12 @@ class _Part(VectorBuilder):
     def _block(self, at: Sequence[Index], start: Index, rows: Index, key: Index, count: Index) -> None:
         q, k, v, out = (self.operands[i] for i in (0, 1, 2, -1))
         of_q, of_k, of_v, of_out = (self._places[i] for i in (0, 1, 2, -1))
-        scores = Matrix(self._scores, 0, self._keys, 1)
+        scores = MatrixOperand(self._scores, 0, self._keys, 1)
         write_product(
             self,
-            Sizes(rows, count, self._size[SUMMED]),
-            Matrix(q, at[0], of_q[QUERY], of_q[SUMMED]),
-            Matrix(k, self.add(at[1], self.mul(key, of_k[KEY])), of_k[SUMMED], of_k[KEY]),
+            ProductSizes(rows, count, self._size[SUMMED]),
+            MatrixOperand(q, at[0], of_q[QUERY], of_q[SUMMED]),
+            MatrixOperand(k, self.add(at[1], self.mul(key, of_k[KEY])), of_k[SUMMED], of_k[KEY]),
             scores,
             add=False,
         )
@@ -228,10 +228,10 @@ class _Part(VectorBuilder):
             self.branch(self.both(later, fades), lambda: self._scale(here, fading))
         write_product(
             self,
-            Sizes(rows, self._size[COLUMN], count),
+            ProductSizes(rows, self._size[COLUMN], count),
             scores,
-            Matrix(v, self.add(at[2], self.mul(key, of_v[KEY])), of_v[KEY], of_v[COLUMN]),
-            Matrix(out, at[-1], of_out[QUERY], of_out[COLUMN]),
+            MatrixOperand(v, self.add(at[2], self.mul(key, of_v[KEY])), of_v[KEY], of_v[COLUMN]),
+            MatrixOperand(out, at[-1], of_out[QUERY], of_out[COLUMN]),
             add=later,
         )
 

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from itertools import permutations, product
 
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, KernelText, Operand, View
-from hotdesk.passes.lower.contraction.loops import Axis, Offsets, clear, contract_by_loops, split
-from hotdesk.passes.lower.products import Matrix, Sizes, has_matrix_products, write_product
+from hotdesk.passes.lower.contraction.loops import ContractionDim, Offsets, clear, contract_by_loops, split
+from hotdesk.passes.lower.products import MatrixOperand, ProductSizes, has_matrix_products, write_product
 
 _GUESS = 64  # the size assumed of a dimension whose size is not known
 _FEWEST_PRODUCTS = 2048  # below this many, a call costs more than the loops
@@ -64,12 +64,14 @@ def contraction(spec: ContractionSpec) -> KernelText:
         for dim, size, stride in zip(dims, operand.sizes, operand.strides, strict=True):
             sizes[dim] = sizes.get(dim, size) if isinstance(size, str) else size
             strides.setdefault(dim, [None, None, None])[place] = stride
-    axes = [Axis(sizes[dim], a=at[1], b=at[2], c=at[0]) for dim, at in strides.items()]
+    axes = [ContractionDim(sizes[dim], a=at[1], b=at[2], c=at[0]) for dim, at in strides.items()]
     contract(k, a, b, c, axes, accumulate=spec.accumulate)
     return k.finish()
 
 
-def contract(k: KernelBuilder, a: Operand, b: Operand, c: Operand, axes: Sequence[Axis], *, accumulate: bool) -> None:
+def contract(
+    k: KernelBuilder, a: Operand, b: Operand, c: Operand, axes: Sequence[ContractionDim], *, accumulate: bool
+) -> None:
     """Writes a contraction of three operands where the builder stands."""
     axes = _merged(k, [_without_broadcast(axis) for axis in axes if axis.size != 1])
     call = _Call.best(axes) if has_matrix_products(a.element, b.element, c.element) else None
@@ -83,24 +85,24 @@ def contract(k: KernelBuilder, a: Operand, b: Operand, c: Operand, axes: Sequenc
 # Dimensions
 
 
-def _guess(axis: Axis) -> int:
+def _guess(axis: ContractionDim) -> int:
     return axis.size if isinstance(axis.size, int) else _GUESS
 
 
-def _without_broadcast(axis: Axis) -> Axis:
-    return Axis(axis.size, a=None if axis.a == 0 else axis.a, b=None if axis.b == 0 else axis.b, c=axis.c)
+def _without_broadcast(axis: ContractionDim) -> ContractionDim:
+    return ContractionDim(axis.size, a=None if axis.a == 0 else axis.a, b=None if axis.b == 0 else axis.b, c=axis.c)
 
 
-def _merged(k: KernelBuilder, axes: Sequence[Axis]) -> list[Axis]:
+def _merged(k: KernelBuilder, axes: Sequence[ContractionDim]) -> list[ContractionDim]:
     """The axes with every two joined that step through memory as one."""
     for (i, outer), (j, inner) in permutations(enumerate(axes), 2):
         if _joins(outer, inner):
             rest = [axis for place, axis in enumerate(axes) if place not in (i, j)]
-            return _merged(k, [*rest, Axis(k.mul(outer.size, inner.size), inner.a, inner.b, inner.c)])
+            return _merged(k, [*rest, ContractionDim(k.mul(outer.size, inner.size), inner.a, inner.b, inner.c)])
     return list(axes)
 
 
-def _joins(outer: Axis, inner: Axis) -> bool:
+def _joins(outer: ContractionDim, inner: ContractionDim) -> bool:
     for far, near in ((outer.a, inner.a), (outer.b, inner.b), (outer.c, inner.c)):
         if (far is None) != (near is None):
             return False
@@ -118,13 +120,13 @@ def _joins(outer: Axis, inner: Axis) -> bool:
 class _Call:
     """The axes that one call of a product covers; None where it has none such."""
 
-    rows: Axis | None
-    columns: Axis | None
-    summed: Axis
-    batch: Axis | None
+    rows: ContractionDim | None
+    columns: ContractionDim | None
+    summed: ContractionDim
+    batch: ContractionDim | None
 
     @classmethod
-    def best(cls, axes: Sequence[Axis]) -> _Call | None:
+    def best(cls, axes: Sequence[ContractionDim]) -> _Call | None:
         """The call that does most, if it does enough; among equal ones the one whose operands are read in order."""
         rows = [axis for axis in axes if axis.a is not None and axis.b is None and axis.c is not None]
         columns = [axis for axis in axes if axis.a is None and axis.b is not None and axis.c is not None]
@@ -139,7 +141,7 @@ class _Call:
         return replace(chosen, batch=max(kept, key=_guess, default=None))
 
     @property
-    def axes(self) -> list[Axis]:
+    def axes(self) -> list[ContractionDim]:
         return [axis for axis in (self.rows, self.columns, self.summed, self.batch) if axis is not None]
 
     @property
@@ -150,27 +152,34 @@ class _Call:
     @property
     def order(self) -> float:
         """What part of the speed is left: less where an operand's elements lie together along no axis."""
-        one = Axis(1, 1, 1, 1)
+        one = ContractionDim(1, 1, 1, 1)
         rows, columns = self.rows or one, self.columns or one
         together = (1 in (rows.a, self.summed.a), 1 in (columns.b, self.summed.b), 1 in (rows.c, columns.c))
         return 0.5 ** together.count(False)
 
     def write(self, k: KernelBuilder, a: Operand, b: Operand, c: Operand, here: Offsets, add: Condition) -> None:
         """The call on the operands from these offsets on."""
-        none = Axis(1, 0, 0, 0)
+        none = ContractionDim(1, 0, 0, 0)
         rows, columns, summed, batch = self.rows or none, self.columns or none, self.summed, self.batch or none
         write_product(
             k,
-            Sizes(rows.size, columns.size, summed.size, batch.size),
-            Matrix(a, here.a, rows.a or 0, summed.a or 0, batch.a or 0),
-            Matrix(b, here.b, summed.b or 0, columns.b or 0, batch.b or 0),
-            Matrix(c, here.c, rows.c or 0, columns.c or 0, batch.c or 0),
+            ProductSizes(rows.size, columns.size, summed.size, batch.size),
+            MatrixOperand(a, here.a, rows.a or 0, summed.a or 0, batch.a or 0),
+            MatrixOperand(b, here.b, summed.b or 0, columns.b or 0, batch.b or 0),
+            MatrixOperand(c, here.c, rows.c or 0, columns.c or 0, batch.c or 0),
             add=add,
         )
 
 
 def _calls(
-    k: KernelBuilder, a: Operand, b: Operand, c: Operand, rest: Sequence[Axis], call: _Call, *, accumulate: bool
+    k: KernelBuilder,
+    a: Operand,
+    b: Operand,
+    c: Operand,
+    rest: Sequence[ContractionDim],
+    call: _Call,
+    *,
+    accumulate: bool,
 ) -> None:
     """The call inside loops over the axes it leaves; all but the first over the summed ones add to the result."""
     kept, summed = split(rest)

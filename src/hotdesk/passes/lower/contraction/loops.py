@@ -18,7 +18,7 @@ _FEWEST_LANES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class ContractionDim:
     """One dimension of a contraction: its size, and its stride in each operand that has it, in elements."""
 
     size: Index
@@ -35,7 +35,7 @@ class Offsets:
     b: Index = 0
     c: Index = 0
 
-    def moved(self, k: KernelBuilder, axes: Sequence[Axis], positions: Sequence[Index]) -> Offsets:
+    def moved(self, k: KernelBuilder, axes: Sequence[ContractionDim], positions: Sequence[Index]) -> Offsets:
         """The offsets after a step along each axis."""
         return Offsets(
             k.add(self.a, k.dot(positions, [axis.a or 0 for axis in axes])),
@@ -45,7 +45,7 @@ class Offsets:
 
 
 def contract_by_loops(
-    k: KernelBuilder, a: Operand, b: Operand, c: Operand, axes: Sequence[Axis], *, accumulate: bool
+    k: KernelBuilder, a: Operand, b: Operand, c: Operand, axes: Sequence[ContractionDim], *, accumulate: bool
 ) -> None:
     """Writes the loops of a contraction of any element types and strides."""
     kept, summed = split(axes)
@@ -58,14 +58,14 @@ def contract_by_loops(
         _row_of_sums(k, a, b, c, outer, lane, summed, accumulate=accumulate)
 
 
-def clear(k: KernelBuilder, c: Operand, axes: Sequence[Axis]) -> None:
+def clear(k: KernelBuilder, c: Operand, axes: Sequence[ContractionDim]) -> None:
     """Writes zeros to all of c."""
     kept, _ = split(axes)
     with k.loops([axis.size for axis in kept]) as positions:
         k.store(neutral(k, c.element), c, Offsets().moved(k, kept, positions).c)
 
 
-def split(axes: Sequence[Axis]) -> tuple[list[Axis], list[Axis]]:
+def split(axes: Sequence[ContractionDim]) -> tuple[list[ContractionDim], list[ContractionDim]]:
     """The axes of c, and the summed ones; those with the smallest strides last."""
     kept = sorted((axis for axis in axes if axis.c is not None), key=lambda axis: _descending(axis.c))
     summed = sorted((axis for axis in axes if axis.c is None), key=lambda axis: _descending(axis.a, axis.b))
@@ -77,7 +77,7 @@ def _descending(*strides: Index | None) -> float:
     return -sum(stride if isinstance(stride, int) else 1e12 for stride in strides if stride is not None)
 
 
-def _guess(axis: Axis) -> int:
+def _guess(axis: ContractionDim) -> int:
     return axis.size if isinstance(axis.size, int) else _ROW
 
 
@@ -86,8 +86,8 @@ def _one_sum_at_a_time(
     a: Operand,
     b: Operand,
     c: Operand,
-    kept: Sequence[Axis],
-    summed: Sequence[Axis],
+    kept: Sequence[ContractionDim],
+    summed: Sequence[ContractionDim],
     *,
     accumulate: bool,
 ) -> None:
@@ -116,9 +116,9 @@ def _row_of_sums(
     a: Operand,
     b: Operand,
     c: Operand,
-    outer: Sequence[Axis],
-    lane: Axis,
-    summed: Sequence[Axis],
+    outer: Sequence[ContractionDim],
+    lane: ContractionDim,
+    summed: Sequence[ContractionDim],
     *,
     accumulate: bool,
 ) -> None:

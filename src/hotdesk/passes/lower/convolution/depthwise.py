@@ -19,7 +19,7 @@ from hotdesk.kernels.text import Index, KernelBuilder, KernelText, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 from hotdesk.passes.lower.convolution.depthwise_vectors import fits_vectors, write_plane
 from hotdesk.passes.lower.convolution.direct import start_of_sum, sum_kind
-from hotdesk.passes.lower.convolution.problem import ConvolutionSpec, Problem
+from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
 from hotdesk.passes.lower.scalar import combine, multiply, narrow, neutral, widen
 from hotdesk.passes.lower.window import Slide, reach
 
@@ -68,7 +68,7 @@ def depthwise(spec: ConvolutionSpec, ring: Ring, machine: Machine) -> KernelText
     vectors = fits_vectors(spec, machine)
 
     def outer(k: KernelBuilder) -> tuple[Sequence[Index], Index]:
-        p = Problem.of(k, spec)
+        p = ConvolutionOperands.of(k, spec)
         lengths = [p.batch, p.groups, p.filters]
         work: Index = len(_taps(*p.slides))
         for each in (*lengths, *(slide.output for slide in p.slides)):
@@ -76,10 +76,10 @@ def depthwise(spec: ConvolutionSpec, ring: Ring, machine: Machine) -> KernelText
         return lengths, k.floordiv(work, _GRAIN)
 
     def inner(k: KernelBuilder, positions: Sequence[Index]) -> None:
-        _plane(k, Problem.of(k, spec), ring, positions)
+        _plane(k, ConvolutionOperands.of(k, spec), ring, positions)
 
     def on_vectors(f: VectorBuilder, positions: Sequence[Index]) -> None:
-        p = Problem.of(f, spec)
+        p = ConvolutionOperands.of(f, spec)
         write_plane(f, p, _taps(*p.slides), positions)
 
     views = (spec.x, spec.w, spec.y)
@@ -88,7 +88,7 @@ def depthwise(spec: ConvolutionSpec, ring: Ring, machine: Machine) -> KernelText
     return shared_loops(lambda: KernelBuilder(views, spec.noalias), outer, inner)
 
 
-def _plane(k: KernelBuilder, p: Problem, ring: Ring, positions: Sequence[Index]) -> None:
+def _plane(k: KernelBuilder, p: ConvolutionOperands, ring: Ring, positions: Sequence[Index]) -> None:
     """Writes the loops over strips and rows of the outputs of an image, a group and a filter."""
     lines = k.stack(sum_kind(p), ring.lines * ring.line)
     sums = k.stack(sum_kind(p), ring.sums)
@@ -112,7 +112,9 @@ def _taps(rows: Slide, columns: Slide) -> list[tuple[int, int]]:
     return [(row, column) for row in range(rows.window) for column in range(columns.window)]
 
 
-def _read_line(k: KernelBuilder, p: Problem, ring: Ring, lines: Operand, x: Index, line: Index, first: Index) -> None:
+def _read_line(
+    k: KernelBuilder, p: ConvolutionOperands, ring: Ring, lines: Operand, x: Index, line: Index, first: Index
+) -> None:
     """Puts a row of the padded input, `line` counted from the padding's start, where the ring keeps it."""
     rows, columns = p.slides
     slot = k.mul(k.mod(line, ring.lines), ring.line)
@@ -147,7 +149,7 @@ def _read_line(k: KernelBuilder, p: Problem, ring: Ring, lines: Operand, x: Inde
 
 def _outputs(
     k: KernelBuilder,
-    p: Problem,
+    p: ConvolutionOperands,
     ring: Ring,
     lines: Operand,
     sums: Operand,

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.text import Condition, Index
 from hotdesk.kernels.vectors import VectorBuilder
-from hotdesk.passes.lower.convolution.problem import ConvolutionSpec, Problem
+from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
 from hotdesk.passes.lower.products import has_products
 from hotdesk.passes.lower.window import Slide
 
@@ -35,7 +35,9 @@ def fits_vectors(spec: ConvolutionSpec, machine: Machine) -> bool:
     return spec.x.strides[-1] == spec.y.strides[-1] == 1 and spec.strides[-1] <= _MOST_STRIDE
 
 
-def write_plane(f: VectorBuilder, p: Problem, taps: Sequence[tuple[int, int]], positions: Sequence[Index]) -> None:
+def write_plane(
+    f: VectorBuilder, p: ConvolutionOperands, taps: Sequence[tuple[int, int]], positions: Sequence[Index]
+) -> None:
     """Writes the loops over strips and rows of the outputs of an image, a group and a filter.
 
     `taps` are the rows and columns of the window.

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hotdesk.kernels.text import Index, KernelBuilder, Operand
-from hotdesk.passes.lower.convolution.problem import Place, Problem
+from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, OperandOffsets
 from hotdesk.passes.lower.scalar import combine, multiply, narrow, neutral, sum_type, widen
 
 _ROW = 128  # outputs summed on the stack at a time
 
 
-def convolve_directly(k: KernelBuilder, p: Problem) -> None:
+def convolve_directly(k: KernelBuilder, p: ConvolutionOperands) -> None:
     """Writes the loops of a convolution."""
     sums = _sums(k, p)
     outer = p.slides[:-1]
@@ -25,22 +25,24 @@ def convolve_directly(k: KernelBuilder, p: Problem) -> None:
             _row(k, p, here, sums, outputs)
 
 
-def sum_kind(p: Problem) -> str:
+def sum_kind(p: ConvolutionOperands) -> str:
     """The type an output is summed in."""
     return sum_type(p.y.element, p.x.element, p.w.element)
 
 
-def _sums(k: KernelBuilder, p: Problem) -> Operand:
+def _sums(k: KernelBuilder, p: ConvolutionOperands) -> Operand:
     width = p.slides[-1].output
     return k.stack(sum_kind(p), min(width, _ROW) if isinstance(width, int) and width else _ROW)
 
 
-def start_of_sum(k: KernelBuilder, p: Problem, offset: Index) -> str:
+def start_of_sum(k: KernelBuilder, p: ConvolutionOperands, offset: Index) -> str:
     """What the sum of an output begins with."""
     return widen(k, k.load(p.y, offset), p.y.element, sum_kind(p)) if p.accumulate else neutral(k, sum_kind(p))
 
 
-def _row(k: KernelBuilder, p: Problem, here: Place, sums: Operand, outputs: Sequence[Index]) -> None:
+def _row(
+    k: KernelBuilder, p: ConvolutionOperands, here: OperandOffsets, sums: Operand, outputs: Sequence[Index]
+) -> None:
     """The row of outputs at the positions `outputs` of the other dimensions."""
     kind = sum_kind(p)
     last = p.slides[-1]
@@ -60,7 +62,7 @@ def _row(k: KernelBuilder, p: Problem, here: Place, sums: Operand, outputs: Sequ
 
 def _taps(
     k: KernelBuilder,
-    p: Problem,
+    p: ConvolutionOperands,
     x: Index,
     w: Index,
     sums: Operand,

@@ -22,11 +22,11 @@ from typing import Literal, TypeAlias
 from hotdesk.kernels.machine import Machine, host
 from hotdesk.kernels.text import Index, KernelBuilder, KernelText
 from hotdesk.passes.lower.contraction.kernel import contract
-from hotdesk.passes.lower.contraction.loops import Axis
+from hotdesk.passes.lower.contraction.loops import ContractionDim
 from hotdesk.passes.lower.convolution import transposed
 from hotdesk.passes.lower.convolution.depthwise import Ring, choose_ring, depthwise
 from hotdesk.passes.lower.convolution.direct import convolve_directly
-from hotdesk.passes.lower.convolution.problem import ConvolutionSpec, Problem
+from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
 from hotdesk.passes.lower.convolution.transposed import WORKSPACE_LIMIT, Spread, choose_spread, convolve_spread
 from hotdesk.passes.lower.convolution.unfolded import convolve_unfolded
 from hotdesk.passes.lower.convolution.winograd import convolve_winograd, is_worth_winograd, winograd_room
@@ -78,7 +78,7 @@ def convolution(spec: ConvolutionSpec, machine: Machine | None = None) -> Kernel
     if choice.ring is not None:
         return depthwise(spec, choice.ring, machine or host())
     k = KernelBuilder((spec.x, spec.w, spec.y), spec.noalias)
-    p = Problem.of(k, spec)
+    p = ConvolutionOperands.of(k, spec)
     if choice.path == "pointwise":
         _pointwise(k, p)
     elif choice.path == "winograd":
@@ -138,17 +138,17 @@ def _filters_are_rows(spec: ConvolutionSpec) -> bool:
     return True
 
 
-def _pointwise(k: KernelBuilder, p: Problem) -> None:
+def _pointwise(k: KernelBuilder, p: ConvolutionOperands) -> None:
     """A contraction over channels; positions are one dimension where planes turn out to lie together."""
 
     def write(positions: list[tuple[Index, Index, Index]]) -> None:
         x, w, y = p.x.strides, p.w.strides, p.y.strides
         axes = [
-            Axis(p.batch, a=x[0], b=None, c=y[0]),
-            Axis(p.groups, a=k.mul(p.channels, x[1]), b=k.mul(p.filters, w[0]), c=k.mul(p.filters, y[1])),
-            Axis(p.filters, a=None, b=w[0], c=y[1]),
-            Axis(p.channels, a=x[1], b=w[1], c=None),
-            *(Axis(size, a=read, b=None, c=written) for size, read, written in positions),
+            ContractionDim(p.batch, a=x[0], b=None, c=y[0]),
+            ContractionDim(p.groups, a=k.mul(p.channels, x[1]), b=k.mul(p.filters, w[0]), c=k.mul(p.filters, y[1])),
+            ContractionDim(p.filters, a=None, b=w[0], c=y[1]),
+            ContractionDim(p.channels, a=x[1], b=w[1], c=None),
+            *(ContractionDim(size, a=read, b=None, c=written) for size, read, written in positions),
         ]
         contract(k, p.x, p.w, p.y, axes, accumulate=p.accumulate)
 

@@ -43,7 +43,7 @@ class ConvolutionSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OperandOffsets:
     """Offsets into x, w and y, in elements."""
 
     x: Index
@@ -52,7 +52,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ConvolutionOperands:
     """The operands of a convolution inside its kernel. `tap_strides` are w's, in elements, one for each slide."""
 
     x: Operand
@@ -67,7 +67,7 @@ class Problem:
     accumulate: bool
 
     @classmethod
-    def of(cls, k: KernelBuilder, spec: ConvolutionSpec) -> Problem:
+    def of(cls, k: KernelBuilder, spec: ConvolutionSpec) -> ConvolutionOperands:
         x, w, y = k.operands[:3]
         numbers = zip(spec.strides, spec.dilations, spec.pad_low, spec.input_dilations, strict=True)
         slides = [
@@ -92,10 +92,10 @@ class Problem:
             spec.accumulate,
         )
 
-    def place(self, k: KernelBuilder, image: Index, group: Index, filter_: Index = 0) -> Place:
+    def place(self, k: KernelBuilder, image: Index, group: Index, filter_: Index = 0) -> OperandOffsets:
         """The first channel of a group in an image; of w and y, one of the group's filters."""
         feature = k.add(k.mul(group, self.filters), filter_)
-        return Place(
+        return OperandOffsets(
             k.add(k.mul(image, self.x.strides[0]), k.mul(k.mul(group, self.channels), self.x.strides[1])),
             k.mul(feature, self.w.strides[0]),
             k.add(k.mul(image, self.y.strides[0]), k.mul(feature, self.y.strides[1])),

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
-from hotdesk.passes.lower.convolution.problem import Place, Problem
-from hotdesk.passes.lower.products import Matrix, Sizes, write_product
+from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, OperandOffsets
+from hotdesk.passes.lower.products import MatrixOperand, ProductSizes, write_product
 from hotdesk.passes.lower.scalar import combine, neutral
 from hotdesk.passes.lower.window import reach
 
@@ -37,12 +37,12 @@ def choose_spread(filters: int, channels: int, plane: int | None, capacity: int)
     return Spread(chunk, width if plane is None else min(width, max(1, -(-plane // _LANES)) * _LANES))
 
 
-def legal(k: KernelBuilder, p: Problem) -> Condition:
+def legal(k: KernelBuilder, p: ConvolutionOperands) -> Condition:
     """What must hold at run time: planes of x that lie together."""
     return p.x_plane(k)[0]
 
 
-def convolve_spread(k: KernelBuilder, p: Problem, cut: Spread, workspace: Operand) -> None:
+def convolve_spread(k: KernelBuilder, p: ConvolutionOperands, cut: Spread, workspace: Operand) -> None:
     """Writes the loops over groups, taps, filters, images and stretches, where `legal` holds."""
     if not p.accumulate and not _every_output_is_read(p):
         _clear(k, p)
@@ -56,17 +56,17 @@ def convolve_spread(k: KernelBuilder, p: Problem, cut: Spread, workspace: Operan
         with k.loop(0, p.batch) as image, k.loop(0, plane, cut.width) as start:
             here = p.place(k, image, group, first)
             count = k.minimum(cut.width, k.sub(plane, start))
-            left = Matrix(workspace, 0, p.channels, 1)
-            right = Matrix(p.x, k.add(here.x, start), p.x.strides[1], 1)
-            result = Matrix(workspace, results, cut.width, 1)
-            write_product(k, Sizes(filters, count, p.channels), left, right, result, add=False)
+            left = MatrixOperand(workspace, 0, p.channels, 1)
+            right = MatrixOperand(p.x, k.add(here.x, start), p.x.strides[1], 1)
+            result = MatrixOperand(workspace, results, cut.width, 1)
+            write_product(k, ProductSizes(filters, count, p.channels), left, right, result, add=False)
             with k.loop(0, filters) as filter_:
                 source = k.add(results, k.mul(filter_, cut.width))
                 target = k.add(here.y, k.mul(filter_, p.y.strides[1]))
                 _scatter(k, p, workspace, source, target, tap, start, count)
 
 
-def _every_output_is_read(p: Problem) -> bool:
+def _every_output_is_read(p: ConvolutionOperands) -> bool:
     """Whether each output is known to read an input element."""
     for slide in p.slides:
         known = isinstance(slide.input, int) and isinstance(slide.output, int)
@@ -79,14 +79,16 @@ def _every_output_is_read(p: Problem) -> bool:
     return True
 
 
-def _clear(k: KernelBuilder, p: Problem) -> None:
+def _clear(k: KernelBuilder, p: ConvolutionOperands) -> None:
     strides = [p.y.strides[0], p.y.strides[1], *(slide.output_stride for slide in p.slides)]
     sizes = [p.batch, k.mul(p.filters, p.groups), *(slide.output for slide in p.slides)]
     with k.loops(sizes) as positions:
         k.store(neutral(k, p.y.element), p.y, k.dot(positions, strides))
 
 
-def _gather(k: KernelBuilder, p: Problem, here: Place, tap: list[Index], filters: Index, workspace: Operand) -> None:
+def _gather(
+    k: KernelBuilder, p: ConvolutionOperands, here: OperandOffsets, tap: list[Index], filters: Index, workspace: Operand
+) -> None:
     """The weights of one tap, as a matrix of filters and channels."""
     w_tap = k.add(here.w, k.dot(tap, p.tap_strides))
     with k.loops([filters, p.channels]) as (filter_, channel):
@@ -96,7 +98,7 @@ def _gather(k: KernelBuilder, p: Problem, here: Place, tap: list[Index], filters
 
 def _scatter(
     k: KernelBuilder,
-    p: Problem,
+    p: ConvolutionOperands,
     workspace: Operand,
     source: Index,
     target: Index,

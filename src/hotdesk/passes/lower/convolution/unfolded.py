@@ -10,11 +10,11 @@ from __future__ import annotations
 from hotdesk.kernels.convolution import CONVOLUTION_ARGUMENTS
 from hotdesk.kernels.shared_convolution import shared_convolution_name
 from hotdesk.kernels.text import Index, KernelBuilder
-from hotdesk.passes.lower.convolution.problem import Problem
+from hotdesk.passes.lower.convolution.problem import ConvolutionOperands
 from hotdesk.passes.lower.scalar import element_bytes
 
 
-def convolve_unfolded(k: KernelBuilder, p: Problem) -> None:
+def convolve_unfolded(k: KernelBuilder, p: ConvolutionOperands) -> None:
     """Writes the calls, for f32 or f64 and filters whose channels and taps lie together in w, in this order."""
     rows, columns = p.slides
     together, positions = p.y_plane(k)
@@ -27,7 +27,7 @@ def convolve_unfolded(k: KernelBuilder, p: Problem) -> None:
     k.branch(together, lambda: _call(k, p, positions, 0, 0, 1), by_rows)
 
 
-def _call(k: KernelBuilder, p: Problem, positions: Index, below: Index, y: Index, step: Index) -> None:
+def _call(k: KernelBuilder, p: ConvolutionOperands, positions: Index, below: Index, y: Index, step: Index) -> None:
     """The call for as many outputs, `step` apart from an offset of y on; the first reads the image `below` where it begins."""
     rows, columns = p.slides
     (x_n, x_c), (y_n, y_c) = p.x.strides[:2], p.y.strides[:2]

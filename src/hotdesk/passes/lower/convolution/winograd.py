@@ -12,7 +12,7 @@ from hotdesk.kernels.text import Condition, Index, KernelBuilder, Operand
 from hotdesk.kernels.values import Values
 from hotdesk.kernels.winograd import WINOGRAD_ARGUMENTS, good_room
 from hotdesk.kernels.winograd_matrices import OUTPUTS, SIZE, TAPS
-from hotdesk.passes.lower.convolution.problem import ConvolutionSpec, Problem
+from hotdesk.passes.lower.convolution.problem import ConvolutionOperands, ConvolutionSpec
 from hotdesk.passes.lower.scalar import element_bytes
 
 _LEAST_CHANNELS = 16  # below, transforms serve too few filters or add too few channels
@@ -37,7 +37,7 @@ def winograd_room(spec: ConvolutionSpec) -> int:
     return _THREADS * good_room(filters, channels, element_bytes(spec.y.element))
 
 
-def is_worth_winograd(k: KernelBuilder, p: Problem) -> Condition:
+def is_worth_winograd(k: KernelBuilder, p: ConvolutionOperands) -> Condition:
     """Whether images are so many and so large that it is faster than other ways."""
     rows, columns = p.slides
     return _is_worth(k, p.batch, rows.output, columns.output)
@@ -50,7 +50,7 @@ def _is_worth(k: Values, batch: Index, rows: Index, columns: Index) -> Condition
     return k.both(enough, k.at_least(k.mul(k.mul(rows, columns), _MOST_PRODUCTS), computed))
 
 
-def convolve_winograd(k: KernelBuilder, p: Problem, room: int, workspace: Operand) -> None:
+def convolve_winograd(k: KernelBuilder, p: ConvolutionOperands, room: int, workspace: Operand) -> None:
     """Writes the call."""
     rows, columns = p.slides
     width = element_bytes(p.y.element)

@@ -35,7 +35,7 @@ from hotdesk.kernels.text import View
 from hotdesk.passes.lower.structured.checks import replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
-from hotdesk.passes.lower.views import Place, Places
+from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
 _SCALAR_DIALECTS = ("affine", "arith", "math", "memref")
@@ -59,7 +59,7 @@ class LoopKernel:
 def build_loop_kernel(
     op: ir.Operation,
     module: ir.Module,
-    places: Places,
+    places: MemrefResolver,
     sizes: SymbolicSizes,
     assertion_code: Callable[[ir.Operation], int],
     *,
@@ -199,7 +199,7 @@ def _written(op: ir.Operation) -> set[ir.Value]:
     return set(op.operands)
 
 
-def disjoint(resolved: Sequence[Place], written: Sequence[bool]) -> tuple[bool, ...]:
+def disjoint(resolved: Sequence[ResolvedMemref], written: Sequence[bool]) -> tuple[bool, ...]:
     """For each pointer, whether it may be `noalias`: no other pointer of its base, or none of them written."""
     result: list[bool] = []
     for i, place in enumerate(resolved):
@@ -212,7 +212,7 @@ def _function(
     module: ir.Module,
     op: ir.Operation,
     memrefs: list[ir.Value],
-    resolved: list[Place],
+    resolved: list[ResolvedMemref],
     scalars: Sequence[ir.Type],
     has_checks: bool,
 ) -> tuple[ir.Operation, ir.Block]:

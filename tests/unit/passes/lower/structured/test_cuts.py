@@ -14,7 +14,7 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel
-from hotdesk.passes.lower.views import Places
+from hotdesk.passes.lower.views import MemrefResolver
 from tests.unit.parsing import function, parse
 
 N, M = 512, 2048
@@ -48,7 +48,7 @@ def kernel(arguments: str, text: str) -> tuple[LoopKernel, str]:
     sizes = SymbolicSizes(found)
     with entered(module.operation):
         target = ir.Module.create()
-        made = build_loop_kernel(top_level_ops(found)[-2], target, Places(found, sizes), sizes, lambda check: 7)
+        made = build_loop_kernel(top_level_ops(found)[-2], target, MemrefResolver(found, sizes), sizes, lambda check: 7)
         target.operation.verify()
     return made, str(target)
 

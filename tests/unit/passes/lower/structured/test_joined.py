@@ -13,7 +13,7 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.structured.kernel import build_loop_kernel
-from hotdesk.passes.lower.views import Places
+from hotdesk.passes.lower.views import MemrefResolver
 from tests.unit.parsing import function, parse
 
 ID = "affine_map<(n, c, h, w) -> (n, c, h, w)>"
@@ -39,7 +39,7 @@ def joined(x: str, y: str, y_map: str, body: str = BODY, kinds: str = "pppp", wr
     sizes = SymbolicSizes(found)
     with entered(module.operation):
         target = ir.Module.create()
-        build_loop_kernel(top_level_ops(found)[-2], target, Places(found, sizes), sizes, lambda check: 7)
+        build_loop_kernel(top_level_ops(found)[-2], target, MemrefResolver(found, sizes), sizes, lambda check: 7)
         target.operation.verify()
     types = re.search(r"iterator_types = \[(.*?)\]", str(target))
     assert types is not None

@@ -14,7 +14,7 @@ from hotdesk.ir.context import entered
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel, disjoint
-from hotdesk.passes.lower.views import Place, Places
+from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from tests.harness import Compiled, buffers_alone, check_module
 from tests.unit.parsing import function, parse
 
@@ -29,7 +29,7 @@ def kernel(arguments: str, text: str) -> tuple[LoopKernel, str]:
     sizes = SymbolicSizes(found)
     with entered(module.operation):
         target = ir.Module.create()
-        made = build_loop_kernel(top_level_ops(found)[-2], target, Places(found, sizes), sizes, lambda check: 7)
+        made = build_loop_kernel(top_level_ops(found)[-2], target, MemrefResolver(found, sizes), sizes, lambda check: 7)
         target.operation.verify()
     return made, str(target)
 
@@ -68,8 +68,8 @@ def test_noalias_needs_another_base_or_no_write() -> None:
     module = parse(f"func.func @f(%x: {M}, %y: {M}) {{\nreturn\n}}")
     x, y = function(module).regions[0].blocks[0].arguments
 
-    def at(base: ir.Value) -> Place:
-        return Place(base, 0, (8,), (1,), "f32")
+    def at(base: ir.Value) -> ResolvedMemref:
+        return ResolvedMemref(base, 0, (8,), (1,), "f32")
 
     assert disjoint([at(x), at(y)], [False, True]) == (True, True)
     assert disjoint([at(x), at(x)], [False, True]) == (False, False)
