@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from hotdesk.errors import TraceError
 from hotdesk.planning import read_csv
+from hotdesk.planning.problem import LARGEST_TOTAL
+from hotdesk.planning.problem.numbers import shown
 from hotdesk.traces import torch_snapshot, xla
 from hotdesk.traces.trace import Event, Trace, buffers_of
 
@@ -32,6 +34,14 @@ def load_trace(path: Path) -> Trace:
 
 def read_trace(data: bytes, name: str = "the trace", ranges: str = "") -> Trace:
     """The trace of bytes; `ranges` is the text of XLA's live ranges. Raises TraceError, which calls it by `name`."""
+    found = _read(data, name, ranges)
+    if found.total >= LARGEST_TOTAL:
+        expected, got = f"allocations of fewer than {LARGEST_TOTAL} bytes together", shown(found.total)
+        raise TraceError(name, expected=expected, got=got)
+    return found
+
+
+def _read(data: bytes, name: str, ranges: str) -> Trace:
     if data[:1] == b"\x80":
         return torch_snapshot.read(data, name)
     try:

@@ -24,6 +24,7 @@ HISTORY: list[dict[str, Any]] = [
     {"action": "alloc", "addr": 0, "size": 256},
     {"action": "free_completed", "addr": 9999, "size": 64},
     {"action": "segment_free", "addr": 0, "size": 4096},
+    {"action": "oom", "size": 1 << 40, "device_free": 0},
 ]
 
 
@@ -88,6 +89,10 @@ class _Runs:
             "a history that is none: KeyError('size')",
         ),
         (pickle.dumps({"device_traces": [[{"action": "alloc", "addr": 1, "size": 1.5}]]}), "an integer for size"),
+        (_snapshot([{"action": "alloc", "addr": 0, "size": 1 << 80}]), f"got {1 << 80}"),
+        (_snapshot([{"action": "alloc", "addr": 0, "size": 10**5000}]), "a history that is none"),
+        (b"\x80\x04})" + b"\x85" * 1_000_000 + b"K\x01s.", "what read it ended with status"),  # a key, nested deep
+        (b"id,lower,upper,size\na,0,2,1208925819614629174706176\n", "none of these"),
         (b"[" * 200_000, "JSON that is cut off or wrong"),
         (b"[" + b"9" * 5000 + b"]", "JSON that is cut off or wrong"),
         (b'{"traceEvents": [{"name": "[memory]"}]}', "events that are none: KeyError('ts')"),
