@@ -64,6 +64,9 @@ def require_names(target: str, name: str) -> None:
 
 
 def _refuse(saving: Saving) -> None:
+    from hotdesk.saving import require_known_sizes
+
+    require_known_sizes("the program as C", saving.made)
     captured, lowered = saving.made.captured, saving.made.main
     specs = [*saving.made.captured.results, *(a for a in captured.arguments if isinstance(a, TensorSpec))]
     reasons = {

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from functools import update_wrapper
 from threading import Lock
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
+from weakref import ref
 
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from hotdesk.api import Options
     from hotdesk.runtime.program import Program
+
+_Shapes: TypeAlias = "tuple[tuple[int, ...], ...]"
 
 PROGRAMS = 64
 """How many programs a function keeps; the one used longest ago goes."""
@@ -34,7 +37,7 @@ def jit(
         def scaled(x, *, by): ...
 
     Each combination of structure, element types and sizes of tensors, and values of all that is no tensor has its own program,
-    as `hotdesk.compile` makes it; with `dynamic_shapes`, sizes that these free are one. See docs/functions.md.
+    as `hotdesk.compile` makes it; with `dynamic_shapes`, sizes that these free need no other one. See docs/functions.md.
 
     Args:
         function: of tensors, numbers, None, text and nests of these, as `torch.export` takes them.
@@ -51,17 +54,49 @@ def jit(
 
 
 class Jitted:
-    """What `jit` makes of a function. Threads may call it at once; one of them compiles at a time."""
+    """What `jit` makes of a function. Threads may call it at once; one of them compiles at a time.
 
-    def __init__(self, function: Callable[..., Any], options: Options | None, dynamic_shapes: Any) -> None:
+    Of a method it is found bound: the programs of each instance are its own, and go with it.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], options: Options | None, dynamic_shapes: Any, kept: _Kept | None = None
+    ) -> None:
         if not callable(function):
             raise OptionError("argument of jit", expected="a function", got=type(function).__name__)
         update_wrapper(self, function)
         self._function = function
         self._options = options
         self._dynamic_shapes = dynamic_shapes
-        self._programs: dict[Hashable, Program] = {}
-        self._lock = Lock()
+        self._kept = kept or _Kept()
+        self._of_instances: dict[int, tuple[ref[object], _Kept]] = {}
+
+    def __get__(self, instance: object, owner: type | None = None) -> Jitted:
+        if instance is None:
+            return self
+        bound = cast(Any, self._function).__get__(instance, owner)
+        return Jitted(bound, self._options, self._dynamic_shapes, self._kept_of(instance))
+
+    def _kept_of(self, instance: object) -> _Kept:
+        """The programs of an instance, which need not be hashable, and is not kept alive by them."""
+        key = id(instance)
+        found = self._of_instances.get(key)
+        if found is not None and found[0]() is instance:
+            return found[1]
+        kept, known = _Kept(), self._of_instances
+
+        def forgotten(gone: ref[object]) -> None:
+            if key in known and known[key][0] is gone:  # not that of another at the same address
+                del known[key]
+
+        try:
+            known[key] = ref(instance, forgotten), kept
+        except TypeError as error:
+            expected = "an instance that can be referred to weakly"
+            hint = "Add '__weakref__' to the slots of the class."
+            got = type(instance).__name__
+            raise ArgumentTypeError("the owner of a compiled method", expected=expected, got=got, hint=hint) from error
+        return kept
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the program for these arguments. Raises what `compile` and a call of a program raise."""
@@ -69,33 +104,61 @@ class Jitted:
 
     def program(self, *args: Any, **kwargs: Any) -> Program:
         """The program for these arguments, compiled if there is none yet: it reports, is saved, and is profiled as any is."""
-        key = _key(args, kwargs, open_sizes=self._dynamic_shapes is not None)
-        with self._lock:
-            found = self._programs.pop(key, None)
+        key, shapes = _key(args, kwargs)
+        with self._kept.lock:
+            found = self._kept.take(key, shapes)
             if found is None:
                 from hotdesk.api import compile as compile_program
 
-                shapes = self._dynamic_shapes
-                found = compile_program(self._function, args, kwargs, dynamic_shapes=shapes, options=self._options)
-            self._programs[key] = found  # the last one used is the last one here
-            while len(self._programs) > PROGRAMS:
-                del self._programs[next(iter(self._programs))]
+                open_sizes = self._dynamic_shapes
+                found = compile_program(self._function, args, kwargs, dynamic_shapes=open_sizes, options=self._options)
+            self._kept.put(key, found)
         return found
 
     @property
     def programs(self) -> tuple[Program, ...]:
         """The programs that are kept, the one used last at the end."""
-        with self._lock:
-            return tuple(self._programs.values())
+        with self._kept.lock:
+            return tuple(program for _, program in self._kept.entries)
 
     def clear(self) -> None:
         """Forgets all programs, such as after weights were changed that a program has prepared values of."""
-        with self._lock:
-            self._programs.clear()
+        with self._kept.lock:
+            self._kept.entries.clear()
 
 
-def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, open_sizes: bool) -> Hashable:
-    """What a program depends on."""
+class _Kept:
+    """The programs of a function by what they depend on but sizes, the one used last at the end."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.entries: list[tuple[Hashable, Program]] = []
+
+    def take(self, key: Hashable, shapes: _Shapes) -> Program | None:
+        """Takes out the last program of this key whose fixed sizes are these."""
+        for place in reversed(range(len(self.entries))):
+            known, program = self.entries[place]
+            if known == key and _fits(program, shapes):
+                del self.entries[place]
+                return program
+        return None
+
+    def put(self, key: Hashable, program: Program) -> None:
+        self.entries.append((key, program))
+        del self.entries[:-PROGRAMS]
+
+
+def _fits(program: Program, shapes: _Shapes) -> bool:
+    """Whether each size is as the program has it, or is open there: whether that takes it, its call will tell."""
+    return all(
+        not isinstance(known, int) or bool(known == size)
+        for spec, shape in zip(program.inputs, shapes, strict=True)
+        for known, size in zip(spec.shape, shape, strict=True)
+    )
+
+
+def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Hashable, _Shapes]:
+    """What a program depends on: all but the sizes of tensors, and these."""
     try:
         import torch
         from torch.utils import _pytree as pytree
@@ -103,12 +166,14 @@ def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any], *, open_sizes: bool) 
         raise MissingExtraError.of("compiling a function", "torch", "torch") from error
     leaves, structure = pytree.tree_flatten((args, dict(kwargs)))
     found: list[Hashable] = [str(structure)]
+    shapes: list[tuple[int, ...]] = []
     for leaf in leaves:
         if isinstance(leaf, torch.Tensor):
-            found.append((leaf.dtype, leaf.dim() if open_sizes else tuple(leaf.shape)))
+            found.append((leaf.dtype, leaf.dim()))
+            shapes.append(tuple(leaf.shape))
         elif leaf is None or isinstance(leaf, (bool, int, float, complex, str, torch.dtype, torch.device)):
             found.append((type(leaf).__name__, repr(leaf)))
         else:
             expected = "tensors, numbers, None, text and nests of these"
             raise ArgumentTypeError("an argument of a compiled function", expected=expected, got=type(leaf).__name__)
-    return tuple(found)
+    return tuple(found), tuple(shapes)

@@ -138,6 +138,7 @@ class _File:
         self._constants, self._weights, self._state = Pool(), Pool(), Pool()
         self._given = weights == "given"
         self._other = None if weights in ("inside", "given") else Safetensors(weights)
+        require_known_sizes("the program", self._made)
         if self._made.captured.foreign:
             ops = sorted({call.op for call in self._made.captured.foreign})
             raise NotSavableError(
@@ -320,6 +321,18 @@ class _File:
             features = tuple(sorted(processor_features() if name == "host" else NEEDED[name]))
             levels.append(LevelRecord(name, features, tuple(records)))
         return CodeRecord(sys.platform, platform.machine(), pool_kind(), tuple(levels)), objects
+
+
+def require_known_sizes(what: str, made: Finished) -> None:
+    """Raises NotSavableError for results whose sizes only a run knows: Python makes these while the program runs."""
+    counted = next((each for each in made.captured.results if each.counted), None)
+    if counted is None:
+        return
+    number = made.captured.results.index(counted)
+    expected = "results whose sizes follow from those of the inputs"
+    got = f"result {number}: {counted}, whose sizes are known only when the program runs"
+    hint = "Return a result of the largest size, and how much of it counts."
+    raise NotSavableError(what, expected=expected, got=got, hint=hint)
 
 
 def lowered_again(made: Finished) -> Lowered:

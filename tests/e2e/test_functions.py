@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +13,7 @@ import pytest
 import torch
 
 import hotdesk
-from hotdesk.errors import ArgumentTypeError
+from hotdesk.errors import ArgumentTypeError, ShapeError
 
 
 def _doubled(x: torch.Tensor) -> torch.Tensor:
@@ -123,3 +126,68 @@ def test_jit_with_sizes_that_vary() -> None:
         x = torch.randn(rows, 3)
         torch.testing.assert_close(doubled(x), x * 2)
     assert len(doubled.programs) == 1
+    for columns in (4, 3, 4):  # not freed: another program, and the first one again
+        x = torch.randn(6, columns)
+        torch.testing.assert_close(doubled(x), x * 2)
+    assert len(doubled.programs) == 2
+    with pytest.raises(ShapeError, match="rows <= 64"):
+        doubled(torch.randn(65, 3))
+    assert len(doubled.programs) == 2
+
+
+def test_jit_with_arguments_that_are_not_read() -> None:
+    @hotdesk.jit(dynamic_shapes=({0: torch.export.Dim.AUTO}, None))
+    def first(x: torch.Tensor, _unread: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    for rows, others in ((2, 3), (5, 3), (5, 4)):
+        x = torch.randn(rows)
+        torch.testing.assert_close(first(x, torch.randn(others)), x + 1)
+    assert len(first.programs) == 2
+
+
+def test_jit_of_methods() -> None:
+    class Scaled(torch.nn.Module):
+        def __init__(self, by: float) -> None:
+            super().__init__()
+            self.by = torch.nn.Parameter(torch.tensor(by))
+
+        @hotdesk.jit
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.by
+
+    one, two, x = Scaled(2.0), Scaled(3.0), torch.ones(3)
+    assert one(x).tolist() == [2.0] * 3
+    assert two(x).tolist() == [3.0] * 3
+    with torch.no_grad():
+        one.by.fill_(5.0)
+    assert one(x).tolist() == [5.0] * 3
+    assert (len(one.forward.programs), len(two.forward.programs), len(Scaled.forward.programs)) == (1, 1, 0)
+    assert copy.deepcopy(two).forward(x).tolist() == [3.0] * 3
+    gone = weakref.ref(one)
+    del one
+    gc.collect()
+    assert gone() is None
+
+
+def test_jit_of_methods_of_other_classes() -> None:
+    @dataclass
+    class Shifted:  # equal ones are not the same, and it has no hash
+        by: int
+
+        @hotdesk.jit
+        def apply(self, x: torch.Tensor) -> torch.Tensor:
+            return x + self.by
+
+    x = torch.zeros(2)
+    assert [Shifted(by).apply(x).tolist() for by in (1, 2)] == [[1.0] * 2, [2.0] * 2]
+
+    class Slots:
+        __slots__ = ()
+
+        @hotdesk.jit
+        def apply(self, x: torch.Tensor) -> torch.Tensor:
+            return x
+
+    with pytest.raises(ArgumentTypeError, match="__weakref__"):
+        Slots().apply(x)

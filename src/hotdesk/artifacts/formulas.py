@@ -68,19 +68,22 @@ class Formulas:
         for number, node in enumerate(nodes):
             _check(number, node)
         self._nodes = tuple(nodes)
-        self._symbols: list[frozenset[str]] = []
-        for node in nodes:
-            operands: Sequence[int] = () if node[0] in "sn" else node[1:]
-            own = frozenset([node[1]]) if node[0] == "s" else frozenset[str]()
-            self._symbols.append(own.union(*(self._symbols[i] for i in operands)))
         self._last: tuple[Mapping[str, int], list[int | None]] | None = None
 
     def __len__(self) -> int:
         return len(self._nodes)
 
     def symbols(self, number: int) -> frozenset[str]:
-        """The symbols that a formula has in it."""
-        return self._symbols[number]
+        """The symbols that a formula has in it. Looks at what it is made of, and at no other."""
+        found, seen, left = set[str](), {number}, [number]
+        while left:
+            node = self._nodes[left.pop()]
+            if node[0] == "s":
+                found.add(node[1])
+            new = {*_operands(node)} - seen
+            seen |= new
+            left += new
+        return frozenset(found)
 
     def is_symbol(self, number: int) -> bool:
         return self._nodes[number][0] == "s"
@@ -96,6 +99,10 @@ class Formulas:
             values.append(value if value is not None and -LIMIT < value < LIMIT else None)
         self._last = dict(symbols), values
         return values
+
+
+def _operands(node: Node) -> Sequence[int]:
+    return () if node[0] in "sn" else node[1:]
 
 
 class Formula:
@@ -127,8 +134,11 @@ class Formula:
         return self._value({symbol.name: value for symbol, value in values})
 
     def at(self, symbols: Mapping[str, int]) -> int:
-        """The size for values of all symbols of the program. Raises ShapeError where it has none."""
-        return self._value(symbols)
+        """The size for values of all symbols of the program. Raises ShapeError where it has none.
+
+        What is asked of many formulas for the same values evaluates their table once.
+        """
+        return self._known(self._table.at(symbols), symbols)
 
     def solved_for(self, symbol: str, size: int, known: Mapping[str, int]) -> int | None:
         """The value of a symbol with which this is `size`, where it grows with that by equal steps; None if none does."""
@@ -140,7 +150,11 @@ class Formula:
         return found if self._value({**known, symbol: found}) == size else None
 
     def _value(self, symbols: Mapping[str, int]) -> int:
-        found = self._table.at({name: symbols[name] for name in self._table.symbols(self._number)})[self._number]
+        own = {name: symbols[name] for name in self._table.symbols(self._number)}
+        return self._known(self._table.at(own), own)
+
+    def _known(self, values: Sequence[int | None], symbols: Mapping[str, int]) -> int:
+        found = values[self._number]
         if found is None:
             raise ShapeError(
                 "the sizes of the arguments", expected=f"a value of {self.text}", got=f"none for {dict(symbols)}"

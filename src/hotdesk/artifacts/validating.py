@@ -179,8 +179,9 @@ def _fixed(
         room = plan.arena if each.pool is None else cast(int, buffers[each.pool].bytes)
         within = 0 <= each.offset <= room - size and each.offset % ALIGNMENT == 0
         _needs(within, f"the plan of {what}", f"offsets within {room:,} bytes", f"{size:,} bytes at {each.offset:,}")
+    planned = {*places}
     for place in plan.bound.places:
-        _needs(place in places, f"the bound of {what}", "buffers that are planned", place)
+        _needs(place in planned, f"the bound of {what}", "buffers that are planned", place)
     _needs(
         0 <= plan.bound.step < max(1, steps) and plan.bound.bytes >= 0, f"the bound of {what}", "an op", plan.bound.step
     )
@@ -208,7 +209,8 @@ def _arguments(record: ProgramRecord) -> None:
     main = record.main
     _needs(len(record.input_places) == len(record.inputs), "inputs", "a place for each", len(record.input_places))
     _needs(len(main.result_places) == len(record.results), "results", "a place for each", len(main.result_places))
-    own = [place for place in main.result_places if place not in main.donated]
+    donated = {*main.donated}
+    own = [place for place in main.result_places if place not in donated]
     given = [
         *record.input_places,
         *(each.place for each in record.weights),
@@ -225,7 +227,9 @@ def _arguments(record: ProgramRecord) -> None:
     )
     pairs = [(place, bytes_of(spec)) for place, spec in zip(record.input_places, record.inputs, strict=True)]
     pairs += [
-        (place, bytes_of(spec)) for place, spec in zip(main.result_places, record.results, strict=True) if place in own
+        (place, bytes_of(spec))
+        for place, spec in zip(main.result_places, record.results, strict=True)
+        if place not in donated
     ]
     pairs += [(each.place, each.bytes) for each in (*record.weights, *record.prepared)]
     for each in record.weights:
@@ -244,7 +248,7 @@ def _arguments(record: ProgramRecord) -> None:
             f"{stated} bytes",
             count,
         )
-    _needs(set(main.donated) <= set(record.input_places), "donated places", "inputs", main.donated)
+    _needs(donated <= set(record.input_places), "donated places", "inputs", main.donated)
     _needs(set(main.state) <= set(given), "state", "arguments", main.state)
     if record.prepare is None:
         _needs(

@@ -12,7 +12,10 @@ import pickle
 import sys
 from typing import Any, cast
 
-_ALLOCATIONS = ("alloc", "free_completed")  # `free_requested` may be long before, where other streams still use the memory
+_ALLOCATIONS = (
+    "alloc",
+    "free_completed",
+)  # `free_requested` may be long before, where other streams still use the memory
 _SEGMENTS = ("segment_alloc", "segment_map", "segment_free", "segment_unmap")
 
 

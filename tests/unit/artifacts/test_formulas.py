@@ -9,8 +9,10 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hotdesk.artifacts import formulas
 from hotdesk.artifacts.formulas import LIMIT, Evaluated, Formula, Formulas
-from hotdesk.artifacts.records import Ref
+from hotdesk.artifacts.loading import LoadedChecks
+from hotdesk.artifacts.records import CheckRecord, Ref, SourceRecord
 from hotdesk.artifacts.symbolic import FormulaWriter
 from hotdesk.artifacts.validating import size_of
 from hotdesk.errors import ArtifactError, NotSavableError, ShapeError
@@ -117,3 +119,22 @@ def test_a_division_by_zero_that_is_not_chosen_does_not_matter() -> None:
     table = Formulas([["s", "n"], ["n", 7], ["//", 1, 0], ["?", 0, 2, 1]])
     assert table.at({"n": 0})[2:] == [None, 7]
     assert table.at({"n": 2})[2:] == [3, 3]
+
+
+def test_many_checks_evaluate_their_table_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    symbols = {f"s{number}": number for number in range(50)}
+    nodes: list[tuple[Any, ...]] = [("s", name) for name in symbols]
+    nodes += [
+        ("+", number, 0 if number == 1 else number + 48) for number in range(1, 50)
+    ]  # each of one symbol more than the one before
+    table = Formulas(nodes)
+    evaluated: list[Any] = []
+    value = formulas._value  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(formulas, "_value", lambda node, *rest: evaluated.append(node) or value(node, *rest))
+    checks = tuple(
+        CheckRecord(Ref(number, str(number)), "", SourceRecord("", "", "")) for number in range(50, len(nodes))
+    )
+    assert LoadedChecks(checks, table).failed(symbols) is None
+    assert len(evaluated) == len(nodes)
+    assert table.symbols(len(nodes) - 1) == symbols.keys()
+    assert table.symbols(50) == {"s1", "s0"}
