@@ -304,6 +304,36 @@ def test_names_of_sizes() -> None:
     assert worst.memory.peak == 4 * (8 * 10 + 4)
 
 
+def test_sizes_of_results_in_brackets_where_they_are_part_of_something() -> None:
+    program = hotdesk.compile("""
+func.func @main(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>) -> tensor<?xf32> {
+  %r = tensor.concat dim(0) %x, %y : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+  %a = tensor.collapse_shape %r [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+  return %a : tensor<?xf32>
+}""")
+    inputs = "%x: f32[dim 0 of %x, 4], %y: f32[dim 0 of %y, 4]"
+    assert str(program) == f"<Program main({inputs}) -> (f32[4*(dim 0 of %x) + 4*(dim 0 of %y)])>"
+
+
+def test_a_size_that_is_a_remainder_of_what_may_be_negative() -> None:
+    program = hotdesk.compile("""
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %z = arith.subi %d, %c3 : index
+  %q = arith.remsi %z, %c2 : index
+  %k = arith.addi %q, %c2 : index
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty(%k) : tensor<?xf32>
+  %a = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %a : tensor<?xf32>
+}""")
+    for size in range(6):
+        np.testing.assert_array_equal(program(np.ones(size, np.float32)), np.ones(2 + int(np.fmod(size - 3, 2))))
+
+
 def test_donated_arguments() -> None:
     x = floats(100)
     text = """func.func @f(%x: tensor<100xf32>ATTRIBUTE) -> tensor<100xf32> {

@@ -8,7 +8,7 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.sizes import Size, expand, integer
+from hotdesk.ir.sizes import Size, expand, integer, is_opaque
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 
@@ -23,18 +23,44 @@ def arithmetic(name: str, a: Size, b: Size) -> Size | None:
             return integer(x - y)
         case "arith.muli":
             return expand(x * y)
-        case "arith.floordivsi" | "arith.divsi" | "arith.divui":
+        case "arith.floordivsi" | "arith.divui":
             return integer(_rounded(sympy.floor, x / y)) if y != 0 else None
+        case "arith.divsi":
+            return integer(_toward_zero(x, y)) if y != 0 else None
         case "arith.ceildivsi" | "arith.ceildivui":
             return integer(_rounded(sympy.ceiling, x / y)) if y != 0 else None
-        case "arith.remsi" | "arith.remui":
+        case "arith.remui":
             return integer(sympy.Mod(x, y)) if y != 0 else None
+        case "arith.remsi":
+            return integer(_signed_remainder(x, y)) if y != 0 else None
         case "arith.maxsi" | "arith.maxui":
             return integer(sympy.Max(x, y))
         case "arith.minsi" | "arith.minui":
             return integer(sympy.Min(x, y))
         case _:
             return None
+
+
+def _toward_zero(x: Any, y: Any) -> Any:
+    """A quotient rounded toward zero: down, or up where it is negative."""
+    down = _rounded(sympy.floor, x / y)
+    if _not_negative(x) and _not_negative(y):
+        return down
+    return _algebra.Max(down, 0) + _algebra.Min(_rounded(sympy.ceiling, x / y), 0)
+
+
+def _signed_remainder(x: Any, y: Any) -> Any:
+    """What a quotient rounded toward zero leaves: it has the sign of the dividend."""
+    if _not_negative(x) and _not_negative(y):
+        return sympy.Mod(x, y)
+    return x - y * _toward_zero(x, y)
+
+
+def _not_negative(expression: Any) -> bool:
+    """Whether it is known of a number that it is not below 0; sizes are not."""
+    sizes = [symbol for symbol in expression.free_symbols if not is_opaque(symbol)]
+    known = {size: _algebra.Symbol(size.name, integer=True, nonnegative=True) for size in sizes}
+    return bool(expression.xreplace(known).is_nonnegative)
 
 
 def _rounded(to: Any, quotient: Any) -> Any:

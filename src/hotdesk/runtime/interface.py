@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from hotdesk.explain import Decision, Source
+from hotdesk.explain import Decision, Source, spelled
 from hotdesk.report.profile import KernelProfile
 from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
 
@@ -45,7 +45,7 @@ class TensorSpec:
     counted: str = ""
 
     def __str__(self) -> str:
-        return self.counted or self.number or spell(self.dtype, self.shape)
+        return self.counted or self.number or spell(self.dtype, [spelled(size) for size in self.shape])
 
 
 @dataclass(frozen=True, slots=True)

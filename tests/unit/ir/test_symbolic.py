@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pytest
 import sympy
 
@@ -61,6 +64,17 @@ def shape(*lines: str) -> tuple[Size, ...]:
 )
 def test_index_arithmetic(op: str, expected: Size) -> None:
     assert index(f"%r = {op} : index") == expected
+
+
+@pytest.mark.parametrize("name", ["divsi", "remsi"])
+@pytest.mark.parametrize("divisor", [2, 3, -2])
+def test_divisions_of_what_may_be_negative_round_toward_zero(name: str, divisor: int) -> None:
+    size: Any = index(
+        f"%c = arith.constant {divisor} : index\n %s = arith.subi %n, %c2 : index\n %r = arith.{name} %s, %c : index"
+    )
+    for n in range(7):
+        quotient = math.trunc((n - 2) / divisor)
+        assert size.subs(N, n) == (quotient if name == "divsi" else n - 2 - quotient * divisor), n
 
 
 def test_casts_are_the_same_number() -> None:
