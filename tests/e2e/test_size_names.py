@@ -24,8 +24,10 @@ def _compiled(dim: Any) -> hotdesk.Program:
     return hotdesk.compile(_Net(), (torch.randn(4, 8), torch.randn(8, 5)), dynamic_shapes={"x": {0: dim}, "y": None})
 
 
-@pytest.mark.parametrize(("dim", "name"), [(_BATCH, "batch"), (_DYNAMIC, "dim 0 of %x")])
-def test_reports_and_specs(dim: Any, name: str) -> None:
+@pytest.mark.parametrize(
+    ("dim", "name", "twice"), [(_BATCH, "batch", "2*batch"), (_DYNAMIC, "dim 0 of %x", "2*(dim 0 of %x)")]
+)
+def test_reports_and_specs(dim: Any, name: str, twice: str) -> None:
     program = _compiled(dim)
     x, y = torch.randn(6, 8), torch.randn(8, 5)
     got, number = program(x, y)
@@ -33,7 +35,7 @@ def test_reports_and_specs(dim: Any, name: str) -> None:
     assert number == 12
     assert program.report(x, y).startswith(f"main ({name} = 6)\n")
     assert str(program.inputs[0]) == f"f32[{name}, 8]"
-    assert str(program.results[0]) == f"f32[2*{name}, 5]"
+    assert str(program.results[0]) == f"f32[{twice}, 5]"
 
 
 def test_refusals() -> None:
