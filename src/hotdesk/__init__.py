@@ -64,7 +64,10 @@ _MODULES = {
 def _found(name: str) -> Any:
     """A public name, or a module of the package."""
     if name in _MODULES:
-        return globals().setdefault(name, getattr(import_module(_MODULES[name]), name))
+        from hotdesk.whole_imports import whole_imports
+
+        with whole_imports():
+            return globals().setdefault(name, getattr(import_module(_MODULES[name]), name))
     try:
         return import_module(f"hotdesk.{name}")
     except ModuleNotFoundError as error:

@@ -34,6 +34,7 @@ from hotdesk.runtime.sources import sources_forgotten
 from hotdesk.saving import Saving
 from hotdesk.search.budget import WithinBudget
 from hotdesk.search.ordering import LowerPeak
+from hotdesk.whole_imports import whole_imports
 
 if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
@@ -123,7 +124,7 @@ def compile(
     options = options if order is None else replace(options, order=order)
     options = options if budget is None else replace(options, budget=budget)
     options = options if seed is None else replace(options, seed=seed)
-    with sources_forgotten():
+    with whole_imports(), sources_forgotten():
         log = Log(keep_ir=options.keep_ir)
         if is_onnx(model) or is_given(model):
             with log.stage("capture"):
@@ -167,7 +168,7 @@ def compile_many(entries: Mapping[str, Entry], *, options: Options | None = None
         HotdeskError: as `compile` does.
     """
     options = options or Options()
-    with sources_forgotten():
+    with whole_imports(), sources_forgotten():
         logs = {name: Log(keep_ir=options.keep_ir) for name in entries}
         captured = {name: _entry(name, entry, options) for name, entry in entries.items()}
         shared = Shared(state=Extents(each for found in captured.values() for each in _changed(found)))

@@ -13,6 +13,7 @@ from hotdesk.api import Options, compile
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
 from hotdesk.report.records import Memory
 from hotdesk.runtime.program import Program
+from hotdesk.whole_imports import whole_imports
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -131,7 +132,8 @@ def compile_step(
     options = options or Options()
     options = options if budget is None else replace(options, budget=budget)
     rates = [torch.zeros(()) for _ in optimizer.param_groups]
-    trace = trace_step(model, loss, optimizer, example, rates)
+    with whole_imports():
+        trace = trace_step(model, loss, optimizer, example, rates)
     with torch.no_grad():
         program = compile(trace.model, (rates, *example), options=options)
     return TrainingStep(program, optimizer, trace, rates)

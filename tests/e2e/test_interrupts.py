@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 UNCACHED = {**os.environ, "HOTDESK_CACHE": "0"}  # LLVM has work to do each time
 
 PROGRAM = """
@@ -97,3 +99,36 @@ def test_a_process_that_nobody_saves_ends_by_the_signal() -> None:
     assert run.returncode == -signal.SIGINT, run.stderr
     assert "KeyboardInterrupt" in run.stderr
     assert run.stdout == "True\n"
+
+
+FIRST = """
+import os, signal, sys, threading
+import torch, hotdesk
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job of a shell begins without
+model, x = torch.nn.Sequential(torch.nn.Linear(10, 10), torch.nn.LayerNorm(10)).eval(), torch.rand(3, 10)
+package = sys.argv[1]
+
+class Presses:  # in the midst of an import, as soon as a module of the package has run
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith(package + ".") and self in sys.meta_path:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Presses())
+outcome = "not interrupted"
+try:
+    hotdesk.compile(model, (x,))
+except KeyboardInterrupt:
+    outcome = "interrupted"
+torch.testing.assert_close(hotdesk.compile(model, (x,))(x), model(x), rtol=1e-4, atol=1e-5)
+print(outcome, signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+@pytest.mark.parametrize("package", ["torch_mlir.dialects", "sympy", "torch._dynamo", "networkx"])
+def test_interrupts_of_the_imports_of_the_first_compilation(package: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", FIRST, package], env=UNCACHED, capture_output=True, text=True, check=False
+    )
+    assert run.stdout == "interrupted True\n", run.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _SOURCE = Path(__file__).parents[2] / "src"
 FLOORS = (
-    ("errors", "planning"),
+    ("errors", "planning", "whole_imports"),
     ("_bindings", "ir", "explain"),
     ("report", "traces"),
     ("models",),

@@ -1,0 +1,66 @@
+"""Imports that Ctrl-C does not cut in two.
+
+Modules are imported where they are first used, and half of one cannot be imported again: of SymPy, `torch._dynamo` and the dialects
+of MLIR, submodules and registrations stay behind when an import is interrupted, and the next one fails for the rest of the process.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+
+_IMPORTING = "<frozen importlib._bootstrap>"
+_PAUSE = 0.02  # seconds until it is asked again whether the import is over
+
+
+@contextmanager
+def whole_imports() -> Generator[None]:
+    """Lets Ctrl-C wait for the end of an import that begins in here; what else runs is interrupted at once.
+
+    Only the main thread sees signals, and only a handler of Python's can wait: others are left alone.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    outside = _imports(inspect.currentframe())
+    waiting: list[threading.Timer] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        _cancel(waiting)
+        if _imports(frame) <= outside:
+            before(number, frame)
+            return
+        timer = threading.Timer(_PAUSE, os.kill, (os.getpid(), number))
+        timer.daemon = True
+        waiting.append(timer)
+        timer.start()
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        is_pressed = bool(waiting)
+        _cancel(waiting)
+        signal.signal(signal.SIGINT, before)
+        if is_pressed:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _cancel(timers: list[threading.Timer]) -> None:
+    while timers:
+        timers.pop().cancel()
+
+
+def _imports(frame: FrameType | None) -> int:
+    """How many calls of the import system a frame stands in."""
+    count = 0
+    while frame is not None:
+        count += frame.f_code.co_filename == _IMPORTING
+        frame = frame.f_back
+    return count
