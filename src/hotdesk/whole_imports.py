@@ -1,7 +1,7 @@
 """Imports that Ctrl-C does not cut in two.
 
-Modules are imported where they are first used, and half of one cannot be imported again: of SymPy, `torch._dynamo` and the dialects
-of MLIR, submodules and registrations stay behind when an import is interrupted, and the next one fails for the rest of the process.
+Modules are imported where they are first used, and half of one cannot be imported again: submodules and registrations of SymPy,
+`torch._dynamo` and the dialects of MLIR stay behind when an import is interrupted, and the next one fails until the process ends.
 """
 
 from __future__ import annotations
