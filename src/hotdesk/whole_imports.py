@@ -1,4 +1,4 @@
-"""Imports that Ctrl-C does not cut in two.
+"""Ctrl-C during an import: the interrupt waits until the import has ended.
 
 Modules are imported where they are first used, and half of one cannot be imported again: submodules and registrations of SymPy,
 `torch._dynamo` and the dialects of MLIR stay behind when an import is interrupted, and the next one fails until the process ends.

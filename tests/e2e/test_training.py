@@ -277,20 +277,21 @@ def test_momentum_that_is_damped_has_to_have_begun() -> None:
 
 
 class Recurrent(nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, kind: type[nn.RNNBase]) -> None:
         super().__init__()
-        self.rows = nn.LSTM(6, 8, batch_first=True)
+        self.rows = kind(6, 8, batch_first=True)
         self.last = nn.Linear(8, 4)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.last(self.rows(x)[0][:, -1])
 
 
-def test_recurrent_layers() -> None:
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_recurrent_layers(kind: type[nn.RNNBase]) -> None:
     """Step by step: PyTorch's own op for the CPU hands its gradient memory whose size it does not tell; the process died."""
     torch.manual_seed(0)
     example = (torch.randn(3, 5, 6), torch.randint(0, 4, (3,)))
-    pair = Pair(Recurrent(), OPTIMIZERS["momentum"], nn.CrossEntropyLoss(), example)
+    pair = Pair(Recurrent(kind), OPTIMIZERS["momentum"], nn.CrossEntropyLoss(), example)
     assert not any("rnn" in name for name in pair.step.program.foreign)
     for _ in range(3):
         found, expected = pair.both(*example)

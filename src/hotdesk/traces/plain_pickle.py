@@ -1,4 +1,4 @@
-"""The history in a memory snapshot of PyTorch, as JSON: standard input to standard output, in a process of its own.
+"""Reads the pickle of a memory snapshot in a process of its own: from standard input, its history as JSON to standard output.
 
 A pickle may run anything when it is read. A snapshot is of plain values alone, so no class is looked up here, and a pickle that
 names one is refused. Even plain values can end the process that reads them: hashing tuples nested a million deep overflows its
@@ -12,10 +12,8 @@ import pickle
 import sys
 from typing import Any, cast
 
-_ALLOCATIONS = (
-    "alloc",
-    "free_completed",
-)  # `free_requested` may be long before, where other streams still use the memory
+# Not `free_requested`, which may be long before: other streams still use the memory then.
+_ALLOCATIONS = ("alloc", "free_completed")
 _SEGMENTS = ("segment_alloc", "segment_map", "segment_free", "segment_unmap")
 
 

@@ -116,9 +116,8 @@ def _sections(data: bytes) -> list[_Section]:
         if outside or size > _MOST_BYTES or alignment > mmap.PAGESIZE or (flags & _THREAD_LOCAL and size):
             raise ObjectError(f"section {number} is not understood")
         found.append(section)
-    if sum(each.size for each in found if each.kind in (_SYMBOLS, _RELOCATIONS)) > len(
-        data
-    ):  # each could be the whole file
+    # Each could be the whole file: together they are read in time that grows with the file's size.
+    if sum(each.size for each in found if each.kind in (_SYMBOLS, _RELOCATIONS)) > len(data):
         raise ObjectError("tables of symbols and relocations that are larger than the file")
     return found
 

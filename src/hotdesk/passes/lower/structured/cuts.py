@@ -47,7 +47,7 @@ def find_cut(
     op: ir.Operation,
     views: Mapping[ir.Value, View],
     bases: Mapping[ir.Value, ir.Value],
-    indexed: AbstractSet[ir.Value] = frozenset(),
+    indexed: AbstractSet[ir.Value],
 ) -> Cut | None:
     """The loop of an op on memrefs that is worth cutting; None where none can be, or all sizes are known and small.
 

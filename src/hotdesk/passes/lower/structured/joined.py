@@ -53,7 +53,7 @@ class Joined:
 def join_loops(
     op: ir.Operation,
     views: Mapping[ir.Value, View],
-    indexed: AbstractSet[ir.Value] = frozenset(),
+    indexed: AbstractSet[ir.Value],
     apart: Sequence[int] = (),
 ) -> Joined | None:
     """The loops of an op on memrefs that are left, none of those `apart` joined or dropped; None if all are.
