@@ -121,9 +121,9 @@ class _Exported:
 
     def _blob(self) -> tuple[bytes, dict[int, int]]:
         """Weights, prepared values and constants one after the other, and where each lies, by place."""
-        from hotdesk.saving import Pool, bytes_at, memory_of
+        from hotdesk.saving import SectionBuilder, bytes_at, memory_of
 
-        pool, lowered = Pool(), self.saving.made.main
+        pool, lowered = SectionBuilder(), self.saving.made.main
         found: dict[int, int] = {}
         for number, each in enumerate(self.saving.made.captured.arguments):
             use = lowered.buffers[number]

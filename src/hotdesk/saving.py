@@ -26,7 +26,7 @@ from hotdesk.artifacts.decoding import encoded
 from hotdesk.artifacts.records import (
     AssertionRecord,
     BoundRecord,
-    BufferRecord,
+    BufferUseRecord,
     CallingRecord,
     CheckRecord,
     CodeRecord,
@@ -107,7 +107,7 @@ class Saving:
         return export_c(self, folder, target, name)
 
 
-class Pool:
+class SectionBuilder:
     """Bytes of a section, one after the other, each at a multiple of 64; what has the same address is there once."""
 
     def __init__(self) -> None:
@@ -135,7 +135,7 @@ class _File:
         self._made = saving.made
         self._path = path
         self._formulas = FormulaWriter()
-        self._constants, self._weights, self._state = Pool(), Pool(), Pool()
+        self._constants, self._weights, self._state = SectionBuilder(), SectionBuilder(), SectionBuilder()
         self._given = weights == "given"
         self._other = None if weights in ("inside", "given") else Safetensors(weights)
         require_known_sizes("the program", self._made)
@@ -284,10 +284,10 @@ class _File:
             plans=PlansRecord(None if plan is None else _plan(plan), for_all, tuple(map(_stacking, stackings))),
         )
 
-    def _buffer(self, use: Base) -> BufferRecord:
+    def _buffer(self, use: Base) -> BufferUseRecord:
         size = self._formulas.size
         shape = tuple(map(size, use.shape))
-        return BufferRecord(cast(Any, use.kind), use.lower, use.upper, size(use.bytes), shape, use.element)
+        return BufferUseRecord(cast(Any, use.kind), use.lower, use.upper, size(use.bytes), shape, use.element)
 
     def _constant(self, place: int, data: npt.NDArray[Any]) -> StoredRecord:
         plain: Bytes = cast(Any, np.ascontiguousarray(data)).reshape(-1).view(np.uint8)

@@ -19,7 +19,7 @@ import torch
 
 import hotdesk
 from hotdesk.artifacts.container import Container, write
-from hotdesk.artifacts.records import BufferRecord, FunctionRecord, ProgramRecord, WeightRecord
+from hotdesk.artifacts.records import BufferUseRecord, FunctionRecord, ProgramRecord, WeightRecord
 from hotdesk.errors import ArtifactError, FileError
 from hotdesk.runtime.code.objects import ObjectCode, ObjectError
 
@@ -246,8 +246,8 @@ def test_what_is_prepared_is_not_written_into_weights(tmp_path: Path) -> None:
     root = _text(path)
     prepare = root[_at(ProgramRecord, "prepare")]
     places, buffers = prepare[_at(FunctionRecord, "result_places")], prepare[_at(FunctionRecord, "buffers")]
-    buffers[places[0]][_at(BufferRecord, "kind")] = "alloc"
-    buffers[places[0]][_at(BufferRecord, "upper")] = buffers[places[0]][_at(BufferRecord, "lower")]
+    buffers[places[0]][_at(BufferUseRecord, "kind")] = "alloc"
+    buffers[places[0]][_at(BufferUseRecord, "upper")] = buffers[places[0]][_at(BufferUseRecord, "lower")]
     places[0] = 0
     prepare[_at(FunctionRecord, "windows")] = []
     _rewritten(path, root)

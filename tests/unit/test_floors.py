@@ -1,4 +1,5 @@
-"""The house: modules import from floors below their own, and neither modules nor packages import one another in circles."""
+"""The house: modules import from floors below their own, neither modules nor packages import one another in circles, and each
+class has a name of its own."""
 
 from __future__ import annotations
 
@@ -61,6 +62,25 @@ def test_packages_are_in_no_circle() -> None:
 def test_circles_are_found() -> None:
     graph = {"a": frozenset({"b"}), "b": frozenset({"c"}), "c": frozenset({"b", "d"}), "d": frozenset[str]()}
     assert _circles(graph) == [("b", "c")]
+
+
+def test_class_names_occur_once() -> None:
+    assert _repeated({module: path.read_text(encoding="utf-8") for module, path in _modules().items()}) == {}
+
+
+def test_repeated_class_names_are_found() -> None:
+    sources = {"a": "class Plan: ...\nclass Plans: ...", "b": "def f():\n    class Plan: ..."}
+    assert _repeated(sources) == {"Plan": ["a", "b"]}
+
+
+def _repeated(sources: Mapping[str, str]) -> dict[str, list[str]]:
+    """The names of classes that are defined more than once, with the modules that define them."""
+    defined: dict[str, list[str]] = {}
+    for module, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef):
+                defined.setdefault(node.name, []).append(module)
+    return {name: modules for name, modules in defined.items() if len(modules) > 1}
 
 
 def _one_holds_the_other(a: str, b: str) -> bool:

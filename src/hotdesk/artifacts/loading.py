@@ -16,7 +16,7 @@ from hotdesk.artifacts.decoding import decoded
 from hotdesk.artifacts.formulas import Evaluated, Formula, Formulas
 from hotdesk.artifacts.plans import MadePlans
 from hotdesk.artifacts.records import (
-    BufferRecord,
+    BufferUseRecord,
     CallingRecord,
     CheckRecord,
     FunctionRecord,
@@ -54,7 +54,7 @@ class LoadedBuffer:
 
 @dataclass(frozen=True, slots=True)
 class LoadedFunction:
-    """A function of a file: implements `runtime.lowered.Lowered`."""
+    """A function of a file: implements `runtime.lowered.EntryFunction`."""
 
     entry: str
     buffers: tuple[LoadedBuffer, ...]
@@ -210,7 +210,7 @@ def _function(record: FunctionRecord, constants: Bytes, table: Formulas, code: E
     return Function(lowered, code, assertions, plans, sizes, Evaluated(table, lowered.numbers))
 
 
-def _buffer(record: BufferRecord, table: Formulas) -> LoadedBuffer:
+def _buffer(record: BufferUseRecord, table: Formulas) -> LoadedBuffer:
     shape = tuple(size_of(each, table) for each in record.shape)
     return LoadedBuffer(record.kind, record.lower, record.upper, size_of(record.bytes, table), shape, record.element)
 

@@ -35,7 +35,7 @@ class SpecRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class BufferRecord:
+class BufferUseRecord:
     """An entry of the pointer table: `passes.lower.calls.Base`."""
 
     kind: Literal["alloc", "argument", "global"]
@@ -118,10 +118,10 @@ class PlansRecord:
 
 @dataclass(frozen=True, slots=True)
 class FunctionRecord:
-    """A lowered function: `runtime.lowered.Lowered`. The contents of constants are in the section `constants`."""
+    """A lowered function: `runtime.lowered.EntryFunction`. The contents of constants are in the section `constants`."""
 
     entry: str
-    buffers: tuple[BufferRecord, ...]
+    buffers: tuple[BufferUseRecord, ...]
     constants: tuple[StoredRecord, ...]
     numbers: tuple[int | Ref, ...]
     sources: tuple[SourceRecord, ...]

@@ -20,7 +20,7 @@ from typing import cast
 from hotdesk.artifacts.container import Container
 from hotdesk.artifacts.formulas import Formula, Formulas
 from hotdesk.artifacts.records import (
-    BufferRecord,
+    BufferUseRecord,
     FunctionRecord,
     PlanRecord,
     ProgramRecord,
@@ -162,7 +162,7 @@ def _plans(function: FunctionRecord, what: str) -> None:
 
 
 def _fixed(
-    plan: PlanRecord, buffers: Sequence[BufferRecord], places: Sequence[int], pools: set[int], what: str, steps: int
+    plan: PlanRecord, buffers: Sequence[BufferUseRecord], places: Sequence[int], pools: set[int], what: str, steps: int
 ) -> None:
     _needs(
         [each.place for each in plan.placements] == places, f"the plan of {what}", "a place for each buffer", "others"
@@ -304,7 +304,7 @@ def _within(container: Container, section: str, offset: int, count: int, what: s
     _needs(is_within, what, f"bytes within the {room:,} of section '{section}'", f"{count:,} at {offset:,}")
 
 
-def _kind(buffers: Sequence[BufferRecord], place: int) -> str:
+def _kind(buffers: Sequence[BufferUseRecord], place: int) -> str:
     return buffers[place].kind if 0 <= place < len(buffers) else "none"
 
 

@@ -89,7 +89,7 @@ class Settings:
 
 
 @dataclass(slots=True)
-class _Block:
+class _ReadyBlock:
     arguments: tuple[int, ...]
     steps: tuple[Step, ...]
     end: End
@@ -101,7 +101,7 @@ class Region:
     """Blocks ready to run; `arguments` are the slots of the first one's."""
 
     interpreter: Interpreter
-    blocks: tuple[_Block, ...]
+    blocks: tuple[_ReadyBlock, ...]
 
     @property
     def arguments(self) -> tuple[int, ...]:
@@ -256,15 +256,15 @@ class FunctionReader:
             waiting += new
         return found
 
-    def _block(self, block: ir.Block, numbers: Mapping[ir.Block, int]) -> _Block:
+    def _block(self, block: ir.Block, numbers: Mapping[ir.Block, int]) -> _ReadyBlock:
         arguments = tuple(self.slot(argument) for argument in block.arguments)
         ops = [op.operation for op in block.operations]
         terminator = self._dialects.terminators.get(ops[-1].name) if ops else None
         if terminator is None:
-            return _Block(arguments, tuple(map(self._step, ops)), _leave_with_nothing, ())
+            return _ReadyBlock(arguments, tuple(map(self._step, ops)), _leave_with_nothing, ())
         last, steps = OpReader(ops[-1], self), tuple(map(self._step, ops[:-1]))
         end = terminator(last, [numbers[following] for following in ops[-1].successors])
-        return _Block(arguments, steps, end, None if len(ops[-1].successors) else last.operands)
+        return _ReadyBlock(arguments, steps, end, None if len(ops[-1].successors) else last.operands)
 
     def _step(self, op: ir.Operation) -> Step:
         expansion, at = self._expansions.get(op), Source(op.name, python_line(op.location))
@@ -327,7 +327,7 @@ def unknown(reader: OpReader) -> Step:
 
 
 @dataclass(slots=True)
-class _Function:
+class _ReadyFunction:
     body: Region
     reader: FunctionReader
     parameters: tuple[Parameter, ...]
@@ -353,7 +353,7 @@ class Interpreter:
             for op in module.regions[0].blocks[0].operations
             if "sym_name" in op.operation.attributes
         }
-        self._functions: dict[str, _Function] = {}
+        self._functions: dict[str, _ReadyFunction] = {}
         self._globals: dict[str, MemRef] = {}
         self._scopes: list[list[CheckedBuffer]] = []
         self._steps = 0
@@ -405,7 +405,7 @@ class Interpreter:
             self._find_misplaced(function, frame, arguments)
             return returned
 
-    def _find_misplaced(self, function: _Function, frame: Sequence[Value], arguments: Sequence[Value]) -> None:
+    def _find_misplaced(self, function: _ReadyFunction, frame: Sequence[Value], arguments: Sequence[Value]) -> None:
         """Results that are said to lie in an argument, and were computed elsewhere.
 
         Such a result is told if control flow passes the argument on as one of several values, what it passed on is other memory,
@@ -430,7 +430,7 @@ class Interpreter:
                     self.findings.add(FaultKind.MISPLACED, self.returned, message, said, other=buffer)
                     break
 
-    def _ready(self, name: str, at: Source | None) -> _Function:
+    def _ready(self, name: str, at: Source | None) -> _ReadyFunction:
         if name not in self._functions:
             op = self._symbols.get(name)
             if op is None or op.name != "func.func" or not len(op.regions[0].blocks):
@@ -441,7 +441,7 @@ class Interpreter:
                 )  # fmt: skip
             reader = FunctionReader(self, self._dialects, self._expansions.found)
             body, at = reader.region(op.regions[0]), Source(op.name, python_line(op.location))
-            self._functions[name] = _Function(body, reader, tuple(parameters(op, False)), at)
+            self._functions[name] = _ReadyFunction(body, reader, tuple(parameters(op, False)), at)
         return self._functions[name]
 
     # Stack

@@ -16,7 +16,7 @@ from pathlib import Path
 from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Plan, Pool, Problem, plan, read_csv, write_csv
-from hotdesk.planning.problem.bounds import Certificate, certificate, spelled
+from hotdesk.planning.problem.bounds import BoundCertificate, certificate, spelled
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.runtime.plans.checked import checked
 from hotdesk.runtime.plans.layout import ALIGNMENT
@@ -61,7 +61,7 @@ def _of_model(model: str) -> Problem:
     return Problem(tuple(Buffer(each.name, each.lower, each.upper, each.bytes, ALIGNMENT) for each in in_arena))
 
 
-def _summary(made: Plan, proof: Certificate) -> str:
+def _summary(made: Plan, proof: BoundCertificate) -> str:
     quality = "optimal" if made.proven_optimal else f"{made.gap:.2%} above the bound"
     paid = f"cost {made.cost:,}, at least {made.least_cost:,}; " if made.cost or made.least_cost else ""
     return (
@@ -71,13 +71,13 @@ def _summary(made: Plan, proof: Certificate) -> str:
     )
 
 
-def _named(made: Plan, proof: Certificate) -> str:
+def _named(made: Plan, proof: BoundCertificate) -> str:
     count = "1 buffer" if len(proof.buffers) == 1 else f"{len(proof.buffers):,} buffers"
     named = f": {spelled(proof)}" if proof.buffers else ""
     return f"{count} at step {made.bound.step}{named}"
 
 
-def _refusal(made: Plan, proof: Certificate, capacity: int) -> str:
+def _refusal(made: Plan, proof: BoundCertificate, capacity: int) -> str:
     if made.bound.bytes <= capacity:
         return f"error: no plan below {capacity:,} bytes was found; none is known to be impossible: try a longer --time-limit"
     return f"error: no plan fits {capacity:,} bytes: {made.bound.bytes:,} bytes are needed by {_named(made, proof)}"

@@ -51,7 +51,7 @@ class LoweringDied(Exception):
 def prepare() -> None:
     """Starts a process unless one waits already, so that it is ready when the model has been exported."""
     if not _waiting:
-        _waiting.append(_Process())
+        _waiting.append(_LoweringProcess())
 
 
 def lowered(
@@ -93,12 +93,12 @@ def _asked(pipelines: Sequence[str] | None, content: str | bytes, limit: int) ->
     """The answer of a process, a new one if that which waited has ended."""
     answer = None
     while answer is None:
-        process = _waiting.pop() if _waiting else _Process()
+        process = _waiting.pop() if _waiting else _LoweringProcess()
         answer = process.ask((pipelines, content, limit))
     return answer
 
 
-class _Process:
+class _LoweringProcess:
     """One process, which is asked by one thread at a time."""
 
     def __init__(self) -> None:
@@ -148,7 +148,7 @@ class _Process:
                 pass
 
 
-_waiting: list[_Process] = []
+_waiting: list[_LoweringProcess] = []
 """Processes that wait to be asked."""
 
 

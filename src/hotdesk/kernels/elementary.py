@@ -37,18 +37,18 @@ _TWO_OVER_PI = tuple(
 """2/π in pieces of 24 bits, enough for the largest float."""
 
 
-class _Function:
+class _FunctionText:
     """Lines of one function in the making."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def value(self, text: str, kind: str) -> _Value:
+    def value(self, text: str, kind: str) -> _Scalar:
         name = f"%v{len(self.lines)}"
         self.lines.append(f"  {name} = {text}")
-        return _Value(self, name, kind)
+        return _Scalar(self, name, kind)
 
-    def constant(self, number: float, kind: str) -> _Value:
+    def constant(self, number: float, kind: str) -> _Scalar:
         return self.value(f"arith.constant {_literal(number, kind)} : {kind}", kind)
 
 
@@ -62,90 +62,90 @@ def _literal(number: float, kind: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Value:
+class _Scalar:
     """A scalar in a function; Python's operators write the arithmetic."""
 
-    function: _Function
+    function: _FunctionText
     name: str
     kind: str
 
-    def _other(self, other: _Value | float) -> _Value:
-        return other if isinstance(other, _Value) else self.function.constant(other, self.kind)
+    def _other(self, other: _Scalar | float) -> _Scalar:
+        return other if isinstance(other, _Scalar) else self.function.constant(other, self.kind)
 
-    def _apply(self, name: str, other: _Value | float) -> _Value:
+    def _apply(self, name: str, other: _Scalar | float) -> _Scalar:
         suffix = "f" if self.kind.startswith("f") else "i"
         return self.function.value(
             f"arith.{name}{suffix} {self.name}, {self._other(other).name} : {self.kind}", self.kind
         )
 
-    def __add__(self, other: _Value | float) -> _Value:
+    def __add__(self, other: _Scalar | float) -> _Scalar:
         return self._apply("add", other)
 
-    def __sub__(self, other: _Value | float) -> _Value:
+    def __sub__(self, other: _Scalar | float) -> _Scalar:
         return self._apply("sub", other)
 
-    def __mul__(self, other: _Value | float) -> _Value:
+    def __mul__(self, other: _Scalar | float) -> _Scalar:
         return self._apply("mul", other)
 
-    def __truediv__(self, other: _Value | float) -> _Value:
+    def __truediv__(self, other: _Scalar | float) -> _Scalar:
         return self._apply("div", other)
 
-    def __neg__(self) -> _Value:
+    def __neg__(self) -> _Scalar:
         return self.function.value(f"arith.negf {self.name} : {self.kind}", self.kind)
 
-    def __and__(self, other: _Value | float) -> _Value:
+    def __and__(self, other: _Scalar | float) -> _Scalar:
         return self._apply("and", other)
 
-    def __or__(self, other: _Value | float) -> _Value:
+    def __or__(self, other: _Scalar | float) -> _Scalar:
         return self._apply("or", other)
 
-    def __xor__(self, other: _Value | float) -> _Value:
+    def __xor__(self, other: _Scalar | float) -> _Scalar:
         return self._apply("xor", other)
 
-    def __lshift__(self, bits: int) -> _Value:
+    def __lshift__(self, bits: int) -> _Scalar:
         return self._apply("shl", bits)
 
-    def __rshift__(self, bits: int) -> _Value:
+    def __rshift__(self, bits: int) -> _Scalar:
         """Keeps the sign."""
         amount = self.function.constant(bits, self.kind)
         return self.function.value(f"arith.shrsi {self.name}, {amount.name} : {self.kind}", self.kind)
 
-    def fma(self, factor: _Value | float, addend: _Value | float) -> _Value:
+    def fma(self, factor: _Scalar | float, addend: _Scalar | float) -> _Scalar:
         """self · factor + addend, rounded once."""
         operands = f"{self.name}, {self._other(factor).name}, {self._other(addend).name}"
         return self.function.value(f"math.fma {operands} : {self.kind}", self.kind)
 
-    def unary(self, op: str) -> _Value:
+    def unary(self, op: str) -> _Scalar:
         return self.function.value(f"math.{op} {self.name} : {self.kind}", self.kind)
 
-    def with_sign_of(self, other: _Value) -> _Value:
+    def with_sign_of(self, other: _Scalar) -> _Scalar:
         return self.function.value(f"math.copysign {self.name}, {other.name} : {self.kind}", self.kind)
 
-    def compare(self, how: str, other: _Value | float) -> _Value:
+    def compare(self, how: str, other: _Scalar | float) -> _Scalar:
         """An i1; `how` as in `arith.cmpf`: comparisons that begin with `o` are false for NaN."""
         op = "cmpf" if self.kind.startswith("f") else "cmpi"
         return self.function.value(f"arith.{op} {how}, {self.name}, {self._other(other).name} : {self.kind}", "i1")
 
-    def choose(self, yes: _Value | float, no: _Value) -> _Value:
+    def choose(self, yes: _Scalar | float, no: _Scalar) -> _Scalar:
         """For an i1."""
         return self.function.value(f"arith.select {self.name}, {no._other(yes).name}, {no.name} : {no.kind}", no.kind)
 
-    def bits(self) -> _Value:
+    def bits(self) -> _Scalar:
         kind = f"i{self.kind[1:]}"
         return self.function.value(f"arith.bitcast {self.name} : {self.kind} to {kind}", kind)
 
-    def as_float(self) -> _Value:
+    def as_float(self) -> _Scalar:
         """The float with these bits."""
         kind = f"f{self.kind[1:]}"
         return self.function.value(f"arith.bitcast {self.name} : {self.kind} to {kind}", kind)
 
-    def to(self, kind: str) -> _Value:
+    def to(self, kind: str) -> _Scalar:
         """The number in another float type, or an integer as a float."""
         op = "sitofp" if self.kind.startswith("i") else "extf" if kind == "f64" else "truncf"
         return self.function.value(f"arith.{op} {self.name} : {self.kind} to {kind}", kind)
 
 
-def _polynomial(x: _Value, coefficients: Sequence[float]) -> _Value:
+def _polynomial(x: _Scalar, coefficients: Sequence[float]) -> _Scalar:
     """Horner's rule, the constant term first."""
     result = x.function.constant(coefficients[-1], x.kind)
     for coefficient in reversed(coefficients[:-1]):
@@ -153,18 +153,18 @@ def _polynomial(x: _Value, coefficients: Sequence[float]) -> _Value:
     return result
 
 
-def _power_of_two(exponent: _Value) -> _Value:
+def _power_of_two(exponent: _Scalar) -> _Scalar:
     """2^n for an i32 from -126 to 127."""
     return ((exponent + 127) << 23).as_float()
 
 
-def _scaled(x: _Value, exponent: _Value) -> _Value:
+def _scaled(x: _Scalar, exponent: _Scalar) -> _Scalar:
     """x · 2^n for an i32 from -252 to 254, rounded once: denormals and infinity come out right."""
     half = exponent >> 1
     return x * _power_of_two(half) * _power_of_two(exponent - half)
 
 
-def _exp_parts(x: _Value) -> tuple[_Value, _Value, _Value]:
+def _exp_parts(x: _Scalar) -> tuple[_Scalar, _Scalar, _Scalar]:
     """n (bits of an i32), r and P with e^x = 2^n · (1 + r + r² P), |r| ≤ ln 2 / 2; x from -151 ln 2 to 128 ln 2."""
     shifted = x.fma(_LOG2_E, _ROUNDER)
     whole = shifted - _ROUNDER
@@ -176,14 +176,14 @@ def _exp_parts(x: _Value) -> tuple[_Value, _Value, _Value]:
     return shifted.bits() - 0x4B400000, r, p
 
 
-def _exp(x: _Value) -> _Value:
+def _exp(x: _Scalar) -> _Scalar:
     x = x.compare("ogt", 89.0).choose(89.0, x)
     x = x.compare("olt", -104.5).choose(-104.5, x)
     n, r, p = _exp_parts(x)
     return _scaled((r * r).fma(p, r) + 1.0, n)
 
 
-def _exp2(x: _Value) -> _Value:
+def _exp2(x: _Scalar) -> _Scalar:
     x = x.compare("ogt", 129.0).choose(129.0, x)
     x = x.compare("olt", -151.0).choose(-151.0, x)
     shifted = x + _ROUNDER
@@ -191,14 +191,14 @@ def _exp2(x: _Value) -> _Value:
     return _scaled(_exp2_polynomial(r), shifted.bits() - 0x4B400000)
 
 
-def _exp2_polynomial(r: _Value) -> _Value:
+def _exp2_polynomial(r: _Scalar) -> _Scalar:
     """2^r for |r| ≤ 1/2, as 1 + r Q(r)."""
     q = (0.6931471805416536, 0.24022651075854476, 0.05550410962571636, 0.00961803691070985, 0.001333343078764731,
          0.0001546711038208411, 1.5314946656881596e-05)  # fmt: skip
     return _polynomial(r, q).fma(r, 1.0)
 
 
-def _expm1(x: _Value) -> _Value:
+def _expm1(x: _Scalar) -> _Scalar:
     p = _polynomial(
         x, (0.16666666772728585, 0.04166648178226982, 0.00833328210015444, 0.0013933340196239036, 0.0001990972602929388)
     )
@@ -207,7 +207,7 @@ def _expm1(x: _Value) -> _Value:
     return x.unary("absf").compare("olt", 0.3466).choose(near.with_sign_of(x), _exp(x) - 1.0)
 
 
-def _log_parts(x: _Value) -> tuple[_Value, _Value]:
+def _log_parts(x: _Scalar) -> tuple[_Scalar, _Scalar]:
     """e and f with x = 2^e · (1 + f), √½ ≤ 1 + f < √2, for positive finite x, denormals included; e as a float."""
     is_small = x.compare("olt", 1.1754943508222875e-38)
     bits = is_small.choose(x * 33554432.0, x).bits() - _SQRT_HALF_BITS
@@ -216,7 +216,7 @@ def _log_parts(x: _Value) -> tuple[_Value, _Value]:
     return e, mantissa - 1.0
 
 
-def _log_tail(f: _Value) -> _Value:
+def _log_tail(f: _Scalar) -> _Scalar:
     """log(1 + f) - f + f²/2."""
     p = _polynomial(
         f, (0.3333331043830921, -0.2499998662815752, 0.2000222671194122, -0.16669249333606218, 0.14218655181105774,
@@ -225,20 +225,20 @@ def _log_tail(f: _Value) -> _Value:
     return p * f * (f * f)
 
 
-def _log_ends(x: _Value, inside: _Value) -> _Value:
+def _log_ends(x: _Scalar, inside: _Scalar) -> _Scalar:
     """`inside` for positive finite x; -∞ at zeros, NaN below, ∞ and NaN as they are."""
     result = x.compare("olt", float("inf")).choose(inside, x)
     result = x.compare("oeq", 0.0).choose(float("-inf"), result)
     return x.compare("olt", 0.0).choose(float("nan"), result)
 
 
-def _log(x: _Value) -> _Value:
+def _log(x: _Scalar) -> _Scalar:
     e, f = _log_parts(x)
     low = (f * f).fma(-0.5, e.fma(_LN2_LOW, _log_tail(f)))
     return _log_ends(x, e.fma(_LN2_HIGH, low + f))
 
 
-def _log_base(x: _Value, high: float, low: float, of_two: tuple[float, float]) -> _Value:
+def _log_base(x: _Scalar, high: float, low: float, of_two: tuple[float, float]) -> _Scalar:
     """The logarithm to a base b: log_b e = high + low (high short), log_b 2 = of_two (its first part short)."""
     e, f = _log_parts(x)
     tail = (f * f).fma(-0.5, _log_tail(f))
@@ -246,15 +246,15 @@ def _log_base(x: _Value, high: float, low: float, of_two: tuple[float, float]) -
     return _log_ends(x, e.fma(of_two[0], f.fma(high, rest)))
 
 
-def _log2(x: _Value) -> _Value:
+def _log2(x: _Scalar) -> _Scalar:
     return _log_base(x, 1.4423828125, 0.00031222844459, (1.0, 0.0))
 
 
-def _log10(x: _Value) -> _Value:
+def _log10(x: _Scalar) -> _Scalar:
     return _log_base(x, 0.434326171875, -3.1689971625e-05, (0.301025390625, 4.6050389811952e-06))
 
 
-def _log1p(x: _Value) -> _Value:
+def _log1p(x: _Scalar) -> _Scalar:
     u = x + 1.0
     inside = _log(u) * (x / (u - 1.0))
     result = u.compare("oeq", 1.0).choose(x, inside)
@@ -262,7 +262,7 @@ def _log1p(x: _Value) -> _Value:
     return x.compare("oeq", -1.0).choose(float("-inf"), result)
 
 
-def _tanh(x: _Value) -> _Value:
+def _tanh(x: _Scalar) -> _Scalar:
     a = x.unary("absf")
     z = a * a
     p = _polynomial(
@@ -274,7 +274,7 @@ def _tanh(x: _Value) -> _Value:
     return a.compare("olt", 0.625).choose(near, far).with_sign_of(x)
 
 
-def _erf(x: _Value) -> _Value:
+def _erf(x: _Scalar) -> _Scalar:
     a = x.unary("absf")
     p = _polynomial(
         a * a, (0.12837916649478404, -0.37612632285678094, 0.11283672545555871, -0.026858104288440186,
@@ -290,7 +290,7 @@ def _erf(x: _Value) -> _Value:
     return a.compare("olt", 0.94).choose(near, far).with_sign_of(x)
 
 
-def _quarter_turns(x: _Value) -> tuple[_Value, _Value]:
+def _quarter_turns(x: _Scalar) -> tuple[_Scalar, _Scalar]:
     """q (i32, modulo 4) and r (f64) with x = q π/2 + r (modulo 2π), |r| ≤ π/4, for every finite f32.
 
     x · 2/π is summed from exact products with 24-bit pieces of 2/π, each reduced modulo 4 at once, which is exact; so is the
@@ -309,7 +309,7 @@ def _quarter_turns(x: _Value) -> tuple[_Value, _Value]:
     return count, turns * 1.5707963267948966
 
 
-def _circular(x: _Value, turn: int) -> _Value:
+def _circular(x: _Scalar, turn: int) -> _Scalar:
     """sin(x + turn π/2)."""
     count, r = _quarter_turns(x)
     count = count + turn
@@ -326,15 +326,15 @@ def _circular(x: _Value, turn: int) -> _Value:
     return (result.bits() ^ ((count & 2) << 30)).as_float()
 
 
-def _sin(x: _Value) -> _Value:
+def _sin(x: _Scalar) -> _Scalar:
     return x.compare("oeq", 0.0).choose(x, _circular(x, 0))
 
 
-def _cos(x: _Value) -> _Value:
+def _cos(x: _Scalar) -> _Scalar:
     return _circular(x, 1)
 
 
-def _log2_wide(x: _Value) -> _Value:
+def _log2_wide(x: _Scalar) -> _Scalar:
     """log2 of a positive f64 that was an f32, to 2^-42."""
     bits = x.bits() - 0x3FE6A09E667F3BCD
     exponent = x.function.value(f"arith.trunci {(bits >> 52).name} : i64 to i32", "i32").to("f64")
@@ -347,7 +347,7 @@ def _log2_wide(x: _Value) -> _Value:
     return s.fma(series, exponent)
 
 
-def _pow(x: _Value, y: _Value) -> _Value:
+def _pow(x: _Scalar, y: _Scalar) -> _Scalar:
     a = x.unary("absf")
     logarithm = _log2_wide(a.to("f64"))
     logarithm = a.compare("oeq", 0.0).choose(float("-inf"), logarithm)
@@ -370,7 +370,7 @@ def _pow(x: _Value, y: _Value) -> _Value:
     return is_one.choose(1.0, result)
 
 
-_FUNCTIONS: dict[str, tuple[Callable[..., _Value], int]] = {
+_FUNCTIONS: dict[str, tuple[Callable[..., _Scalar], int]] = {
     "exp": (_exp, 1),
     "exp2": (_exp2, 1),
     "expm1": (_expm1, 1),
@@ -400,8 +400,8 @@ def symbol(op: str) -> str:
 def text(op: str) -> str:
     """The function of `math.<op>` as MLIR text: internal to its module, inlined wherever it is called."""
     make, arity = _FUNCTIONS[op]
-    function = _Function()
-    result = make(*(_Value(function, f"%x{i}", "f32") for i in range(arity)))
+    function = _FunctionText()
+    result = make(*(_Scalar(function, f"%x{i}", "f32") for i in range(arity)))
     parameters = ", ".join(f"%x{i}: f32" for i in range(arity))
     attributes = "{llvm.always_inline, llvm.linkage = #llvm.linkage<internal>}"
     head = f"func.func private @{symbol(op)}({parameters}) -> f32 attributes {attributes} {{"

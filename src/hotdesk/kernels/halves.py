@@ -80,7 +80,7 @@ def _convert(machine: Machine, element: str, *, widen: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _WidenedBlock:
     """Part of a matrix of halves, and where it is in f32: rows of it, or columns where those lie together."""
 
     half: Matrix
@@ -141,14 +141,14 @@ def _product(machine: Machine, element: str, result: str) -> str:
         c_at = f.add(b_at, _room(deep, wide, f))
         with f.steps(0, m, tall) as i, f.steps(0, n, wide) as j:
             rows, columns = f.minimum(tall, f.sub(m, i)), f.minimum(wide, f.sub(n, j))
-            sums = _Block(c.moved(f, i, j), rows, columns, memory, c_at)
+            sums = _WidenedBlock(c.moved(f, i, j), rows, columns, memory, c_at)
             if result != "f32":
                 f.branch(add, lambda: sums.convert(f, element, widen=True))
             # Without anything to sum a product of depth 0 clears the sums.
             with f.steps(0, f.maximum(k, 1), deep) as p:
                 here = f.minimum(deep, f.sub(k, p))
-                left = _Block(a.moved(f, i, p), rows, here, memory, 0)
-                right = _Block(b.moved(f, p, j), here, columns, memory, b_at)
+                left = _WidenedBlock(a.moved(f, i, p), rows, here, memory, 0)
+                right = _WidenedBlock(b.moved(f, p, j), here, columns, memory, b_at)
                 left.convert(f, element, widen=True)
                 right.convert(f, element, widen=True)
                 total = sums.half if result == "f32" else sums.matrix(f)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from hotdesk.planning.planner import plan
     from hotdesk.planning.problem import (
         Bound,
+        BoundCertificate,
         Buffer,
         BufferId,
-        Certificate,
         Checker,
         Placement,
         Plan,
@@ -41,9 +41,9 @@ __all__ = [
     "NO_REUSE",
     "STRATEGIES",
     "Bound",
+    "BoundCertificate",
     "Buffer",
     "BufferId",
-    "Certificate",
     "Checker",
     "Placement",
     "Plan",

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from hotdesk.program.graphs import immediate_dominators, postorder, reached, spans, strong_components
-from hotdesk.program.records import FUNCTION, Block, Op, Program, Value
+from hotdesk.program.records import FUNCTION, Block, FunctionIR, Op, Value
 
 
 class Dominance:
     """Answers for the blocks of a function, by number."""
 
-    def __init__(self, program: Program[Op, Value]) -> None:
+    def __init__(self, program: FunctionIR[Op, Value]) -> None:
         self._program = program
         self._above: list[int] = [-1] * len(program.blocks)
         self._depth: list[int] = [0] * len(program.blocks)
         self._cycles: dict[int, int] = {}
-        self._ends: dict[tuple[int, int], _Ends | None] = {}
+        self._ends: dict[tuple[int, int], _Postdominators | None] = {}
         for block in program.blocks:
             region = program.region_of(block.number)
             if block.number == region[0]:
@@ -108,11 +108,11 @@ class Dominance:
             block = self._program.ops[parent].block
         return block
 
-    def _after_all(self, block: int) -> _Ends | None:
+    def _after_all(self, block: int) -> _Postdominators | None:
         record = self._program.blocks[block]
         region = record.parent, record.region
         if region not in self._ends:
-            self._ends[region] = _Ends.of([self._program.blocks[b] for b in self._program.region_of(block)])
+            self._ends[region] = _Postdominators.of([self._program.blocks[b] for b in self._program.region_of(block)])
         return self._ends[region]
 
     def _region(self, blocks: Sequence[int], around: int) -> None:
@@ -135,14 +135,14 @@ class Dominance:
             self._depth[blocks[i]] = 0 if upper < 0 else self._depth[upper] + 1
 
 
-class _Ends:
+class _Postdominators:
     """Which blocks of a region every path from a block to the region's end passes, by the dominators of the reversed graph."""
 
     def __init__(self, first: dict[int, int], last: dict[int, int]) -> None:
         self._first, self._last = first, last
 
     @classmethod
-    def of(cls, blocks: Sequence[Block]) -> _Ends | None:
+    def of(cls, blocks: Sequence[Block]) -> _Postdominators | None:
         """None if not every block leads to the end of the region."""
         places = {block.number: i for i, block in enumerate(blocks, 1)}  # 0 is the end
         before: list[list[int]] = [[] for _ in range(len(blocks) + 1)]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hotdesk.program.graphs import reached
-from hotdesk.program.records import FUNCTION, Op, Program, Value
+from hotdesk.program.records import FUNCTION, FunctionIR, Op, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Loop:
 class Liveness:
     """Answers for one function."""
 
-    def __init__(self, program: Program[Op, Value]) -> None:
+    def __init__(self, program: FunctionIR[Op, Value]) -> None:
         self._program = program
         self._reached: dict[tuple[int, int | None], tuple[int, ...]] = {}
 

@@ -113,7 +113,7 @@ OpT = TypeVar("OpT", bound=Op, covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Program(Generic[OpT, ValueT]):
+class FunctionIR(Generic[OpT, ValueT]):
     """A function. `numbers` has the number of each value that is followed; `flows` is all that control hands on;
     `body` the blocks of its own region."""
 

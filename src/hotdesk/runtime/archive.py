@@ -64,7 +64,7 @@ def unpacked(data: bytes) -> Any:
             raise ArchiveError("not an archive")
         start = _HEAD.size + length
         classes, expressions, records, root = json.loads(data[_HEAD.size : start])
-        return _Reader(classes, expressions, records, memoryview(data)[start:]).value(root)
+        return _ArchiveReader(classes, expressions, records, memoryview(data)[start:]).value(root)
     except (struct.error, ValueError, LookupError, TypeError, AttributeError, ImportError, RecursionError) as error:
         raise ArchiveError(str(error)) from error
 
@@ -159,7 +159,7 @@ class _Writer:
         return [name, *map(self._expression, expression.args)]
 
 
-class _Reader:
+class _ArchiveReader:
     def __init__(
         self, classes: list[list[Any]], expressions: list[list[Any]], records: list[list[Any]], blobs: memoryview
     ) -> None:

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from hotdesk.errors import ExecutionError, OptionError
 from hotdesk.runtime.code import foreign
-from hotdesk.runtime.lowered import Lowered
+from hotdesk.runtime.lowered import EntryFunction
 from hotdesk.runtime.plans.layout import Layout
-from hotdesk.runtime.regions import Region
+from hotdesk.runtime.regions import DynamicRegion
 
 if TYPE_CHECKING:
     from hotdesk.passes.lower.calls import Assertion
@@ -66,7 +66,7 @@ class Function:
 
     def __init__(
         self,
-        lowered: Lowered,
+        lowered: EntryFunction,
         code: EntryCode,
         assertions: Sequence[Assertion],
         planner: Plans,
@@ -79,15 +79,15 @@ class Function:
         self.planner = planner
         self.entry = code.entry(lowered.entry)
         self._code = code
-        self._regions: list[Region] = []
+        self._regions: list[DynamicRegion] = []
         self._assertions = {a.code: a for a in assertions}
         self._sizes = sizes
         self._numbers = numbers
         self._profiled = profiled
 
-    def region(self) -> Region:
+    def region(self) -> DynamicRegion:
         """A second region for a frame."""
-        made = Region()
+        made = DynamicRegion()
         self._regions.append(made)
         return made
 

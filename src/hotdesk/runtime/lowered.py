@@ -45,7 +45,7 @@ class Planned(Protocol):
     def windows(self) -> Mapping[int, Windows]: ...
 
 
-class Lowered(Planned, Protocol):
+class EntryFunction(Planned, Protocol):
     """What running an entry function takes, beside its code: `passes.lower.function.LoweredFunction` says what each part is."""
 
     @property

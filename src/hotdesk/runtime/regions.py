@@ -12,7 +12,7 @@ from hotdesk.kernels.region import REGION
 _LEAST = 64 << 20
 
 
-class Region:
+class DynamicRegion:
     """As many addresses as the machine has memory. Pages are the system's until they are first written, and are kept then."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ _RANGE = re.compile(r"^\s*(\S+?)(\{[\d,]*\}):(\d+)-(\d+)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class _AssignedValue:
     name: str
     size: int
     offset: int
@@ -46,14 +46,14 @@ def read(text: str, ranges: str, name: str) -> Trace:
     return Trace("XLA's buffer assignment", tuple(buffers), taken, left_out)
 
 
-def _temporary(text: str) -> Iterator[tuple[int, list[_Value]]]:
+def _temporary(text: str) -> Iterator[tuple[int, list[_AssignedValue]]]:
     """The allocations of temporary memory: bytes, and the values that lie in each."""
     found = list(_ALLOCATION.finditer(text))
     for number, head in enumerate(found):
         if "preallocated-temp" not in head[2]:
             continue
         end = found[number + 1].start() if number + 1 < len(found) else len(text)
-        values = [_Value(v[1], int(v[2]), int(v[3])) for v in _VALUE.finditer(text, head.end(), end)]
+        values = [_AssignedValue(v[1], int(v[2]), int(v[3])) for v in _VALUE.finditer(text, head.end(), end)]
         yield int(head[1]), values
 
 

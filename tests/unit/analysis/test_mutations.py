@@ -84,7 +84,7 @@ def without(*reasons: Reason) -> Patch:
     return apply
 
 
-def read_as(change: Callable[[program.FunctionRecord], program.FunctionRecord]) -> Patch:
+def read_as(change: Callable[[program.TensorProgram], program.TensorProgram]) -> Patch:
     """Readers see another function than the one that there is."""
 
     def apply(patch: pytest.MonkeyPatch) -> None:
@@ -94,12 +94,12 @@ def read_as(change: Callable[[program.FunctionRecord], program.FunctionRecord]) 
     return apply
 
 
-def _each_alone(function: program.FunctionRecord) -> program.FunctionRecord:
+def _each_alone(function: program.TensorProgram) -> program.TensorProgram:
     """Views are values of their own."""
     return replace(function, ops=tuple(replace(op, facts=replace(op.facts, views=())) for op in function.ops))
 
 
-def _operands_only(function: program.FunctionRecord) -> program.FunctionRecord:
+def _operands_only(function: program.TensorProgram) -> program.TensorProgram:
     return replace(function, ops=tuple(replace(op, captured=()) for op in function.ops))
 
 

@@ -57,7 +57,7 @@ class ReusedArgument:
 
 
 @dataclass(frozen=True, slots=True)
-class _Refusal:
+class _ArgumentRefusal:
     """Why an argument does not do, the op that is the reason, and how close it came."""
 
     rank: int
@@ -80,7 +80,7 @@ class ArgumentReuse:
             for number in self._results(op):
                 taker = self._owners[op.operands[number]]
                 found = self._find(op, number, taker)
-                if isinstance(found, _Refusal):
+                if isinstance(found, _ArgumentRefusal):
                     refused.append((op, taker, found.reason, found.op))
                     continue
                 pairs[taker.buffer] = op.operands[found.argument]
@@ -109,10 +109,10 @@ class ArgumentReuse:
             self._live[buffer] = shareable(self.allocations, self._owners[buffer])
         return self._live[buffer]
 
-    def _find(self, op: BufferOp, result: int, taker: Allocation) -> ReusedArgument | _Refusal:
-        closest = _Refusal(0, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.operation)
+    def _find(self, op: BufferOp, result: int, taker: Allocation) -> ReusedArgument | _ArgumentRefusal:
+        closest = _ArgumentRefusal(0, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.operation)
         if not set(taker.aliases).isdisjoint(op.operands[:result] + op.operands[result + 1 :]):
-            return _Refusal(1, Reason.READ_BY_SAME_OP, op.operation)
+            return _ArgumentRefusal(1, Reason.READ_BY_SAME_OP, op.operation)
         for number, buffer in enumerate(op.operands):
             if number == result or buffer == NOT_A_BUFFER:
                 continue
@@ -122,27 +122,27 @@ class ArgumentReuse:
             closest = max(closest, refusal, key=lambda each: each.rank)
         return closest
 
-    def _why_not(self, op: BufferOp, argument: int, result: int) -> _Refusal | None:
+    def _why_not(self, op: BufferOp, argument: int, result: int) -> _ArgumentRefusal | None:
         """Rules 1, 2 and 5."""
         buffer = op.operands[argument]
         owner = self._owners.get(buffer)
         if owner is None:
             kind = self._program.buffers[buffer].kind
-            return _Refusal(1, _FOREIGN.get(kind, Reason.PARTIAL_VIEW), op.operation)
+            return _ArgumentRefusal(1, _FOREIGN.get(kind, Reason.PARTIAL_VIEW), op.operation)
         if len([value for value in op.operands if value in owner.aliases]) > 1:
-            return _Refusal(2, Reason.READ_BY_SAME_OP, op.operation)
+            return _ArgumentRefusal(2, Reason.READ_BY_SAME_OP, op.operation)
         live = self._range(buffer)
         if isinstance(live, Unbounded):
-            return _Refusal(2, live.reason, self._program.ops[live.op].operation)
+            return _ArgumentRefusal(2, live.reason, self._program.ops[live.op].operation)
         if live.upper > op.end:
-            return _Refusal(3, Reason.READ_LATER, self._later(owner, op))
+            return _ArgumentRefusal(3, Reason.READ_LATER, self._later(owner, op))
         if not _is_in(live, op):
-            return _Refusal(3, Reason.DIFFERENT_BLOCK, op.operation)
+            return _ArgumentRefusal(3, Reason.DIFFERENT_BLOCK, op.operation)
         if live.lower >= op.number:
-            return _Refusal(2, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.operation)
+            return _ArgumentRefusal(2, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.operation)
         callee = self._callees.get(callee_name(op.operation))
         why = (Reason.NO_BODY, op.operation) if callee is None else callee.why_not(argument, result)
-        return None if why is None else _Refusal(4, *why)
+        return None if why is None else _ArgumentRefusal(4, *why)
 
     def _later(self, owner: Allocation, op: BufferOp) -> ir.Operation:
         later = [user for user in owner.users if user > op.number and user not in owner.frees]

@@ -49,7 +49,7 @@ class Displaced:
 
 
 @dataclass(frozen=True, slots=True)
-class _Refusal:
+class _OperandRefusal:
     """Why an operand does not do, the op that is the reason, and how close it came."""
 
     rank: int
@@ -86,7 +86,7 @@ class Displacements:
                 yield owner
 
     def _decide(self, op: BufferOp, target: Allocation) -> None:
-        closest = _Refusal(0, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.number)
+        closest = _OperandRefusal(0, Reason.NO_DEAD_OPERAND_OF_SAME_SIZE, op.number)
         for operand, value in enumerate(op.operation.operands):
             number = self._program.numbers.get(value)
             if number is None or number == target.buffer or not is_memref(value.type) or number in self._taken:
@@ -100,58 +100,58 @@ class Displacements:
             closest = max(closest, found, key=lambda refusal: refusal.rank)
         self._say(op, target, Outcome.ALLOCATED, closest.reason, closest.op)
 
-    def _displaced(self, op: BufferOp, operand: int, source: int, target: Allocation) -> Displaced | _Refusal:
+    def _displaced(self, op: BufferOp, operand: int, source: int, target: Allocation) -> Displaced | _OperandRefusal:
         context, program, here = self._context, self._program, op.number
         value = context.value(source)
         unlike = _why_unlike(value.type, context.value(target.buffer).type)
         if unlike is not None:
-            return _Refusal(1 if unlike is Reason.NO_DEAD_OPERAND_OF_SAME_SIZE else 2, unlike, here)
+            return _OperandRefusal(1 if unlike is Reason.NO_DEAD_OPERAND_OF_SAME_SIZE else 2, unlike, here)
         if operand not in read_as_written(op.operation) or self._is_touched_otherwise(op, source, target):
-            return _Refusal(3, Reason.READ_BY_SAME_OP, here)
+            return _OperandRefusal(3, Reason.READ_BY_SAME_OP, here)
         foreign = _FOREIGN.get(program.buffers[program.root(source)].kind)
         if foreign is not None:
-            return _Refusal(4, foreign, here)
+            return _OperandRefusal(4, foreign, here)
         pair = Copy(here, source, target.buffer)
         owner, freed = self._memory.owner(source), context.freed_here(pair, target)
         if owner is not None and context.aliases.relation(context.value(owner.buffer), value) is not Alias.MUST:
-            return _Refusal(5, Reason.PARTIAL_VIEW, here)
+            return _OperandRefusal(5, Reason.PARTIAL_VIEW, here)
         later = self._memory.next_touching(self._memory.classes(source), here + 1, freed or len(program.ops))
         if later is not None:
-            return _Refusal(6, Reason.READ_LATER, later)
+            return _OperandRefusal(6, Reason.READ_LATER, later)
         return self._handed_over(pair, owner, target, freed)
 
     def _handed_over(
         self, pair: Copy, owner: Allocation | None, target: Allocation, freed: int | None
-    ) -> Displaced | _Refusal:
+    ) -> Displaced | _OperandRefusal:
         """Rules 3 to 5, for an operand that nothing touches any more as far as its block tells."""
         context, memory, ops = self._context, self._memory, self._program.ops
         stays = memory.is_viewed_only(target) and not memory.leaves(target)
         if not context.is_here(target, pair):
-            return _Refusal(6, Reason.DIFFERENT_BLOCK, target.op)
+            return _OperandRefusal(6, Reason.DIFFERENT_BLOCK, target.op)
         if kept := context.why_kept(target):
-            return _Refusal(6, kept, target.op)
+            return _OperandRefusal(6, kept, target.op)
         if min(target.users) <= context.defined(pair.source, pair):
-            return _Refusal(6, Reason.DESTINATION_LATER, min(target.users))
+            return _OperandRefusal(6, Reason.DESTINATION_LATER, min(target.users))
         fit = fit_of(self._program, target, pair.source, stays=stays)
         if fit is not TypeFit.SAME:
             reason, because = (Reason.OTHER_TYPE, target.op) if isinstance(fit, TypeFit) else fit
-            return _Refusal(6, reason, because)
+            return _OperandRefusal(6, reason, because)
         erased: tuple[int, ...] = () if freed is None else (freed,)
         if freed is None:
             if owner is None or owner.buffer != pair.source or not context.is_here(owner, pair):
-                return _Refusal(6, Reason.DIFFERENT_BLOCK, pair.op)
+                return _OperandRefusal(6, Reason.DIFFERENT_BLOCK, pair.op)
             if memory.leaves(owner) or not memory.is_viewed_only(owner):
-                return _Refusal(6, Reason.LEAVES_SCOPE, max(owner.users))
+                return _OperandRefusal(6, Reason.LEAVES_SCOPE, max(owner.users))
             if context.is_heap(owner) != context.is_heap(target):
-                return _Refusal(6, Reason.NOT_ORDINARY_MEMORY, owner.op)
+                return _OperandRefusal(6, Reason.NOT_ORDINARY_MEMORY, owner.op)
             if context.is_heap(owner) and not context.are_freed_alike(owner, target):
-                return _Refusal(6, Reason.FREED_BY_ANOTHER_OP, owner.op)
+                return _OperandRefusal(6, Reason.FREED_BY_ANOTHER_OP, owner.op)
             if owner.frees:
-                return _Refusal(6, Reason.FREED_ELSEWHERE, owner.frees[0])
+                return _OperandRefusal(6, Reason.FREED_ELSEWHERE, owner.frees[0])
         elif not context.is_heap(target):
-            return _Refusal(6, Reason.NOT_ORDINARY_MEMORY, target.op)
+            return _OperandRefusal(6, Reason.NOT_ORDINARY_MEMORY, target.op)
         if erased and not target.frees and stays:
-            return _Refusal(6, Reason.FREED_ELSEWHERE, erased[0])
+            return _OperandRefusal(6, Reason.FREED_ELSEWHERE, erased[0])
         return Displaced(ops[target.op].operation, context.value(pair.source), tuple(ops[n].operation for n in erased))
 
     def _is_touched_otherwise(self, op: BufferOp, source: int, target: Allocation) -> bool:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.loop_entry import givers, lend, why_not_swapped
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.program.dominance import Dominance
 from hotdesk.program.records import FlowEdge
@@ -34,7 +34,7 @@ class BlockLoop:
     """
 
     def __init__(
-        self, function: FunctionRecord, places: Places, dominance: Dominance, edges: Sequence[FlowEdge]
+        self, function: TensorProgram, places: Places, dominance: Dominance, edges: Sequence[FlowEdge]
     ) -> None:
         self._function = function
         self._places = places

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import CAPTURED
 
 LIMIT = 64
@@ -22,7 +22,7 @@ FEW = 3
 class DecidedAliases:
     """The values of a function that lie in the same memory, as the analysis decided."""
 
-    def __init__(self, function: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+    def __init__(self, function: TensorProgram, analysis: InPlaceAnalysis) -> None:
         self._function = function
         self._analysis = analysis
 
@@ -74,7 +74,7 @@ class DecidedAliases:
         return [*pairs, *((flow.edge.source, flow.edge.target) for flow in flows if not flow.copied)]
 
 
-def value_read(function: FunctionRecord, clash: Clash) -> int:
+def value_read(function: TensorProgram, clash: Clash) -> int:
     """The value by which the read of a conflict sees what would be lost."""
     reader = function.ops[clash.read]
     if clash.operand == CAPTURED:
@@ -82,7 +82,7 @@ def value_read(function: FunctionRecord, clash: Clash) -> int:
     return reader.operands[clash.operand]
 
 
-def reads_to_move(function: FunctionRecord, analysis: InPlaceAnalysis, group: int, writer: OpRecord) -> list[OpRecord]:
+def reads_to_move(function: TensorProgram, analysis: InPlaceAnalysis, group: int, writer: OpRecord) -> list[OpRecord]:
     """The ops that stand in the way of `writer` because they read a group after it, if all of them could run before it.
 
     They can if the group is made in the writer's block and they are in that block, or inside an op of it, do not end it and need
@@ -111,7 +111,7 @@ def _in_step(op: OpRecord, operand: int) -> bool:
     return operand in op.facts.elementwise or any(operand == tied for tied, _ in op.facts.ties)
 
 
-def _needs(function: FunctionRecord, op: OpRecord, writer: OpRecord) -> bool:
+def _needs(function: TensorProgram, op: OpRecord, writer: OpRecord) -> bool:
     """Whether an op uses, directly or not, what another makes; also if that is not clear within `LIMIT` steps."""
     if writer.flow is not None or any(value == NOT_A_TENSOR for value in writer.results):
         return True

@@ -21,15 +21,15 @@ from hotdesk.analysis.in_place.copied_bytes import copied_with_results
 from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.models.facts import Facts
 
 _ROUNDS = 4
 
 
 def copy_slices(
-    function: FunctionRecord, analyse: Callable[[FunctionRecord], InPlaceAnalysis]
-) -> tuple[FunctionRecord, InPlaceAnalysis]:
+    function: TensorProgram, analyse: Callable[[TensorProgram], InPlaceAnalysis]
+) -> tuple[TensorProgram, InPlaceAnalysis]:
     """The function with slices that are copies, and its analysis, whose `slices` has the conflict that each copy avoids."""
     best = function, analyse(function)
     least = copied_with_results(*best)
@@ -47,7 +47,7 @@ def copy_slices(
     return best
 
 
-def _in_the_way(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int, Clash | None]:
+def _in_the_way(function: TensorProgram, analysis: InPlaceAnalysis) -> dict[int, Clash | None]:
     """The slices by which something is read that would be overwritten otherwise, by the number of the op that takes them."""
     found: dict[int, Clash | None] = {}
     copies = [
@@ -69,7 +69,7 @@ def _in_the_way(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[int
     return found
 
 
-def _written_over(function: FunctionRecord, analysis: InPlaceAnalysis) -> Iterator[int]:
+def _written_over(function: TensorProgram, analysis: InPlaceAnalysis) -> Iterator[int]:
     """The slices that ops copy to write a part of them, and of which slices are taken before."""
     sliced = {op.operands[op.facts.part.container] for op in function.ops if op.facts.part is not None and _takes(op)}
     for decision in analysis.decisions:
@@ -82,7 +82,7 @@ def _written_over(function: FunctionRecord, analysis: InPlaceAnalysis) -> Iterat
             yield producer
 
 
-def _slice_of(function: FunctionRecord, value: int) -> int | None:
+def _slice_of(function: TensorProgram, value: int) -> int | None:
     """The op that takes a slice of which a value is a view, or None."""
     while (producer := function.values[value].producer) >= 0:
         op = function.ops[producer]
@@ -100,12 +100,12 @@ def _takes(op: OpRecord) -> bool:
     return op.facts.part is not None and op.facts.part.source is None and bool(op.facts.views)
 
 
-def _cost(function: FunctionRecord, number: int) -> int:
+def _cost(function: TensorProgram, number: int) -> int:
     op = function.ops[number]
     return cost_of_copy(function, op.results[0], op.block)
 
 
-def _with_copies(function: FunctionRecord, chosen: Mapping[int, Clash | None]) -> FunctionRecord:
+def _with_copies(function: TensorProgram, chosen: Mapping[int, Clash | None]) -> TensorProgram:
     """The function with slices that are new memory."""
     ops = list(function.ops)
     for number in chosen:

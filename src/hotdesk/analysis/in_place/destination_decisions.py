@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 
@@ -36,7 +36,7 @@ class DestinationDecision:
 
 
 def decide_destination(
-    function: FunctionRecord,
+    function: TensorProgram,
     op: OpRecord,
     places: Places,
     readers: Readers,
@@ -69,7 +69,7 @@ def _overwritten(op: OpRecord, operand: int, result: int, places: Places) -> Des
 
 
 def _displaced(
-    function: FunctionRecord,
+    function: TensorProgram,
     op: OpRecord,
     operand: int,
     result: int,

@@ -17,14 +17,14 @@ from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.inplace import analyse_in_place
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.endings import returned_groups
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 
 Destinations = dict[tuple[int, int], int]
 """The value that becomes operand number so-and-so of an op, by (op, operand)."""
 
 
-def choose_destinations(function: FunctionRecord, *, apart: bool = True) -> Destinations:
+def choose_destinations(function: TensorProgram, *, apart: bool = True) -> Destinations:
     """The operands that take the place of destinations without contents.
 
     With `apart`, what the function returns stays out of its arguments.
@@ -40,7 +40,7 @@ def choose_destinations(function: FunctionRecord, *, apart: bool = True) -> Dest
     return rest if sum(_copied(_with(function, rest)).values()) <= sum(before.values()) else {}
 
 
-def _dying(function: FunctionRecord, *, apart: bool) -> Destinations:
+def _dying(function: TensorProgram, *, apart: bool) -> Destinations:
     readers = Readers(function)
     places = Places(function, readers)
     FlowCopies(function, places, readers).pass_forward()
@@ -53,7 +53,7 @@ def _dying(function: FunctionRecord, *, apart: bool) -> Destinations:
     }
 
 
-def _with(function: FunctionRecord, chosen: Mapping[tuple[int, int], int]) -> FunctionRecord:
+def _with(function: TensorProgram, chosen: Mapping[tuple[int, int], int]) -> TensorProgram:
     ops = list(function.ops)
     for (number, operand), value in chosen.items():
         operands = list(ops[number].operands)
@@ -62,5 +62,5 @@ def _with(function: FunctionRecord, chosen: Mapping[tuple[int, int], int]) -> Fu
     return replace(function, ops=tuple(ops))
 
 
-def _copied(function: FunctionRecord) -> dict[int, int]:
+def _copied(function: TensorProgram) -> dict[int, int]:
     return copied_bytes(function, analyse_in_place(function))

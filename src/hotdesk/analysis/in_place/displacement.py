@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.ir.types import same_space, shape_of
@@ -48,7 +48,7 @@ class Displacement:
 
 
 def find_displacement(
-    function: FunctionRecord,
+    function: TensorProgram,
     op: OpRecord,
     result: int,
     places: Places,
@@ -80,7 +80,7 @@ def find_displacement(
 
 
 def _failures(
-    function: FunctionRecord, op: OpRecord, number: int, result: int, places: Places, apart: Collection[int]
+    function: TensorProgram, op: OpRecord, number: int, result: int, places: Places, apart: Collection[int]
 ) -> Iterator[tuple[int, Displacement]]:
     """The rules that an operand fails, in their order; the later the first one comes, the closer the operand."""
     value, wanted = op.operands[number], function.values[op.results[result]]

@@ -14,7 +14,7 @@ from hotdesk.analysis.in_place.flow_edges import FlowEdges
 from hotdesk.analysis.in_place.merges import NOTHING_MERGED, Apart, Merges
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.region_loops import RegionLoop
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
@@ -30,7 +30,7 @@ class FlowCopies:
 
     def __init__(
         self,
-        function: FunctionRecord,
+        function: TensorProgram,
         places: Places,
         readers: Readers,
         merged: Mapping[int, Apart] = NOTHING_MERGED,

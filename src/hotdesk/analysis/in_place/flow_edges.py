@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.models.flow import RESULTS
 from hotdesk.program.records import FlowEdge
 
@@ -17,7 +17,7 @@ class FlowEdges:
         choices: those of ops that choose one of their operands' memory, by the result.
     """
 
-    def __init__(self, function: FunctionRecord) -> None:
+    def __init__(self, function: TensorProgram) -> None:
         self._function = function
         heads = function.heads()
         self._by_op: dict[int, frozenset[tuple[int, int]]] = {}

@@ -31,7 +31,7 @@ from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.reuse import SharedDestinations
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
@@ -77,7 +77,7 @@ class InPlaceAnalysis:
 
 
 def analyse_in_place(
-    function: FunctionRecord,
+    function: TensorProgram,
     order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
     *,
     copy_before_write: bool = False,
@@ -142,7 +142,7 @@ def analyse_in_place(
 
 
 def _reused(
-    function: FunctionRecord, decisions: list[OperandDecision], reuse: SharedDestinations
+    function: TensorProgram, decisions: list[OperandDecision], reuse: SharedDestinations
 ) -> list[OperandDecision]:
     """The decisions, where a fresh buffer is one that another result was written into before."""
     fresh = {(d.op, d.operand) for d in decisions if d.fresh and d.in_place}
@@ -170,7 +170,7 @@ def _overwrite(places: Places, readers: Readers, op: OpRecord, operand: int) -> 
 
 
 def _decide(
-    function: FunctionRecord, places: Places, readers: Readers, op: OpRecord, operand: int, result: int
+    function: TensorProgram, places: Places, readers: Readers, op: OpRecord, operand: int, result: int
 ) -> OperandDecision:
     value = op.operands[operand]
     if readers.root[value] in readers.undefined:

@@ -23,7 +23,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.destination_decisions import DestinationDecision, decide_destination
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Reason
@@ -50,7 +50,7 @@ class FunctionPlan:
         held: the result that lies in an argument when the function returns, by argument.
     """
 
-    record: FunctionRecord
+    record: TensorProgram
     choices: tuple[DestinationDecision, ...]
     given: Mapping[int, Given]
     held: Mapping[int, int]
@@ -63,7 +63,7 @@ class CallPlans:
         found = bottom_up(module)
         self.functions = {symbol_name(each.function): each.function for each in found}
         self._recursive = {symbol_name(each.function) for each in found if each.recursive}
-        self._records: dict[str, FunctionRecord] = {}
+        self._records: dict[str, TensorProgram] = {}
         self._plans: dict[tuple[str, Given], FunctionPlan] = {}
         self._depth = 0
 
@@ -112,7 +112,7 @@ class CallPlans:
         gifts = {number: gift for number, gift in gifts.items() if gift}
         return FunctionPlan(record, tuple(choices), gifts, held)
 
-    def _supposing(self, function: FunctionRecord) -> FunctionRecord:
+    def _supposing(self, function: TensorProgram) -> TensorProgram:
         """The function as if each of its calls wrote results over all arguments that die there and that its callee can use."""
         readers = Readers(function)
         places = Places(function, readers)
@@ -137,7 +137,7 @@ class CallPlans:
         return {}
 
     def _call(
-        self, function: FunctionRecord, op: OpRecord, places: Places, readers: Readers
+        self, function: TensorProgram, op: OpRecord, places: Places, readers: Readers
     ) -> list[DestinationDecision]:
         chosen: dict[int, int] = {}
         refused: dict[int, DestinationDecision] = {}
@@ -163,7 +163,7 @@ class CallPlans:
 
 
 def _refusal(
-    function: FunctionRecord, op: OpRecord, operand: int, places: Places, readers: Readers
+    function: TensorProgram, op: OpRecord, operand: int, places: Places, readers: Readers
 ) -> tuple[Reason, int | None] | None:
     """Why a call must not overwrite its operand (rules 2 and 3), with the op behind it, as far as contents tell."""
     value = op.operands[operand]
@@ -181,7 +181,7 @@ def _refusal(
 
 
 def _closest(
-    function: FunctionRecord, op: OpRecord, result: int, unknown: Reason | None, places: Places, readers: Readers
+    function: TensorProgram, op: OpRecord, result: int, unknown: Reason | None, places: Places, readers: Readers
 ) -> DestinationDecision:
     """Why no argument of a call is overwritten: what is said of the callee, or of the first argument of the result's type."""
     wanted = function.values[op.results[result]].value.type
@@ -197,7 +197,7 @@ def _closest(
     return DestinationDecision(op.number, number, result, None, *refusal)
 
 
-def _held(function: FunctionRecord, places: Places) -> dict[int, int]:
+def _held(function: TensorProgram, places: Places) -> dict[int, int]:
     """The first result that lies where an argument does, whenever the function returns, and has its type; by argument."""
     returns = function.returns
     held = [(places.place_of(value), i) for i, value in enumerate(function.arguments) if value != NOT_A_TENSOR]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from hotdesk.analysis.in_place.occupants import Occupant, order_of
 from hotdesk.analysis.tensors.extents import WHOLE, disjoint, same, seen_from, within
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Read, Readers
 from hotdesk.explain import Reason
 
@@ -53,7 +53,7 @@ class Interference:
         has_parallel_loops: whether anything can race at all.
     """
 
-    def __init__(self, function: FunctionRecord, readers: Readers) -> None:
+    def __init__(self, function: TensorProgram, readers: Readers) -> None:
         self._function = function
         self._readers = readers
         self._structured = function.is_structured
@@ -203,7 +203,7 @@ class Interference:
         many.insert(position, occupant)
 
 
-def _threads(function: FunctionRecord) -> list[frozenset[int]]:
+def _threads(function: TensorProgram) -> list[frozenset[int]]:
     """The parallel loops around each block."""
     found: list[frozenset[int]] = []
     for block in function.blocks:

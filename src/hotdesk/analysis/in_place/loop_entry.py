@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
 
@@ -20,9 +20,7 @@ def givers(places: Places, entering: Iterable[FlowEdge]) -> frozenset[int]:
     return frozenset(edge.target for edge in entering if places.swaps.gives(edge.target))
 
 
-def why_not_swapped(
-    function: FunctionRecord, places: Places, edge: FlowEdge, giving: frozenset[int]
-) -> Conflict | None:
+def why_not_swapped(function: TensorProgram, places: Places, edge: FlowEdge, giving: frozenset[int]) -> Conflict | None:
     """Why the memory of what enters a loop must not become another argument's there: somebody still wants it as it is.
 
     That may be another argument of the loop that has entered with the same memory, unless it only becomes that of such ones.

@@ -21,7 +21,7 @@ from hotdesk.analysis.in_place.inplace import NONE_GIVEN_UP, InPlaceAnalysis, an
 from hotdesk.analysis.in_place.merges import Apart
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.ways import has_ways
@@ -34,7 +34,7 @@ Copied = tuple[str, int, int]
 
 
 def analyse_with_merges(
-    function: FunctionRecord,
+    function: TensorProgram,
     order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
     *,
     anew: bool = False,
@@ -65,7 +65,7 @@ def analyse_with_merges(
     return plain
 
 
-def _apart(function: FunctionRecord, causes: Mapping[Copied, frozenset[int]]) -> dict[int, Apart]:
+def _apart(function: TensorProgram, causes: Mapping[Copied, frozenset[int]]) -> dict[int, Apart]:
     """What memory values stay out of, because of the copies that these cause: of a result, or of what a loop yields."""
     apart: dict[int, Apart] = {}
     for (kind, number, _), targets in causes.items():
@@ -90,7 +90,7 @@ def _saves(targets: frozenset[int], there: Mapping[int, Sequence[int]]) -> bool:
     return any(source not in targets for target in targets for source in there.get(target, ()))
 
 
-def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Copied]:
+def _copies(function: TensorProgram, analysis: InPlaceAnalysis) -> frozenset[Copied]:
     """All that is copied, but for what becomes a merged value."""
     found: set[Copied] = {("operand", d.op, d.operand) for d in analysis.decisions if not (d.in_place or d.fresh)}
     for edge, flow in analysis.flows.items():
@@ -99,7 +99,7 @@ def _copies(function: FunctionRecord, analysis: InPlaceAnalysis) -> frozenset[Co
     return frozenset(found) | {("result", number, 0) for number in copied_results(function, analysis)}
 
 
-def _costs_no_more(function: FunctionRecord, more: frozenset[Copied], less: frozenset[Copied]) -> bool:
+def _costs_no_more(function: TensorProgram, more: frozenset[Copied], less: frozenset[Copied]) -> bool:
     """Whether in no block more bytes are copied, where some copies come in the place of others."""
     copied: Counter[tuple[int, Size]] = Counter()
     for each in more | less:
@@ -110,7 +110,7 @@ def _costs_no_more(function: FunctionRecord, more: frozenset[Copied], less: froz
     return all(number <= 0 for number in copied.values())
 
 
-def _copied_in(function: FunctionRecord, copied: Copied) -> tuple[int, int]:
+def _copied_in(function: TensorProgram, copied: Copied) -> tuple[int, int]:
     """The block in which something is copied, and what."""
     kind, number, operand = copied
     op = function.end if kind == "result" else function.ops[number]
@@ -120,7 +120,7 @@ def _copied_in(function: FunctionRecord, copied: Copied) -> tuple[int, int]:
 class _Behind:
     """The values, each one of several, because of which others lie in several places."""
 
-    def __init__(self, function: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+    def __init__(self, function: TensorProgram, analysis: InPlaceAnalysis) -> None:
         self._function = function
         self._analysis = analysis
         self._dominance = analysis.readers.dominance

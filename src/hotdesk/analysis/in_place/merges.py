@@ -19,7 +19,7 @@ from typing import NamedTuple
 from hotdesk.analysis.in_place.flow_edges import FlowEdges
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.ir.ways import CHOOSING, way_of
 from hotdesk.program.records import FlowEdge
@@ -50,7 +50,7 @@ class Merges:
         failed: merged values of which a copy would destroy what is still read.
     """
 
-    def __init__(self, function: FunctionRecord, places: Places, edges: FlowEdges, apart: Mapping[int, Apart]) -> None:
+    def __init__(self, function: TensorProgram, places: Places, edges: FlowEdges, apart: Mapping[int, Apart]) -> None:
         self._function = function
         self._places = places
         self._edges = edges

@@ -20,7 +20,7 @@ from hotdesk.analysis.in_place.occupants import (
 from hotdesk.analysis.in_place.separation import Separation
 from hotdesk.analysis.in_place.sources import Sources
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
@@ -35,7 +35,7 @@ class Occupancy:
         swaps: which of those that move give their memory to others.
     """
 
-    def __init__(self, function: FunctionRecord, readers: Readers, staying: Iterable[int] = ()) -> None:
+    def __init__(self, function: TensorProgram, readers: Readers, staying: Iterable[int] = ()) -> None:
         self._function = function
         self._readers = readers
         self._interference = Interference(function, readers)
@@ -72,7 +72,7 @@ class Occupancy:
         if self._readers.root[edge.target] == edge.target:
             self._unite(edge.target, result)
 
-    def _own(self, function: FunctionRecord) -> None:
+    def _own(self, function: TensorProgram) -> None:
         kinds = {"weight": Reason.NOT_WRITABLE_WEIGHT, "prepared": Reason.NOT_WRITABLE_WEIGHT}
         for number, kind in zip(function.arguments, function.argument_kinds, strict=True):
             if number != NOT_A_TENSOR and number not in function.writable_arguments:

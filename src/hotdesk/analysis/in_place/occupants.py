@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hotdesk.analysis.tensors.extents import WHOLE, Extent, within
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 
 
@@ -41,7 +41,7 @@ class Occupant:
     passed: bool = False
 
 
-def first_occupant(function: FunctionRecord, readers: Readers, group: int, writer: OpRecord | None) -> Occupant:
+def first_occupant(function: TensorProgram, readers: Readers, group: int, writer: OpRecord | None) -> Occupant:
     """A group in the place of its own where it begins; `writer` is the op that writes it, if one does."""
     value = function.values[group]
     first = (value.order + 1) // 2
@@ -81,7 +81,7 @@ def moved(occupant: Occupant, extent: Extent) -> Occupant:
     return replace(occupant, extent=within(extent, occupant.extent))
 
 
-def writers_of(function: FunctionRecord) -> dict[int, OpRecord]:
+def writers_of(function: TensorProgram) -> dict[int, OpRecord]:
     """The op that writes each value which is written when it is made: results of ops that are neither views nor passed on."""
     writers: dict[int, OpRecord] = {}
     for op in function.ops:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 
 from hotdesk.analysis.in_place.cost_of_copy import cost_of_copy
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 
 Tie = tuple[OpRecord, int, int]
 """An op, the operand that it may overwrite, and the result that it would write there."""
@@ -22,7 +22,7 @@ def bottom_up(ties: Sequence[Tie]) -> list[Tie]:
     return sorted(ties, key=lambda tie: (-tie[0].number, tie[1]))
 
 
-def largest_first(ties: Sequence[Tie], function: FunctionRecord) -> list[Tie]:
+def largest_first(ties: Sequence[Tie], function: TensorProgram) -> list[Tie]:
     """What would cost most to copy first, so that of two that exclude each other the cheaper one is copied.
 
     What is overwritten unread costs nothing, however large it is: it gets new memory without contents. So it comes behind all
@@ -51,7 +51,7 @@ def shuffled(seed: int) -> Callable[[Sequence[Tie]], list[Tie]]:
 HEURISTICS = ("top-down", "bottom-up", "bottom-up-from-terminators", "largest-first", "fuzzer")
 
 
-def from_terminators(ties: Sequence[Tie], function: FunctionRecord) -> list[Tie]:
+def from_terminators(ties: Sequence[Tie], function: TensorProgram) -> list[Tie]:
     """What a region hands out first, with what it was made from in the region; then the rest bottom up."""
     makers = {tie[0].results[tie[2]]: tie for tie in ties}
     chosen: dict[tuple[int, int], Tie] = {}
@@ -68,7 +68,7 @@ def from_terminators(ties: Sequence[Tie], function: FunctionRecord) -> list[Tie]
     return [*chosen.values(), *(tie for tie in bottom_up(ties) if (tie[0].number, tie[1]) not in chosen)]
 
 
-def heuristic(name: str, function: FunctionRecord, seed: int = 0) -> Callable[[Sequence[Tie]], list[Tie]]:
+def heuristic(name: str, function: TensorProgram, seed: int = 0) -> Callable[[Sequence[Tie]], list[Tie]]:
     """The order of that name, one of `HEURISTICS`."""
     orders: dict[str, Callable[[Sequence[Tie]], list[Tie]]] = {
         "top-down": top_down,

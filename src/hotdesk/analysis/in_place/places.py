@@ -22,7 +22,7 @@ from hotdesk.analysis.in_place.locations import Location, only
 from hotdesk.analysis.in_place.occupancy import Occupancy
 from hotdesk.analysis.in_place.occupants import Occupant, moved, order_of
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 
@@ -30,7 +30,7 @@ from hotdesk.explain import Reason
 class Places(Occupancy):
     """The places of a function while decisions are taken; `staying` are arguments of loops that must each be in one buffer."""
 
-    def __init__(self, function: FunctionRecord, readers: Readers, staying: Iterable[int] = ()) -> None:
+    def __init__(self, function: TensorProgram, readers: Readers, staying: Iterable[int] = ()) -> None:
         super().__init__(function, readers, staying)
         # Values that were merged before their ops were decided, by each of them.
         self._merged: dict[int, list[int]] = {}

@@ -16,7 +16,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.destination_decisions import decide_destination
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import InvalidIRError
@@ -39,7 +39,7 @@ class Candidates:
     large_enough: tuple[str, ...]
 
 
-def value_names(function: ir.Operation, record: FunctionRecord) -> tuple[str, ...]:
+def value_names(function: ir.Operation, record: TensorProgram) -> tuple[str, ...]:
     """The names of a function's tensor values, by number."""
     state = ir.AsmState(function)
     given = [_given_name(value.value) for value in record.values]
@@ -92,12 +92,12 @@ def live_ranges(function: ir.Operation | ir.Module) -> dict[str, tuple[int, int]
     return {names[number]: (_start(record, number), end) for number, end in enumerate(ends)}
 
 
-def _start(record: FunctionRecord, number: int) -> int:
+def _start(record: TensorProgram, number: int) -> int:
     value = record.values[number]
     return value.producer if value.producer >= 0 else record.blocks[value.block].first
 
 
-def _last(record: FunctionRecord, liveness: Liveness, home: int, op: OpRecord) -> int:
+def _last(record: TensorProgram, liveness: Liveness, home: int, op: OpRecord) -> int:
     """The last op to which a value of block `home` is in use because an op uses it."""
     last, block, region = op.number, record.blocks[op.block], record.region_of(home)
     while block.number not in region:
@@ -176,7 +176,7 @@ def _dies(op: OpRecord, operand: int, result: int, places: Places, readers: Read
     return conflict is None or conflict.reason is Reason.READ_BY_SAME_OP
 
 
-def _alike(record: FunctionRecord, value: int, result: int) -> bool:
+def _alike(record: TensorProgram, value: int, result: int) -> bool:
     a, b = record.values[value], record.values[result]
     return a.shape == b.shape and a.element == b.element
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.program.records import FlowEdge
 
 
 def pointer_moves(
-    function: FunctionRecord,
+    function: TensorProgram,
     places: Places,
     copied: Sequence[FlowEdge],
     kept: Sequence[FlowEdge],

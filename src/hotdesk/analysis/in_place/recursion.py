@@ -24,7 +24,7 @@ from dataclasses import replace
 from hotdesk.analysis.in_place.access import Access, argument_access
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.types import shape_of
 from hotdesk.models.callee import Callee, assuming
@@ -36,7 +36,7 @@ _OTHER = -1
 """In the place of an argument's number: other memory."""
 
 
-def held_results(record: FunctionRecord, places: Places) -> dict[int, int]:
+def held_results(record: TensorProgram, places: Places) -> dict[int, int]:
     """The results that lie entirely in an argument's memory, in the same form, each with the number of the argument.
 
     Of several in the memory of one argument that is written, only the first.
@@ -53,7 +53,7 @@ def held_results(record: FunctionRecord, places: Places) -> dict[int, int]:
     return found
 
 
-def results_in_donated(record: FunctionRecord, places: Places) -> dict[int, int]:
+def results_in_donated(record: TensorProgram, places: Places) -> dict[int, int]:
     """The results that may lie in the memory of arguments that may be written, all of it, each with the number of the argument.
 
     Some ways may bring them in other memory; nothing else is in the argument's then. One for each argument, the first: whoever
@@ -74,9 +74,9 @@ def results_in_donated(record: FunctionRecord, places: Places) -> dict[int, int]
 
 
 def agree(
-    records: Mapping[str, FunctionRecord],
+    records: Mapping[str, TensorProgram],
     owned: Mapping[str, bool],
-    analyse: Callable[[str, FunctionRecord], InPlaceAnalysis],
+    analyse: Callable[[str, TensorProgram], InPlaceAnalysis],
 ) -> dict[str, Callee]:
     """What the functions of a recursive group may assume of each other (rules in the module docstring), by name.
 
@@ -97,7 +97,7 @@ def agree(
         assumed = found
 
 
-def with_calls(record: FunctionRecord) -> FunctionRecord:
+def with_calls(record: TensorProgram) -> TensorProgram:
     """The same function, in which calls do what is assumed of their callees now."""
     ops = list(record.ops)
     for op in record.ops:
@@ -107,7 +107,7 @@ def with_calls(record: FunctionRecord) -> FunctionRecord:
     return replace(record, ops=tuple(ops))
 
 
-def _weakened(assumed: Callee, record: FunctionRecord, analysis: InPlaceAnalysis) -> Callee:
+def _weakened(assumed: Callee, record: TensorProgram, analysis: InPlaceAnalysis) -> Callee:
     access = argument_access(record, analysis)
     reads = assumed.reads | {i for i, each in enumerate(access) if each in _READS}
     writes = assumed.writes | {i for i, each in enumerate(access) if each in _WRITES}
@@ -116,7 +116,7 @@ def _weakened(assumed: Callee, record: FunctionRecord, analysis: InPlaceAnalysis
     return _callee(record, reads, writes, held)
 
 
-def _callee(record: FunctionRecord, reads: frozenset[int], writes: frozenset[int], held: dict[int, int]) -> Callee:
+def _callee(record: TensorProgram, reads: frozenset[int], writes: frozenset[int], held: dict[int, int]) -> Callee:
     """A function with these accesses, whose other results of static sizes are written into memory of the caller's."""
     given = {
         result: ()
@@ -126,7 +126,7 @@ def _callee(record: FunctionRecord, reads: frozenset[int], writes: frozenset[int
     return Callee(reads, writes, held, given)
 
 
-def _argument(record: FunctionRecord, places: Places, value: int) -> int | None:
+def _argument(record: TensorProgram, places: Places, value: int) -> int | None:
     place = places.place_of(value)
     if place is None or not places.stay(place):
         return None
@@ -140,7 +140,7 @@ def _argument(record: FunctionRecord, places: Places, value: int) -> int | None:
 # What a result leads back to
 
 
-def _lead_back(records: Mapping[str, FunctionRecord], owned: Mapping[str, bool]) -> dict[str, dict[int, int]]:
+def _lead_back(records: Mapping[str, TensorProgram], owned: Mapping[str, bool]) -> dict[str, dict[int, int]]:
     """The argument that each result of a function leads back to on all ways, by result; only of owned functions."""
     ways = {name: _Ways(record, frozenset(records)) for name, record in records.items()}
     known: dict[tuple[str, int], set[int]] = {}
@@ -168,7 +168,7 @@ def _lead_back(records: Mapping[str, FunctionRecord], owned: Mapping[str, bool])
 class _Ways:
     """The ways back from the values of a function to those whose memory they may be in."""
 
-    def __init__(self, record: FunctionRecord, group: frozenset[str]) -> None:
+    def __init__(self, record: TensorProgram, group: frozenset[str]) -> None:
         self._group = group
         self._numbers = {value: i for i, value in enumerate(record.arguments) if value != NOT_A_TENSOR}
         self._sources: dict[int, list[int]] = {}

@@ -19,7 +19,7 @@ from hotdesk.analysis.in_place.loop_entry import givers, lend, why_not_swapped
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.pointer_moves import pointer_moves
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
 
@@ -39,7 +39,7 @@ class RegionLoop:
 
     def __init__(
         self,
-        function: FunctionRecord,
+        function: TensorProgram,
         places: Places,
         needed: Collection[int],
         loop: OpRecord,

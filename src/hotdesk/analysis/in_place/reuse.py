@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 
 _TRIED = 4
@@ -35,7 +35,7 @@ class _Destination:
 class SharedDestinations:
     """The destinations of a function that several results share."""
 
-    def __init__(self, function: FunctionRecord, places: Places, readers: Readers) -> None:
+    def __init__(self, function: TensorProgram, places: Places, readers: Readers) -> None:
         self._function = function
         self._places = places
         self._readers = readers

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.program.dominance import Dominance
 
@@ -26,7 +26,7 @@ class _Where(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _MemorySource:
     """What is known of a place's memory.
 
     Attributes:
@@ -45,18 +45,18 @@ class _Source:
 class Sources:
     """The sources of places, which are numbered like the values that begin in them."""
 
-    def __init__(self, function: FunctionRecord, readers: Readers) -> None:
+    def __init__(self, function: TensorProgram, readers: Readers) -> None:
         self._dominance: Dominance = readers.dominance
-        self._found: dict[int, _Source] = {}
+        self._found: dict[int, _MemorySource] = {}
         passed = {readers.root[edge.source] for edge in function.flows}
         # What has no contents has memory only where somebody asks for it.
         unasked = {value for value in readers.undefined if value not in passed and not readers.reads.get(value)}
         for number in function.arguments:
             if number != NOT_A_TENSOR:
-                self._found[number] = _Source(known=_Where(0, 0))
+                self._found[number] = _MemorySource(known=_Where(0, 0))
         for op in function.ops:
             for result in (*op.facts.brought, *op.facts.lent, *op.facts.constants):
-                self._found[op.results[result]] = _Source(brought=True)
+                self._found[op.results[result]] = _MemorySource(brought=True)
             if op.flow is not None:
                 continue
             led = {result for _, result in (*op.facts.ties, *op.facts.views, *op.facts.choices)}
@@ -64,7 +64,7 @@ class Sources:
                 if value == NOT_A_TENSOR or result in led or value in unasked:
                     continue
                 if value not in self._found:
-                    self._found[value] = _Source(made=_Where(op.block, function.values[value].order))
+                    self._found[value] = _MemorySource(made=_Where(op.block, function.values[value].order))
 
     def are_one(self, place: int) -> bool:
         """Whether all that lies in a place is in one buffer."""
@@ -72,7 +72,7 @@ class Sources:
 
     def is_brought(self, place: int, begin: int) -> bool:
         """Whether an op brings memory along for what lies in a place, or makes some for a copy there behind `begin`, in order."""
-        found = self._found.get(place, _Source())
+        found = self._found.get(place, _MemorySource())
         return found.brought or (found.known is not None and found.known.order > begin)
 
     def is_made(self, place: int) -> bool:
@@ -81,15 +81,15 @@ class Sources:
 
     def make(self, place: int, block: int, order: int) -> None:
         """Says that something is made in a place."""
-        self._add(place, _Source(made=_Where(block, order)))
+        self._add(place, _MemorySource(made=_Where(block, order)))
 
     def know(self, place: int, block: int, order: int) -> None:
         """Says that memory is made for a place, from where on it is known."""
-        self._add(place, _Source(known=_Where(block, order)))
+        self._add(place, _MemorySource(known=_Where(block, order)))
 
     def part(self, place: int) -> None:
         """Says that a place is not in one buffer."""
-        self._found[place] = replace(self._found.get(place, _Source()), several=True)
+        self._found[place] = replace(self._found.get(place, _MemorySource()), several=True)
 
     def unite(self, a: int, b: int) -> None:
         """Says that place `a` is part of `b` now."""
@@ -102,9 +102,9 @@ class Sources:
             for other in others:
                 self.part(other)
 
-    def _add(self, place: int, more: _Source) -> None:
-        found = self._found.get(place, _Source())
-        both = _Source(
+    def _add(self, place: int, more: _MemorySource) -> None:
+        found = self._found.get(place, _MemorySource())
+        both = _MemorySource(
             known=found.known or more.known,
             made=self._before(found.made, more.made),
             brought=found.brought or more.brought,

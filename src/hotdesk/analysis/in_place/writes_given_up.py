@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hotdesk.analysis.in_place.copied_bytes import copied_results, copied_with_results
 from hotdesk.analysis.in_place.flow_edges import FlowEdges
 from hotdesk.analysis.in_place.inplace import NONE_GIVEN_UP, InPlaceAnalysis
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
 
@@ -40,9 +40,7 @@ GivenUp = Mapping[Tied, Reason]
 """What is not written over, and why."""
 
 
-def analyse_giving_up_writes(
-    function: FunctionRecord, analyse: Callable[[GivenUp], InPlaceAnalysis]
-) -> InPlaceAnalysis:
+def analyse_giving_up_writes(function: TensorProgram, analyse: Callable[[GivenUp], InPlaceAnalysis]) -> InPlaceAnalysis:
     """The in-place analysis of a function whose results are in memory of their own (rules in the module docstring).
 
     Args:
@@ -66,7 +64,7 @@ def _reason(copied: Copied) -> Reason:
     return Reason.RESULT_SLOT if isinstance(copied, int) else Reason.READ_LATER
 
 
-def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[Copied, list[Tied]]:
+def _causes(function: TensorProgram, analysis: InPlaceAnalysis) -> dict[Copied, list[Tied]]:
     """What is written over, for each result that is copied out of memory that was given, by its number, and each copy by control
     flow."""
     sources: dict[Copied, int] = {}
@@ -89,7 +87,7 @@ def _causes(function: FunctionRecord, analysis: InPlaceAnalysis) -> dict[Copied,
 
 
 def _first_ties(
-    function: FunctionRecord, analysis: InPlaceAnalysis, edges: FlowEdges, value: int
+    function: TensorProgram, analysis: InPlaceAnalysis, edges: FlowEdges, value: int
 ) -> Iterator[tuple[Tied, bool]]:
     """The operands that are overwritten first where a value comes from, through ops that write in place and choices, each with
     whether its contents are needed."""
@@ -113,7 +111,7 @@ def _first_ties(
             yield tied, needed
 
 
-def _written_over(function: FunctionRecord, analysis: InPlaceAnalysis, value: int) -> Tied | None:
+def _written_over(function: TensorProgram, analysis: InPlaceAnalysis, value: int) -> Tied | None:
     """The op that makes a value in the memory of an operand, and that operand; None if none does."""
     made = function.values[value]
     if made.producer < 0:

@@ -91,16 +91,16 @@ _State = tuple[ir.Value, int]
 """A value that stands for ops beside the program, and the op since which it certainly does in that op's block, or -1."""
 
 
-class _Ends(NamedTuple):
+class _KnownEnd(NamedTuple):
     """Where what a value stands for is done; `waits` and `passed` are those of `Started`, none if `done` tells."""
 
     done: int = -1
     waits: frozenset[int] = frozenset()
     passed: frozenset[int] = frozenset()
 
-    def joined(self, other: _Ends) -> _Ends:
+    def joined(self, other: _KnownEnd) -> _KnownEnd:
         known = [done for done in (self.done, other.done) if done >= 0]
-        return _Ends(min(known)) if known else _Ends(-1, self.waits | other.waits, self.passed | other.passed)
+        return _KnownEnd(min(known)) if known else _KnownEnd(-1, self.waits | other.waits, self.passed | other.passed)
 
 
 class _Following:
@@ -114,7 +114,7 @@ class _Following:
             for prefix in waits_for_all(op.operation) if op.name in WAITS else ():
                 self._waits.setdefault((op.block, prefix), []).append(op.number)
         self._after: dict[_State, tuple[_State, ...]] = {}
-        self._ends: dict[_State, _Ends] = {}
+        self._ends: dict[_State, _KnownEnd] = {}
 
     def started(self, op: BufferOp) -> Started:
         states = [(value, op.number) for value in _tokens(op.operation.results)]
@@ -122,7 +122,7 @@ class _Following:
             waits = sorted(self._numbers[wait] for wait in waits_for_tag(op.operation))
             return Started(op.number, self._done(op), tuple(waits), frozenset())
         self._follow(states)
-        ends = reduce(_Ends.joined, (self._ends[state] for state in states), _Ends())
+        ends = reduce(_KnownEnd.joined, (self._ends[state] for state in states), _KnownEnd())
         return Started(op.number, ends.done, tuple(sorted(ends.waits)), ends.passed)
 
     def _done(self, op: BufferOp) -> int:
@@ -146,32 +146,32 @@ class _Following:
         while changed:
             changed = False
             for state in order:
-                found = reduce(_Ends.joined, (self._ends[other] for other in self._after[state]), self._ends[state])
+                found = reduce(_KnownEnd.joined, (self._ends[other] for other in self._after[state]), self._ends[state])
                 changed |= found != self._ends[state]
                 self._ends[state] = found
 
     def _read(self, state: _State) -> None:
         """Notes what takes a value: where it ends there, and what stands for it from there on."""
         value, since = state
-        ends, after = _Ends(), list[_State]()
+        ends, after = _KnownEnd(), list[_State]()
         for use in value.uses:
             end, states = self._taken(cast(Any, use.owner).operation, value, since)
             ends = ends.joined(end)
             after += states
         self._ends[state], self._after[state] = ends, tuple(dict.fromkeys(after))
 
-    def _taken(self, user: ir.Operation, value: ir.Value, since: int) -> tuple[_Ends, list[_State]]:
+    def _taken(self, user: ir.Operation, value: ir.Value, since: int) -> tuple[_KnownEnd, list[_State]]:
         op = self._program.ops[self._numbers[user]]
         block = self._program.blocks[op.block]
         is_later = 0 <= since < op.number and op.block == self._program.ops[since].block
         if user.name == _JOINS:
-            return _Ends(), [(user.operands[1], op.number if is_later else -1)]
+            return _KnownEnd(), [(user.operands[1], op.number if is_later else -1)]
         if block.last == op.number and not self._waits_for(user):
             passed = [(value, -1) for value in _tokens(self._reached(user, block.parent))]
-            return _Ends(passed=frozenset({op.number})), passed
+            return _KnownEnd(passed=frozenset({op.number})), passed
         made = _tokens(user.results)
         waits = frozenset[int]() if made else frozenset({op.number})
-        ends = _Ends(op.number) if waits and is_later and self._waits_for(user) else _Ends(waits=waits)
+        ends = _KnownEnd(op.number) if waits and is_later and self._waits_for(user) else _KnownEnd(waits=waits)
         is_queued = user.name.startswith(_QUEUED) or user.name == "async.execute"
         inside = _tokens([a for region in user.regions for b in region.blocks for a in b.arguments])
         known = op.number if is_later and is_queued else -1

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from hotdesk.program.records import FUNCTION, UNTRACKED, Op, Program, Value
+from hotdesk.program.records import FUNCTION, UNTRACKED, FunctionIR, Op, Value
 
 __all__ = ["FUNCTION", "NOT_A_BUFFER", "BufferOp", "BufferProgram", "BufferValue", "Kind"]
 
@@ -49,7 +49,7 @@ class BufferValue(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class BufferProgram(Program[Op, BufferValue]):
+class BufferProgram(FunctionIR[Op, BufferValue]):
     """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order; `asynchronous` are
     the ops that run on beside the program (`analysis.memrefs.asynchronous`); `handed_on` are terminators that pass on
     what is not followed, each with a memref whose memory that leads to (`analysis.memrefs.hidden_memory`); `stored` are ops with

@@ -28,14 +28,14 @@ def read_buffers(function: ir.Operation, scalars: bool = False) -> BufferProgram
     """Reads a function. With `scalars`, an op that uses a scalar uses the memrefs that the scalar is computed from."""
     arrived: dict[ir.Value, tuple[int, ...]] = {}
     while True:
-        reader = _Reader(function, HiddenMemory(scalars, arrived))
+        reader = _BufferReader(function, HiddenMemory(scalars, arrived))
         program = reader.run()
         if reader.hidden.arrived == arrived:
             return program
         arrived = reader.hidden.arrived  # a pointer that a branch passes back to a block read before
 
 
-class _Reader(Reader[Op, BufferValue]):
+class _BufferReader(Reader[Op, BufferValue]):
     def __init__(self, function: ir.Operation, hidden: HiddenMemory) -> None:
         super().__init__(function)
         self.hidden = hidden

@@ -21,7 +21,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.stretches import Stretch
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import captured_operands, nested_ops
@@ -48,7 +48,7 @@ def _touches_memory(op: ir.Operation) -> bool:
     return any(is_buffer(value.type) for value in values)
 
 
-def used_in_other_blocks(function: FunctionRecord) -> frozenset[int]:
+def used_in_other_blocks(function: TensorProgram) -> frozenset[int]:
     """The tensors that are used where their block has ended."""
     homes = [function.blocks[value.block] for value in function.values]
     return frozenset(
@@ -60,7 +60,7 @@ def used_in_other_blocks(function: FunctionRecord) -> frozenset[int]:
 
 
 def read_stretch(
-    function: FunctionRecord,
+    function: TensorProgram,
     block: Block,
     inner: Mapping[int, int],
     elsewhere: frozenset[int],
@@ -92,7 +92,7 @@ class _Open:
 
 
 class _Reading:
-    def __init__(self, function: FunctionRecord, block: Block, inner: Mapping[int, int]) -> None:
+    def __init__(self, function: TensorProgram, block: Block, inner: Mapping[int, int]) -> None:
         ops = [op for op in function.ops[block.first : block.end] if op.block == block.number]
         self.body, self._last = ops[:-1], ops[-1]
         self._function = function

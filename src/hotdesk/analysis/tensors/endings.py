@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.program.graphs import reached
 
 
-def returned_groups(function: FunctionRecord, readers: Readers, *, overwritten: bool) -> frozenset[int]:
+def returned_groups(function: TensorProgram, readers: Readers, *, overwritten: bool) -> frozenset[int]:
     """The contents groups that control flow, choices and views lead, all of them, to a result of the function.
 
     With `overwritten` also those that such a result may be written over, by ops that are tied to them.

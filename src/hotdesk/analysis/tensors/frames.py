@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 
 
-def frames_of(function: FunctionRecord) -> list[int]:
+def frames_of(function: TensorProgram) -> list[int]:
     """Classes of values whose dims correspond: an op's destination and result, what is cast, and what is passed on."""
     parent = list(range(len(function.values)))
 
@@ -23,7 +23,7 @@ def frames_of(function: FunctionRecord) -> list[int]:
     return [find(value) for value in range(len(parent))]
 
 
-def _corresponding(function: FunctionRecord) -> Iterator[tuple[int, int]]:
+def _corresponding(function: TensorProgram) -> Iterator[tuple[int, int]]:
     for op in function.ops:
         pairs = (*op.facts.ties, *op.facts.choices, *(op.facts.views if op.name == "tensor.cast" else ()))
         yield from ((op.operands[operand], op.results[result]) for operand, result in pairs)

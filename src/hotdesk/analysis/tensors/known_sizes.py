@@ -8,7 +8,7 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.ir.argument_sizes import argument_name, dim_name
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import is_tensor
@@ -20,7 +20,7 @@ NUMBER, VALUE = -1, -1
 class KnownSizes:
     """Where the sizes of one function come from."""
 
-    def __init__(self, function: FunctionRecord) -> None:
+    def __init__(self, function: TensorProgram) -> None:
         self._function = function
 
     @cached_property

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import memref_of, same_space
@@ -53,7 +53,7 @@ def plain_space(space: Space) -> Space:
     return None if isinstance(space, ir.IntegerAttr) and space.value == 0 else space
 
 
-def memory_spaces(function: FunctionRecord, rules: SpaceRules = USUAL_SPACES) -> tuple[Space, ...]:
+def memory_spaces(function: TensorProgram, rules: SpaceRules = USUAL_SPACES) -> tuple[Space, ...]:
     """The space of each value, by number; empty if all are in the default one.
 
     Raises:
@@ -83,7 +83,7 @@ def _says(op: OpRecord) -> bool:
     return any(plain_space(space) is not None for _, space in stated)
 
 
-def misplaced(function: FunctionRecord, rules: SpaceRules = USUAL_SPACES) -> Iterator[tuple[OpRecord, int, Space]]:
+def misplaced(function: TensorProgram, rules: SpaceRules = USUAL_SPACES) -> Iterator[tuple[OpRecord, int, Space]]:
     """The operands that are needed in another space than their own, each with its op and that space."""
     for op in function.ops:
         wanted = dict(op.facts.spaces.operands)
@@ -95,7 +95,7 @@ def misplaced(function: FunctionRecord, rules: SpaceRules = USUAL_SPACES) -> Ite
                 yield op, operand, space
 
 
-def _together(function: FunctionRecord) -> Iterator[tuple[int, int]]:
+def _together(function: TensorProgram) -> Iterator[tuple[int, int]]:
     """Pairs of values that lie in one space."""
     for op in function.ops:
         facts = op.facts
@@ -106,7 +106,7 @@ def _together(function: FunctionRecord) -> Iterator[tuple[int, int]]:
         yield edge.source, edge.target
 
 
-def _stated(function: FunctionRecord, rules: SpaceRules) -> Iterator[tuple[int, Space]]:
+def _stated(function: TensorProgram, rules: SpaceRules) -> Iterator[tuple[int, Space]]:
     """The values whose space something says."""
     for number in function.arguments:
         if number != NOT_A_TENSOR:
@@ -138,7 +138,7 @@ class _Groups:
         self._parent[max(one, other)] = min(one, other)
 
 
-def _two_spaces(function: FunctionRecord, one: int, first: Space, other: int, second: Space) -> BufferizationError:
+def _two_spaces(function: TensorProgram, one: int, first: Space, other: int, second: Space) -> BufferizationError:
     return BufferizationError(
         f"memory space of {_name(function, other)}",
         expected=f"{_spelled(first)}, in which {_name(function, one)} is, whose memory it may be",
@@ -148,7 +148,7 @@ def _two_spaces(function: FunctionRecord, one: int, first: Space, other: int, se
     )
 
 
-def _not_inferred(function: FunctionRecord, value: int) -> BufferizationError:
+def _not_inferred(function: TensorProgram, value: int) -> BufferizationError:
     return BufferizationError(
         f"memory space of {_name(function, value)}",
         expected="a space that the IR says or that follows from it (`must-infer-memory-space`)",
@@ -158,7 +158,7 @@ def _not_inferred(function: FunctionRecord, value: int) -> BufferizationError:
     )
 
 
-def _name(function: FunctionRecord, value: int) -> str:
+def _name(function: TensorProgram, value: int) -> str:
     found = function.values[value]
     if found.producer >= 0:
         return f"the result of `{function.ops[found.producer].name}`"

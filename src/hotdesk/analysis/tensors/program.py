@@ -12,7 +12,7 @@ from hotdesk.ir.sizes import Size
 from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
-from hotdesk.program.records import UNTRACKED, FlowEdge, Op, Program, Value
+from hotdesk.program.records import UNTRACKED, FlowEdge, FunctionIR, Op, Value
 
 NOT_A_TENSOR = UNTRACKED
 
@@ -45,7 +45,7 @@ class OpRecord(Op):
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionRecord(Program[OpRecord, TensorValue]):
+class TensorProgram(FunctionIR[OpRecord, TensorValue]):
     """A function on tensors, and which of its arguments may be overwritten.
 
     `scalars` tells which op defines an index or other scalar value, by its number; `shown` which operand each argument of a
@@ -86,7 +86,7 @@ class FunctionRecord(Program[OpRecord, TensorValue]):
         return found
 
 
-def in_order(function: FunctionRecord) -> FunctionRecord:
+def in_order(function: TensorProgram) -> TensorProgram:
     """The same function, its parallel loops taken to run one iteration after the other."""
     ops = tuple(
         replace(op, flow=replace(op.flow, parallel=False)) if op.flow is not None and op.flow.parallel else op

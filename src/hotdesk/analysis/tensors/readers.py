@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, moves, same, steady, within
 from hotdesk.analysis.tensors.frames import frames_of
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.program.dominance import Dominance
 from hotdesk.program.graphs import reached
 from hotdesk.program.liveness import Liveness, Loop
@@ -45,7 +45,7 @@ class Readers:
     `inserted` has the parts of results that the executions of each parallel loop insert, by its number.
     """
 
-    def __init__(self, function: FunctionRecord) -> None:
+    def __init__(self, function: TensorProgram) -> None:
         self._function = function
         self.dominance, self.liveness = Dominance(function), Liveness(function)
         self.frame = frames_of(function)

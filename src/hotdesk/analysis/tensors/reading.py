@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules, memory_spaces
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord, TensorValue
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram, TensorValue
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import origin, placed, python_line
@@ -30,7 +30,7 @@ _LOADED_AGAIN = _SEEN_LATER | {"tensor.extract"}
 
 def read_function(
     function: ir.Operation, *, owned: bool = False, reload_scalars: bool = False, spaces: SpaceRules = USUAL_SPACES
-) -> FunctionRecord:
+) -> TensorProgram:
     """Reads a function.
 
     Args:
@@ -42,7 +42,7 @@ def read_function(
     Raises:
         BufferizationError: an op has tensors but no model; a tensor is in two memory spaces, or in none that can be inferred.
     """
-    record = _Reader(function, owned, _LOADED_AGAIN if reload_scalars else _SEEN_LATER).run()
+    record = _TensorReader(function, owned, _LOADED_AGAIN if reload_scalars else _SEEN_LATER).run()
     found = memory_spaces(record, spaces)
     return replace(record, spaces=found) if found else record
 
@@ -60,7 +60,7 @@ def _read_type(tensor: ir.Type) -> _TensorType:
     return element, item, static, product([*static, item])
 
 
-class _Reader(Reader[OpRecord, TensorValue]):
+class _TensorReader(Reader[OpRecord, TensorValue]):
     def __init__(self, function: ir.Operation, owned: bool, seen_later: frozenset[str]) -> None:
         super().__init__(function)
         self._seen_later = seen_later
@@ -71,12 +71,12 @@ class _Reader(Reader[OpRecord, TensorValue]):
         self._shown: list[FlowEdge] = []
         self._behind: dict[ir.Value, tuple[int, ...]] = {}  # the tensors that a scalar is computed from
 
-    def run(self) -> FunctionRecord:
+    def run(self) -> TensorProgram:
         self.read()
         ops, arguments = tuple(self.ops), self.blocks[0].arguments
         kinds, donated = _argument_attributes(self.function)
         writable = range(len(arguments)) if self._owned else donated
-        return FunctionRecord(
+        return TensorProgram(
             self.function,
             ops,
             tuple(self.blocks),

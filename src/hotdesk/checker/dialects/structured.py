@@ -47,7 +47,7 @@ _ON_ARRAYS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class _Operand:
+class _BodyOperand:
     slot: int
     argument: int
     used: bool
@@ -65,7 +65,7 @@ class GenericOp:
         self._body: Region = reader.region(0)
         used = [next(iter(a.uses), None) is not None for a in body.arguments]
         pairs = zip(reader.operands, self._body.arguments, used, maps, strict=True)
-        operands = [_Operand(*each) for each in pairs]
+        operands = [_BodyOperand(*each) for each in pairs]
         inputs = len(reader.groups()[0])
         self._inputs, self._outputs = operands[:inputs], operands[inputs:]
         self._operands = operands
@@ -87,7 +87,7 @@ class GenericOp:
         folds = [fold for fold in found if fold is not None]
         return folds if len(folds) == len(found) else None
 
-    def _writes_once(self, operand: _Operand) -> bool:
+    def _writes_once(self, operand: _BodyOperand) -> bool:
         """Whether an output has an element of its own for each point of the parallel loops, as it should."""
         expressions = operand.indexing.expressions or ()
         loops = [[i for i, multiple in enumerate(e.multiples) if multiple] for e in expressions]
@@ -158,7 +158,7 @@ class GenericOp:
             self._interpreter.memory.write(target, fold.combined(old, total).astype(target.dtype), self._at)
         return True
 
-    def _read(self, operand: _Operand, x: Any, starts: Sequence[int], sizes: Sequence[int]) -> Value:
+    def _read(self, operand: _BodyOperand, x: Any, starts: Sequence[int], sizes: Sequence[int]) -> Value:
         """The operand over a part of the domain; nothing of one that the body does not use."""
         if not operand.used:
             return None

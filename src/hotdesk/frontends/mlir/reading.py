@@ -31,7 +31,7 @@ _DIALECT = re.compile(r"Dialect `(\w*)' not found|unregistered dialect")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ParsedModule:
     """A module in a context of its own, and the lines of the text that it comes from; none of bytecode."""
 
     module: ir.Module
@@ -68,7 +68,7 @@ def _is_lowered_by_jax(model: object) -> bool:
     return type(model).__name__ == "Lowered" and type(model).__module__.partition(".")[0] == "jax"
 
 
-def read(given: Given) -> Source:
+def read(given: Given) -> ParsedModule:
     """The module of a file, of text, of bytecode, a copy of one, or the StableHLO of what JAX has lowered.
 
     A string is the name of a file if it is one line without brackets.
@@ -80,11 +80,11 @@ def read(given: Given) -> Source:
     if _is_lowered_by_jax(given):
         given = _SQUARE.sub(r"stablehlo.multiply \1, \1 : \2", str(cast(Any, given).as_text()))
     if isinstance(given, ir.Module):
-        return Source(_module(bytecode(given)))
+        return ParsedModule(_module(bytecode(given)))
     if isinstance(given, bytes):
         return _of_bytes(given, None)
     if isinstance(given, str) and not _is_name(given):
-        return Source(_parsed(given), tuple(given.split("\n")))
+        return ParsedModule(_parsed(given), tuple(given.split("\n")))
     path = os.fspath(given)
     try:
         content = Path(path).read_bytes()
@@ -97,17 +97,17 @@ def _is_name(text: str) -> bool:
     return "\n" not in text and not re.search(r"[(){}]|^\s*$", text)
 
 
-def _of_bytes(content: bytes, path: str | None) -> Source:
+def _of_bytes(content: bytes, path: str | None) -> ParsedModule:
     """Bytecode, or text in a file of that name."""
     if content.startswith(_MAGIC):
-        return Source(_parsed(content))
+        return ParsedModule(_parsed(content))
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
         raise InvalidIRError(
             "the input", expected="MLIR text in UTF-8, or bytecode", got=str(error), where=path
         ) from error
-    return Source(_parsed(text, path), tuple(text.split("\n")))
+    return ParsedModule(_parsed(text, path), tuple(text.split("\n")))
 
 
 def _parsed(content: str | bytes, path: str | None = None) -> ir.Module:

@@ -121,7 +121,7 @@ class _Returned:
     number: int
 
 
-class _Body:
+class _Subgraph:
     """A subgraph, lowered. `types` are those of its arguments, None for one that is not read: a constant."""
 
     def __init__(self, node: torch.fx.Node, name: Any, lower: Lower) -> None:
@@ -218,7 +218,7 @@ class _Cond:
     inputs: tuple[torch.fx.Node, ...]
     predicate: _Operand
     operands: tuple[_Operand, ...]
-    ways: tuple[_Body, _Body]
+    ways: tuple[_Subgraph, _Subgraph]
     line: str
 
     def write(
@@ -245,8 +245,8 @@ class _While:
     inputs: tuple[torch.fx.Node, ...]
     carried: tuple[_Operand, ...]
     additional: tuple[_Operand, ...]
-    condition: _Body
-    body: _Body
+    condition: _Subgraph
+    body: _Subgraph
     line: str
 
     def write(
@@ -280,7 +280,7 @@ class _For:
     carried: tuple[_Operand, ...]
     scanned: tuple[_Operand, ...]
     additional: tuple[_Operand, ...]
-    body: _Body
+    body: _Subgraph
     line: str
 
     def write(
@@ -362,28 +362,28 @@ def _cond(node: torch.fx.Node, lower: Lower) -> Replacement:
     predicate, first, second, operands = node.args
     reads = _Reads(node)
     given = reads.one(predicate), reads.many(operands)
-    return _Cond(reads.nodes, *given, (_Body(node, first, lower), _Body(node, second, lower)), node_line(node))
+    return _Cond(reads.nodes, *given, (_Subgraph(node, first, lower), _Subgraph(node, second, lower)), node_line(node))
 
 
 def _while_loop(node: torch.fx.Node, lower: Lower) -> Replacement:
     condition, body, carried, additional = node.args
     reads = _Reads(node)
     given = reads.many(carried), reads.many(additional)
-    return _While(reads.nodes, *given, _Body(node, condition, lower), _Body(node, body, lower), node_line(node))
+    return _While(reads.nodes, *given, _Subgraph(node, condition, lower), _Subgraph(node, body, lower), node_line(node))
 
 
 def _scan(node: torch.fx.Node, lower: Lower) -> Replacement:
     body, first, scanned, additional = node.args
     reads = _Reads(node)
     given = reads.many(first), reads.many(scanned), reads.many(additional)
-    return _For(reads.nodes, *given, _Body(node, body, lower), node_line(node))
+    return _For(reads.nodes, *given, _Subgraph(node, body, lower), node_line(node))
 
 
 def _map(node: torch.fx.Node, lower: Lower) -> Replacement:
     body, mapped, additional = node.args
     reads = _Reads(node)
     given = reads.many(mapped), reads.many(additional)
-    return _For(reads.nodes, (), *given, _Body(node, body, lower), node_line(node))
+    return _For(reads.nodes, (), *given, _Subgraph(node, body, lower), node_line(node))
 
 
 _MAKERS: Mapping[str, Callable[[torch.fx.Node, Lower], Replacement]] = {

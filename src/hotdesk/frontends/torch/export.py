@@ -173,7 +173,7 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     carried = Carried(*carried_dtypes(exported, changes.values()))
     keep_tensors_only(exported.graph, placeholders, changes.values())
     specs = [argument.spec if isinstance(argument, Weight) else argument for argument in arguments]
-    lowering = _Lowering(foreign=foreign)
+    lowering = _GraphLowering(foreign=foreign)
     module = lowering.run(exported.graph, [spec.shape for spec in specs])
     forget_trace()
     return Captured(
@@ -231,7 +231,7 @@ def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
     Raises UnsupportedOpError for an op without a lowering.
     """
     arguments = [shape_expressions(node.meta["val"]) for node in graph.find_nodes(op="placeholder")]
-    return _Lowering(foreign=False).run(graph, arguments)
+    return _GraphLowering(foreign=False).run(graph, arguments)
 
 
 def _settle(graph: torch.fx.Graph) -> None:
@@ -241,7 +241,7 @@ def _settle(graph: torch.fx.Graph) -> None:
     spell_out_views(graph)
 
 
-class _Lowering:
+class _GraphLowering:
     """The lowering of a graph, and of the subgraphs of its control flow, into one MLIR context.
 
     Attributes:

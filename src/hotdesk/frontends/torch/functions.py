@@ -15,7 +15,7 @@ def as_module(function: Callable[..., Any]) -> torch.nn.Module:
     Modules that the function is a method of, has in its closure or reads as globals are submodules, by their names there: their
     tensors are weights, in eval mode or not as they are. Other tensors that it reads are constants.
     """
-    made = _Function()
+    made = _FunctionModule()
     for name, module in _modules(function):
         made.add_module(name, module)
     made.forward = function
@@ -23,7 +23,7 @@ def as_module(function: Callable[..., Any]) -> torch.nn.Module:
     return made
 
 
-class _Function(torch.nn.Module):
+class _FunctionModule(torch.nn.Module):
     """What stands for a function."""
 
 

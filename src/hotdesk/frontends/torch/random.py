@@ -199,7 +199,7 @@ class Draw:
         types = [*[i64] * len(operands), element]
         block = op.regions[0].blocks.append(*types, arg_locs=[before.location] * len(types))
         with ir.InsertionPoint(block), before.location:
-            body = _Body()
+            body = _PayloadBuilder()
             seed, offset, *strides = list(block.arguments)[: len(operands)]
             held = dict(zip(varying, strides, strict=True))
             index = body.integer(0)
@@ -213,7 +213,7 @@ class Draw:
             ir.Operation.create("linalg.yield", operands=[value])
         return {number: op.results[0]}
 
-    def _value(self, words: Words[ir.Value], element: ir.Type, body: _Body) -> ir.Value:
+    def _value(self, words: Words[ir.Value], element: ir.Type, body: _PayloadBuilder) -> ir.Value:
         if self.kind == "integers":
             return self._integer(words, body)
         is_double = isinstance(element, ir.F64Type)
@@ -230,7 +230,7 @@ class Draw:
         turn = body.op("math.cos", [body.scaled(angle, element, unit * 2 * math.pi)])
         return body.op("arith.mulf", [radius, turn])
 
-    def _integer(self, words: Words[ir.Value], body: _Body) -> ir.Value:
+    def _integer(self, words: Words[ir.Value], body: _PayloadBuilder) -> ir.Value:
         """The higher part of the product of a random fraction of 64 bits and the number of values; else the remainder."""
         count = self.high - self.low
         if count <= 1 << 32:
@@ -254,7 +254,7 @@ def _scalar(index: ir.Value, before: ir.Operation) -> ir.Value:
     return create("tensor.from_elements", [number], [ir.RankedTensorType.get([], i64)], before=before).results[0]
 
 
-class _Body:
+class _PayloadBuilder:
     """Ops in the body of a `linalg.generic`, at the insertion point."""
 
     def op(self, name: str, operands: Sequence[ir.Value], kind: ir.Type | None = None) -> ir.Value:

@@ -18,7 +18,7 @@ from hotdesk.analysis.in_place.access import argument_access
 from hotdesk.analysis.in_place.conflicts import DecidedAliases
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, OperandDecision
 from hotdesk.analysis.in_place.interference import Clash
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.analysis.tensors.readers import CAPTURED
 from hotdesk.passes.bufferize.annotate import ATTRIBUTE, annotate_arguments
 
@@ -27,7 +27,7 @@ RESULT_ALIASES, ARGUMENT_ALIASES = "__opresult_alias_set_attr__", "__bbarg_alias
 
 def annotate(
     function: ir.Operation,
-    record: FunctionRecord,
+    record: TensorProgram,
     analysis: InPlaceAnalysis,
     *,
     conflicts: bool = False,
@@ -53,7 +53,7 @@ def annotate(
 class _Conflicts:
     """Numbers the conflicts of a function, in the order of the program."""
 
-    def __init__(self, function: ir.Operation, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+    def __init__(self, function: ir.Operation, record: TensorProgram, analysis: InPlaceAnalysis) -> None:
         self._function = function
         self._record = record
         self._analysis = analysis
@@ -98,7 +98,7 @@ class _Conflicts:
         _mark(operation, f"{start}: bbArg {found.position}]")
 
 
-def _annotate_aliases(function: ir.Operation, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+def _annotate_aliases(function: ir.Operation, record: TensorProgram, analysis: InPlaceAnalysis) -> None:
     """Says of every value what may lie in the same memory; names are those of the text that the function prints as."""
     state = ir.AsmState(function)
     names = [value.value.get_name(state) for value in record.values]

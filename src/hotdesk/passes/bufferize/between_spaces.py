@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.memory_spaces import SpaceRules, misplaced
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.ir.building import create
 
 
-def copy_between_spaces(record: FunctionRecord, rules: SpaceRules) -> bool:
+def copy_between_spaces(record: TensorProgram, rules: SpaceRules) -> bool:
     """Copies what calls, returns and memrefs need elsewhere; whether anything is, so that the record is out of date."""
     found = list(misplaced(record, rules)) if record.spaces else []
     for op, operand, space in found:

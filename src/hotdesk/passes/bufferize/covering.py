@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.ir.joins import sources_of
 from hotdesk.ir.walking import defining_op, entry_block
@@ -23,7 +23,7 @@ _NO_ALLOCATION = {
 class Covering:
     """Answers what is behind a tensor that a function returns, by its number."""
 
-    def __init__(self, function: ir.Operation, record: FunctionRecord, places: Places, memory: PlaceMemory) -> None:
+    def __init__(self, function: ir.Operation, record: TensorProgram, places: Places, memory: PlaceMemory) -> None:
         self._function = function
         self._record = record
         self._places = places

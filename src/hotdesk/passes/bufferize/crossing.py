@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.ir.building import alloc, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import is_tensor, memref_with, shape_of
 from hotdesk.passes.bufferize.deciding import Deciding
@@ -34,7 +34,7 @@ class _Passing:
 class Crossing:
     """Hands memrefs from ops to their regions, and from terminators to whatever comes next."""
 
-    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis, memrefs: Memrefs, deciding: Deciding) -> None:
+    def __init__(self, record: TensorProgram, analysis: InPlaceAnalysis, memrefs: Memrefs, deciding: Deciding) -> None:
         self._record = record
         self._places = analysis.places
         self._needed = analysis.readers.needed

@@ -10,7 +10,7 @@ from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import same_space
@@ -28,7 +28,7 @@ class Deciding:
         allocations: the decision behind each `memref.alloc`, by its result.
     """
 
-    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+    def __init__(self, record: TensorProgram, analysis: InPlaceAnalysis) -> None:
         self._record = record
         self._analysis = analysis
         self._aliases = DecidedAliases(record, analysis)

@@ -9,7 +9,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.tensors.known_sizes import NUMBER, VALUE, KnownSizes
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of
@@ -18,7 +18,7 @@ from hotdesk.ir.types import shape_of
 class EarlySizes:
     """Makes sizes of one function; `of` tells the memref of an argument."""
 
-    def __init__(self, record: FunctionRecord, of: Callable[[ir.Value], ir.Value]) -> None:
+    def __init__(self, record: TensorProgram, of: Callable[[ir.Value], ir.Value]) -> None:
         self._record = record
         self._known = KnownSizes(record)
         self._of = of

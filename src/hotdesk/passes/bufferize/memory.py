@@ -14,7 +14,7 @@ from typing import cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.occupants import Occupant
-from hotdesk.analysis.tensors.program import NOT_A_TENSOR, FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.ir.building import alloc, create, integers
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import memref_of, row_major, shape_of
@@ -35,7 +35,7 @@ class _Known:
 class PlaceMemory:
     """The memrefs of places."""
 
-    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis, early: EarlySizes) -> None:
+    def __init__(self, record: TensorProgram, analysis: InPlaceAnalysis, early: EarlySizes) -> None:
         self._record = record
         self._early = early
         self._places = analysis.places

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.extents import WHOLE
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.ir.building import create, dynamic_dims
 from hotdesk.ir.laid_out import can_cast
 from hotdesk.ir.types import dynamic_layout, is_row_major, memref_of, memref_with, shape_of
@@ -30,7 +30,7 @@ class Memrefs:
         current: the op that is rewritten.
     """
 
-    def __init__(self, record: FunctionRecord, analysis: InPlaceAnalysis) -> None:
+    def __init__(self, record: TensorProgram, analysis: InPlaceAnalysis) -> None:
         self._buffers: dict[ir.Value, ir.Value] = {}
         self.memory = PlaceMemory(record, analysis, EarlySizes(record, self._buffers.__getitem__))
         self.current: OpRecord = record.ops[0]

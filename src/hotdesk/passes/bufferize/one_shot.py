@@ -46,7 +46,7 @@ from hotdesk.analysis.in_place.orders import HEURISTICS, heuristic
 from hotdesk.analysis.in_place.recursion import agree, with_calls
 from hotdesk.analysis.in_place.writes_given_up import GivenUp, analyse_giving_up_writes
 from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules
-from hotdesk.analysis.tensors.program import FunctionRecord, in_order
+from hotdesk.analysis.tensors.program import TensorProgram, in_order
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Reason
@@ -200,7 +200,7 @@ class OneShotBufferize(Pass):
             annotate(node.function, record, analysis, conflicts=self.print_conflicts, aliases=self.dump_alias_sets)
         return ()
 
-    def _functions(self, module: ir.Module) -> Generator[tuple[Callable, FunctionRecord]]:
+    def _functions(self, module: ir.Module) -> Generator[tuple[Callable, TensorProgram]]:
         """The functions, callees first; each as it is read, and in force what those that it calls in a cycle may assume."""
         for group in groups(module):
             for node in group:
@@ -216,11 +216,11 @@ class OneShotBufferize(Pass):
             with assuming(found):
                 yield from ((node, with_calls(records[name])) for name, node in nodes.items())
 
-    def _read(self, node: Callable) -> FunctionRecord:
+    def _read(self, node: Callable) -> TensorProgram:
         owned = node.followed and self._conventions().functions
         rules = self._spaces()
 
-        def read() -> FunctionRecord:
+        def read() -> TensorProgram:
             return read_function(node.function, owned=owned, reload_scalars=self.reload_scalars, spaces=rules)
 
         record = read()
@@ -231,7 +231,7 @@ class OneShotBufferize(Pass):
     def _spaces(self) -> SpaceRules:
         return SpaceRules(self.use_encoding_for_memory_space, self.must_infer_memory_space)
 
-    def _decide(self, node: Callable, record: FunctionRecord) -> tuple[FunctionRecord, InPlaceAnalysis]:
+    def _decide(self, node: Callable, record: TensorProgram) -> tuple[TensorProgram, InPlaceAnalysis]:
         """The analysis of a function, and the function, of which some slices may be copies then."""
         name = symbol_name(node.function)
         if node.recursive or self._copies_all(name):  # others rely on what was found for recursive functions
@@ -240,7 +240,7 @@ class OneShotBufferize(Pass):
         if stay:  # results are where they are computed
             return copy_slices(record, partial(self._analyse, name))
 
-        def apart(function: FunctionRecord) -> InPlaceAnalysis:
+        def apart(function: TensorProgram) -> InPlaceAnalysis:
             return analyse_giving_up_writes(function, partial(self._analyse, name, function))
 
         return copy_slices(record, apart)
@@ -248,7 +248,7 @@ class OneShotBufferize(Pass):
     def _copies_all(self, name: str) -> bool:
         return self.copy_before_write or name in self.no_analysis_func_filter
 
-    def _analyse(self, name: str, record: FunctionRecord, given_up: GivenUp = NONE_GIVEN_UP) -> InPlaceAnalysis:
+    def _analyse(self, name: str, record: TensorProgram, given_up: GivenUp = NONE_GIVEN_UP) -> InPlaceAnalysis:
         order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
         copies = self._copies_all(name)
         anew = self.allow_return_allocs_from_loops

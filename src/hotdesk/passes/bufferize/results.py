@@ -24,7 +24,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.access import argument_access
 from hotdesk.analysis.in_place.recursion import held_results, results_in_donated
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, set_signature, signature
@@ -56,7 +56,7 @@ class _Boundary:
     returned: list[int] = field(default_factory=list[int])
 
 
-def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
+def place_results(node: Callable, record: TensorProgram, rewriting: Rewriting, buffers: list[ir.Value]) -> None:
     """Replaces the return by one without tensors, and the allocations that results cover by arguments.
 
     Results that are no tensors stay results.
@@ -70,7 +70,7 @@ def place_results(node: Callable, record: FunctionRecord, rewriting: Rewriting, 
         return
     boundary = _boundary(node, record, rewriting, buffers)
     end = create("func.return", [], [], before=last.operation)
-    places = _Placing(node.function, record, rewriting, buffers, end)
+    places = _ResultPlacement(node.function, record, rewriting, buffers, end)
     last.operation.erase()
     rewriting.finish()
     for number, argument in boundary.held.items():
@@ -101,7 +101,7 @@ def _return_tensors(last: ir.Operation, rewriting: Rewriting, buffers: list[ir.V
     rewriting.finish()
 
 
-def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting, buffers: Sequence[ir.Value]) -> _Boundary:
+def _boundary(node: Callable, record: TensorProgram, rewriting: Rewriting, buffers: Sequence[ir.Value]) -> _Boundary:
     said = assumed(symbol_name(node.function)) if node.recursive else None
     held: Mapping[int, int] = {}
     if said is not None:
@@ -129,7 +129,7 @@ def _boundary(node: Callable, record: FunctionRecord, rewriting: Rewriting, buff
     return found
 
 
-def _is_apart(record: FunctionRecord, rewriting: Rewriting, number: int, buffer: ir.Value) -> bool:
+def _is_apart(record: TensorProgram, rewriting: Rewriting, number: int, buffer: ir.Value) -> bool:
     """Whether a result that may lie in an argument is certainly in memory of its own."""
     value, covering = record.end.operands[number], rewriting.covering
     if covering.is_in_one(value):
@@ -137,7 +137,7 @@ def _is_apart(record: FunctionRecord, rewriting: Rewriting, number: int, buffer:
     return is_called(buffer) or covering.allocation(value, buffer, set())[0] is not None
 
 
-def _sizes(known: KnownSizes, record: FunctionRecord, value: int) -> Sizes | None:
+def _sizes(known: KnownSizes, record: TensorProgram, value: int) -> Sizes | None:
     """Where a caller finds each dynamic size of a result, as `models.callee` writes it; None if it cannot find one."""
     found: list[tuple[int, int]] = []
     static = shape_of(record.values[value].value.type)
@@ -150,13 +150,13 @@ def _sizes(known: KnownSizes, record: FunctionRecord, value: int) -> Sizes | Non
     return tuple(found)
 
 
-class _Placing:
+class _ResultPlacement:
     """Puts the results of one function where they belong, in front of its end."""
 
     def __init__(
         self,
         function: ir.Operation,
-        record: FunctionRecord,
+        record: TensorProgram,
         rewriting: Rewriting,
         buffers: list[ir.Value],
         end: ir.Operation,
@@ -305,7 +305,7 @@ def _set_type(node: Callable, boundary: _Boundary, kept: list[ir.Type]) -> None:
     set_signature(function, FunctionSignature(tuple(arguments), formals(kept)))
 
 
-def _tell_callers(function: ir.Operation, record: FunctionRecord, rewriting: Rewriting) -> None:
+def _tell_callers(function: ir.Operation, record: TensorProgram, rewriting: Rewriting) -> None:
     accesses = argument_access(record, rewriting.analysis)
 
     def stating(number: int, argument: Formal) -> Formal:

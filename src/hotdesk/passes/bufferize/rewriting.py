@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.extents import within
-from hotdesk.analysis.tensors.program import FunctionRecord, OpRecord
+from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Outcome
 from hotdesk.ir.building import alloc, create, elementwise_copy
@@ -45,7 +45,7 @@ class Rewriting:
     def __init__(
         self,
         function: ir.Operation,
-        record: FunctionRecord,
+        record: TensorProgram,
         analysis: InPlaceAnalysis,
         symbols: Symbols,
         conventions: Conventions = USUAL,

@@ -392,7 +392,7 @@ class _Extents:
         return ResolvedMemref(value, 0, tuple(shape), steps, element_of(value.type))
 
 
-class _Source(NamedTuple):
+class _NumberSource(NamedTuple):
     """Where a number that is passed to a kernel comes from: a value, or a result of a memref's metadata."""
 
     value: ir.Value
@@ -406,7 +406,7 @@ class _Places:
     """
 
     def __init__(self, op: ir.Operation) -> None:
-        self._sources: dict[Any, _Source] = {}
+        self._sources: dict[Any, _NumberSource] = {}
         self._known: dict[ir.Value, ResolvedMemref] = {}
         touched = [*op.operands, *(value for _, _, value in captured_operands(op))]
         memrefs = [value for value in touched if is_memref(value.type)]
@@ -431,7 +431,7 @@ class _Places:
         known = constant_of(value)
         if isinstance(known, int):
             return known
-        return self._named(_Source(value))
+        return self._named(_NumberSource(value))
 
     def number(self, size: Size, before: ir.Operation) -> ir.Value:
         """The value behind a number or symbol, in front of an op."""
@@ -441,9 +441,9 @@ class _Places:
         return value if result is None else _metadata(value, before).results[result]
 
     def _symbol(self, memref: ir.Value, result: int) -> Size:
-        return self._named(_Source(memref, result))
+        return self._named(_NumberSource(memref, result))
 
-    def _named(self, source: _Source) -> Size:
+    def _named(self, source: _NumberSource) -> Size:
         symbol = sympy.Symbol(f"passed{len(self._sources)}")
         self._sources[symbol] = source
         return cast(Size, symbol)

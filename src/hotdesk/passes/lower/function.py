@@ -112,10 +112,10 @@ def lower_function(function: ir.Operation, module: ir.Module, library: KernelLib
     Raises:
         LoweringError: an op has no kernel, or a size depends on the values of a tensor.
     """
-    return _Lowering(function, module, library, entry).run()
+    return _FunctionLowering(function, module, library, entry).run()
 
 
-class _Lowering:
+class _FunctionLowering:
     def __init__(self, function: ir.Operation, module: ir.Module, library: KernelLibrary, entry: str) -> None:
         self._function = function
         self._module = module

@@ -112,7 +112,7 @@ def _rewrite(found: Attention, sizes: SymbolicSizes) -> list[Decision]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Operand:
+class _LetteredOperand:
     """A tensor with a letter for each of its dimensions."""
 
     value: ir.Value
@@ -128,9 +128,9 @@ class _Spelled:
 
     scores: str
     sizes: Mapping[str, Size]
-    q: _Operand
-    k: _Operand
-    v: _Operand
+    q: _LetteredOperand
+    k: _LetteredOperand
+    v: _LetteredOperand
     result: tuple[str, ...]
 
 
@@ -191,21 +191,21 @@ def _groups(value: ir.Value, view: str) -> list[tuple[int, ...]]:
 
 def _expanded(
     value: ir.Value, groups: list[str], found: Attention, scores: str, known: SymbolicSizes
-) -> _Operand | None:
+) -> _LetteredOperand | None:
     """A tensor with a dimension for each letter of the groups; None where its shape is not known."""
     letters = "".join(groups)
     if len(letters) == len(groups):
-        return _Operand(value, letters)
+        return _LetteredOperand(value, letters)
     source = _partly_collapsed(
         value, groups, dict(zip(scores, known.shape(found.scores), strict=True)), known, found.weighing
     )
     if source is not None:
-        return _Operand(source, letters)
+        return _LetteredOperand(source, letters)
     extents = dict(zip(scores, shape_of(found.scores.type), strict=True))
     sizes = extents | {g: size for g, size in zip(groups, shape_of(value.type), strict=True) if len(g) == 1}
     if any(sizes[c] is None for c in letters):
         return None
-    return _Operand(_expansion(value, groups, [cast(int, sizes[c]) for c in letters], found.weighing), letters)
+    return _LetteredOperand(_expansion(value, groups, [cast(int, sizes[c]) for c in letters], found.weighing), letters)
 
 
 def _partly_collapsed(
@@ -266,7 +266,7 @@ def _reassociation(groups: Sequence[str]) -> ir.Attribute:
     return ir.ArrayAttr.get(found)
 
 
-def _factored(operands: Sequence[_Operand]) -> tuple[float, list[_Operand]]:
+def _factored(operands: Sequence[_LetteredOperand]) -> tuple[float, list[_LetteredOperand]]:
     """Queries, keys and values before transposes and repetitions of them; and the number that the queries were multiplied by."""
     found = list(operands)
     for i in range(len(found)):
@@ -276,25 +276,25 @@ def _factored(operands: Sequence[_Operand]) -> tuple[float, list[_Operand]]:
     return factor, found
 
 
-def _kept(operands: Sequence[_Operand], number: int) -> set[str]:
+def _kept(operands: Sequence[_LetteredOperand], number: int) -> set[str]:
     """The letters that an operand may not lose: those of its product, and those that no other has."""
     others = {letter for i, operand in enumerate(operands) if i != number for letter in operand.letters}
     return {*_OWN[number]} | (set(operands[number].letters) - others)
 
 
-def _folded(operand: _Operand, kept: set[str]) -> _Operand:
+def _folded(operand: _LetteredOperand, kept: set[str]) -> _LetteredOperand:
     """The operand before transposes and repetitions of it that lose none of the letters `kept`."""
     producer = defining_op(operand.value)
     while producer is not None:
         letters = source_letters(producer, operand.letters)
         if letters is None or not kept <= set(letters):
             break
-        operand = _Operand(producer.operands[0], letters)
+        operand = _LetteredOperand(producer.operands[0], letters)
         producer = defining_op(operand.value)
     return operand
 
 
-def _unscaled(operand: _Operand) -> tuple[float, _Operand]:
+def _unscaled(operand: _LetteredOperand) -> tuple[float, _LetteredOperand]:
     """A number and the operand that it is multiplied by, where one is."""
     generic = elementwise(operand.value)
     found = None if generic is None else formula(generic.op)
@@ -307,10 +307,10 @@ def _unscaled(operand: _Operand) -> tuple[float, _Operand]:
         or len(shape_of(generic.op.operands[0].type)) != len(operand.letters)
     ):
         return 1.0, operand
-    return other[1], _Operand(generic.op.operands[0], operand.letters)
+    return other[1], _LetteredOperand(generic.op.operands[0], operand.letters)
 
 
-def _size(letter: str, operands: Sequence[_Operand], before: ir.Operation) -> int | ir.Value:
+def _size(letter: str, operands: Sequence[_LetteredOperand], before: ir.Operation) -> int | ir.Value:
     """The size of the dimension of a letter."""
     holders = [(o.value, o.letters.index(letter)) for o in operands if letter in o.letters]
     for value, place in holders:
@@ -377,8 +377,8 @@ def _collapsed(value: ir.Value, target: _Target, before: ir.Operation) -> ir.Val
 
 
 def _without_repeats(
-    operands: list[_Operand], target: _Target, before: ir.Operation, known: SymbolicSizes
-) -> tuple[list[_Operand], _Target]:
+    operands: list[_LetteredOperand], target: _Target, before: ir.Operation, known: SymbolicSizes
+) -> tuple[list[_LetteredOperand], _Target]:
     """Keys and values before their heads were repeated: the letter of the heads becomes two, of which they lack one."""
     for number in (1, 2):
         repeat = _repeat(operands[number])
@@ -389,10 +389,10 @@ def _without_repeats(
         pair = letter + free
         if any(c == _UNIT for c in letters):
             continue
-        split: list[_Operand] = []
+        split: list[_LetteredOperand] = []
         for i, operand in enumerate(operands):
             if i == number:
-                split.append(_Operand(source, operand.letters.replace(letter, pair)))
+                split.append(_LetteredOperand(source, operand.letters.replace(letter, pair)))
             elif letter in operand.letters:
                 split.append(_split(operand, letter, pair, sizes, before, known))
             else:
@@ -406,20 +406,25 @@ def _without_repeats(
 
 
 def _split(
-    operand: _Operand, letter: str, pair: str, sizes: tuple[int, int], before: ir.Operation, symbolic: SymbolicSizes
-) -> _Operand:
+    operand: _LetteredOperand,
+    letter: str,
+    pair: str,
+    sizes: tuple[int, int],
+    before: ir.Operation,
+    symbolic: SymbolicSizes,
+) -> _LetteredOperand:
     """The operand with two dimensions, of these sizes, in the place of one."""
     letters = operand.letters.replace(letter, pair)
     groups = [pair if c == letter else c for c in operand.letters]
     known = dict(zip(pair, sizes, strict=True))
     source = _partly_collapsed(operand.value, groups, known, symbolic, before)
     if source is not None:
-        return _Operand(source, letters)
+        return _LetteredOperand(source, letters)
     extents = [known[c] if c in known else _size(c, [operand], before) for c in letters]
-    return _Operand(_expansion(operand.value, groups, extents, before), letters)
+    return _LetteredOperand(_expansion(operand.value, groups, extents, before), letters)
 
 
-def _repeat(operand: _Operand) -> tuple[str, tuple[int, int], ir.Value, str] | None:
+def _repeat(operand: _LetteredOperand) -> tuple[str, tuple[int, int], ir.Value, str] | None:
     """The letter of the heads of a tensor that was repeated for groups of them, how many there are, and how many in a group."""
     view = defining_op(operand.value)
     if view is None or view.name != "tensor.collapse_shape":
@@ -453,7 +458,7 @@ class _Payload:
 
     def __init__(self, logits: ir.Value, scores: ir.Value, letters: str) -> None:
         self._logits, self._scores, self._letters = logits, scores, letters
-        self.extras: list[_Operand] = []
+        self.extras: list[_LetteredOperand] = []
         self._known: dict[tuple[ir.Value, str], ir.Value | None] = {}
         self._block: ir.Block | None = None
 
@@ -474,7 +479,7 @@ class _Payload:
         if element_of(value.type) not in _EXTRAS:
             return False
         self._known[value, letters] = None
-        self.extras.append(_Operand(value, letters))
+        self.extras.append(_LetteredOperand(value, letters))
         return True
 
     def _inlined(self, value: ir.Value, letters: str) -> list[tuple[ir.Value, str]] | None:

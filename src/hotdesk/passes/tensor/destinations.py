@@ -15,7 +15,7 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.destinations import choose_destinations
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
 from hotdesk.ir.walking import all_functions
@@ -43,6 +43,6 @@ class ChooseDestinations(Pass):
         return ()
 
 
-def _choose(function: FunctionRecord, *, apart: bool) -> None:
+def _choose(function: TensorProgram, *, apart: bool) -> None:
     for (op, operand), value in choose_destinations(function, apart=apart).items():
         function.ops[op].operation.operands[operand] = function.values[value].value

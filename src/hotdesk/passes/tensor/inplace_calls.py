@@ -27,7 +27,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.destination_decisions import DestinationDecision
 from hotdesk.analysis.in_place.inplace_calls import CALL, CallPlans, FunctionPlan, Given
 from hotdesk.analysis.in_place.plain_values import alias_sets, in_place_candidates, live_ranges
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.building import create, replace
@@ -131,7 +131,7 @@ class _Rewriting:
         self._symbols.add(found)
         return found
 
-    def _apply(self, plan: FunctionPlan, record: FunctionRecord) -> None:
+    def _apply(self, plan: FunctionPlan, record: TensorProgram) -> None:
         """Carries a plan out on a function that was read as `record`, the planned one or a clone of it."""
         for taken in plan.choices:
             if taken.fresh and taken.value is not None:
@@ -162,7 +162,7 @@ def _clone(function: ir.Operation, name: str, given: Given) -> ir.Operation:
     return clone
 
 
-def _decision(record: FunctionRecord, taken: DestinationDecision, variant: str = "") -> Decision:
+def _decision(record: TensorProgram, taken: DestinationDecision, variant: str = "") -> Decision:
     op = record.ops[taken.op]
     one = len(op.results) == 1
     subject = f"result of {op.name}" if one else f"result {taken.result} of {op.name}"

@@ -137,7 +137,7 @@ def greedy_below(
     None as soon as a top passes `ceiling` bytes, and at the deadline.
     """
     compiled = len(instance) >= WORTH_COMPILING and find_spec("numba") is not None
-    placing = (_Compiled if compiled else _Placing)(instance)
+    placing = (_Compiled if compiled else _GreedyPlacement)(instance)
     ceiling = _NO_CEILING if ceiling is None else ceiling
     arena = max((obstacle.top for obstacle in instance.obstacles), default=0)
     for start in range(0, len(order), _STRETCH):
@@ -149,7 +149,7 @@ def greedy_below(
     return ArenaLayout(tuple(placing.offsets), arena, name)
 
 
-class _Placing:
+class _GreedyPlacement:
     """Offsets as far as they are known, and what is on the shelf."""
 
     __slots__ = ("_instance", "_shelf", "offsets")
@@ -176,7 +176,7 @@ class _Placing:
 
 
 class _Compiled:
-    """As `_Placing`, in compiled code."""
+    """As `_GreedyPlacement`, in compiled code."""
 
     __slots__ = ("_buffers", "_count", "_kernels", "_offsets", "_shelf")
 
@@ -200,7 +200,7 @@ class _Compiled:
         return self._offsets.tolist()
 
     def place(self, order: Sequence[int], ceiling: int) -> int:
-        """As `_Placing.place`."""
+        """As `_GreedyPlacement.place`."""
         some = np.array(order, dtype=np.int64)
         self._count, highest = self._kernels.place_some(
             some, self._buffers, self._shelf, self._count, self._offsets, ceiling

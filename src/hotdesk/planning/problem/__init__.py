@@ -5,7 +5,7 @@ In order: `buffers.py` (buffers, ties, pools; `numbers.py` says which integers),
 as text).
 """
 
-from hotdesk.planning.problem.bounds import Bound, Certificate, certificate, lower_bound, max_live
+from hotdesk.planning.problem.bounds import Bound, BoundCertificate, certificate, lower_bound, max_live
 from hotdesk.planning.problem.buffers import Buffer, BufferId, Pool, PoolId, Tie, adjacent
 from hotdesk.planning.problem.checker import Checker, Violation, ViolationCode, check
 from hotdesk.planning.problem.csvform import read_csv, read_csv_plan, write_csv
@@ -15,9 +15,9 @@ from hotdesk.planning.problem.problem import LARGEST_TOTAL, Problem
 __all__ = [
     "LARGEST_TOTAL",
     "Bound",
+    "BoundCertificate",
     "Buffer",
     "BufferId",
-    "Certificate",
     "Checker",
     "Placement",
     "Plan",

@@ -248,7 +248,7 @@ def _rounded_capacities(pools: tuple[Pool, ...], hosts: Eligibility, alignments:
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate:
+class BoundCertificate:
     """Why no plan has an arena below `bound.bytes`.
 
     Attributes:
@@ -264,20 +264,20 @@ class Certificate:
     lent: int
 
 
-def certificate(problem: Problem, bound: Bound) -> Certificate:
+def certificate(problem: Problem, bound: Bound) -> BoundCertificate:
     """The certificate of a bound of a problem."""
     ids = frozenset(bound.buffer_ids)
     named = sorted((buffer for buffer in problem.buffers if buffer.id in ids), key=lambda b: (-b.footprint, b.lower))
     together = sum(buffer.footprint for buffer in named)
     if bound.kind != "live":
-        return Certificate(bound, tuple(named), together, 0)
+        return BoundCertificate(bound, tuple(named), together, 0)
     if problem.ties:
         rectangles = (r for body in bodies_of(problem.buffers, problem.ties) for r in body.rectangles)
         together = sum(r.top - r.bottom for r in rectangles if r.lower <= bound.step < r.upper)
-    return Certificate(bound, tuple(named), together, together - bound.bytes)
+    return BoundCertificate(bound, tuple(named), together, together - bound.bytes)
 
 
-def spelled(found: Certificate, most: int = 6) -> str:
+def spelled(found: BoundCertificate, most: int = 6) -> str:
     """The buffers with their footprints in bytes, all but `most` of them in one figure, and what is taken off."""
     parts = [f"{buffer.id} {buffer.footprint:,}" for buffer in found.buffers[:most]]
     rest = found.buffers[most:]

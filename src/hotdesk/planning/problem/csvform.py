@@ -33,7 +33,7 @@ _MOST_DIGITS = 1_000
 """Far beyond what a problem accepts, and below what Python refuses to read."""
 
 
-class _Reader(Iterator[list[str]], Protocol):
+class _Rows(Iterator[list[str]], Protocol):
     @property
     def line_num(self) -> int: ...
 
@@ -153,7 +153,7 @@ def _rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
         yield reader.line_num, {column: cell.strip() for column, cell in zip(header, row, strict=True)}
 
 
-def _read(reader: _Reader) -> Iterator[list[str]]:
+def _read(reader: _Rows) -> Iterator[list[str]]:
     try:
         yield from reader
     except csv.Error as error:

@@ -18,7 +18,7 @@ from hotdesk.kernels.sharing import DONE, LOCK, POOL_BYTES, SHARING, USE_POOL, W
 _VARIABLES = ("HOTDESK_NUM_THREADS", "OMP_NUM_THREADS")
 
 
-class Callee(Protocol):
+class CallableCode(Protocol):
     """Machine code whose functions of pointers and `i64`s are called by name."""
 
     def call(self, name: str, *arguments: int) -> None: ...
@@ -36,13 +36,13 @@ class ThreadPool:
     It lives as long as the process: its threads never return. After a fork the child has none of them, and works alone.
     """
 
-    def __init__(self, code: Callee | None = None) -> None:
+    def __init__(self, code: CallableCode | None = None) -> None:
         """`code` is that of `SHARING`; without any it is compiled."""
         self._machine = _compiled_sharing() if code is None else code
         self._block = ctypes.create_string_buffer(POOL_BYTES + 64)
         self._address = (ctypes.addressof(self._block) + 63) & -64
         self._started = 0
-        self._served: list[Callee] = []
+        self._served: list[CallableCode] = []
         self._initialize()
 
     def _initialize(self) -> None:
@@ -62,7 +62,7 @@ class ThreadPool:
             name = f"hotdesk-{self._started}"
             threading.Thread(target=self._machine.call, args=arguments, name=name, daemon=True).start()
 
-    def serve(self, machine: Callee, threads: int) -> None:
+    def serve(self, machine: CallableCode, threads: int) -> None:
         """Lets code that shares out work (`SHARING`) share it with these threads, for as long as the process lives."""
         self._served.append(machine)
         self.use(threads)
@@ -75,7 +75,7 @@ class ThreadPool:
         self._started = 0
 
 
-def _compiled_sharing() -> Callee:
+def _compiled_sharing() -> CallableCode:
     from hotdesk._bindings import ir
     from hotdesk.ir.context import make_context
     from hotdesk.runtime.code.jit import CompiledCode
@@ -83,7 +83,7 @@ def _compiled_sharing() -> Callee:
     return CompiledCode(lambda: ir.Module.parse(SHARING, make_context()), [], source=SHARING)
 
 
-class _Process:
+class _ProcessPools:
     """The pools of this process by kind, each made when work is first shared, and how many threads they are to have."""
 
     def __init__(self) -> None:
@@ -92,10 +92,10 @@ class _Process:
         self.pools: dict[str, ThreadPool] = {}
 
 
-_process = _Process()
+_process = _ProcessPools()
 
 
-def serve(machine: Callee, make: Callable[[], ThreadPool] = ThreadPool, kind: str | None = None) -> None:
+def serve(machine: CallableCode, make: Callable[[], ThreadPool] = ThreadPool, kind: str | None = None) -> None:
     """Lets code that shares out work share it with the threads of this process.
 
     `make` makes the pool where there is none of this kind yet, that of `pool_kind()` if none is given.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
 from hotdesk.report.neighbours import Holders
 from hotdesk.report.records import BufferLine
-from hotdesk.runtime.lowered import Lowered
+from hotdesk.runtime.lowered import EntryFunction
 
 if TYPE_CHECKING:
     from hotdesk.planning import Plan
@@ -38,7 +38,7 @@ class Layout:
 
 
 def buffer_lines(
-    lowered: Lowered, layout: Layout, inputs: Mapping[int, str], symbols: Mapping[str, int]
+    lowered: EntryFunction, layout: Layout, inputs: Mapping[int, str], symbols: Mapping[str, int]
 ) -> tuple[BufferLine, ...]:
     """Every buffer of the arena and every result with memory of its own, in the order of first use. Results live to the end.
 
@@ -58,14 +58,14 @@ def buffer_lines(
     return tuple(sorted(lines, key=lambda line: (line.lower, line.upper)))
 
 
-def _lender(lowered: Lowered, place: int, inputs: Mapping[int, str]) -> str:
+def _lender(lowered: EntryFunction, place: int, inputs: Mapping[int, str]) -> str:
     if place in lowered.donated:
         return f"input '{inputs[place]}'"
     return f"result {lowered.result_places.index(place)}"
 
 
 def _line(
-    lowered: Lowered, layout: Layout, place: int, where: str, offset: int, symbols: Mapping[str, int]
+    lowered: EntryFunction, layout: Layout, place: int, where: str, offset: int, symbols: Mapping[str, int]
 ) -> BufferLine:
     use = lowered.buffers[place]
     source = lowered.sources[use.lower] if use.lower < use.upper else Source(use.kind)
@@ -91,7 +91,7 @@ def at_peak(lines: Sequence[BufferLine]) -> tuple[BufferLine, ...]:
     return tuple(sorted(present, key=lambda line: (-line.bytes, line.lower)))
 
 
-def shared_decisions(lowered: Lowered, layout: Layout, inputs: Mapping[int, str]) -> list[Decision]:
+def shared_decisions(lowered: EntryFunction, layout: Layout, inputs: Mapping[int, str]) -> list[Decision]:
     """Which buffers took over bytes of one that died before, of a result that is written later, or of a donated input.
 
     `inputs` are the names of the inputs, by place.

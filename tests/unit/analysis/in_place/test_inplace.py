@@ -7,7 +7,7 @@ from dataclasses import replace
 from hotdesk.analysis.in_place.displacement import Displacement, find_displacement
 from hotdesk.analysis.in_place.inplace import OperandDecision, analyse_in_place
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.program import FunctionRecord
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Reason
@@ -19,7 +19,7 @@ T = "tensor<8xf32>"
 DONATED = f"%x: {T} {{hotdesk.donated}}, %y: {T} {{hotdesk.donated}}"
 
 
-def record(arguments: str, *lines: str, reload_scalars: bool = False) -> FunctionRecord:
+def record(arguments: str, *lines: str, reload_scalars: bool = False) -> TensorProgram:
     returned = lines[-1].removeprefix("return ")
     body = "\n".join(f"  {line}" for line in lines[:-1])
     kinds = ", ".join([T] * len(returned.split(",")))

@@ -8,7 +8,7 @@ import pytest
 
 from hotdesk._bindings import ir
 from hotdesk.errors import OptionError
-from hotdesk.frontends.mlir.reading import Source, entry_function, make_main, read
+from hotdesk.frontends.mlir.reading import ParsedModule, entry_function, make_main, read
 from hotdesk.ir.context import bytecode, entered
 from hotdesk.ir.walking import defined_functions, symbol_name
 
@@ -19,7 +19,7 @@ NAMES = """func.func @f(%x: f32, %long_name.with$signs-too : tensor<?xf32>,
 """
 
 
-def names_of(source: Source) -> tuple[str, ...]:
+def names_of(source: ParsedModule) -> tuple[str, ...]:
     with entered(source.module.operation):
         return source.argument_names(defined_functions(source.module)[0])
 

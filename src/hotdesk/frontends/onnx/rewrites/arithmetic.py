@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import by_axis
 
 _BITS = {3: 8, 5: 16, 6: 32, 7: 64}
 
 
-def _bit_shift(op: Op) -> Any:
+def _bit_shift(op: OnnxNode) -> Any:
     """Bits shifted past the sign are lost; a shift by less than 0 or all bits leaves what the sign fills in."""
     x, shift = op.x, op.tensor(1)
     bits = _BITS.get(x.element)
@@ -31,25 +31,25 @@ def _bit_shift(op: Op) -> Any:
     return negative.where(-1 - whole, whole)
 
 
-def _lp_normalization(op: Op) -> Any:
+def _lp_normalization(op: OnnxNode) -> Any:
     x, axis, p = op.x, op.attribute("axis", -1), op.attribute("p", 2)
     norm = x.reduce("L1" if p == 1 else "L2", [axis], keepdims=True)
     return norm.equals(0.0).where(0.0, x / norm)
 
 
-def _mean_variance(op: Op) -> Any:
+def _mean_variance(op: OnnxNode) -> Any:
     x, axes = op.x, op.attribute("axes", [0, 2, 3])
     mean, square = (each.reduce("Mean", axes, keepdims=True) for each in (x, x * x))
     return (x - mean) / (op.graph.op("Sqrt", square - mean * mean) + 1e-9)
 
 
-def _running(op: Op) -> Any:
+def _running(op: OnnxNode) -> Any:
     """Running sums and products in log₂ n steps: each adds what lies a power of two before (Hillis and Steele, 1986)."""
     x, axis = op.x, op.tensor(1)
     kind, first = ("Add", 0) if op.node.op_type == "CumSum" else ("Mul", 1)
     exclusive, reverse = bool(op.attribute("exclusive", 0)), bool(op.attribute("reverse", 0))
 
-    def along(axis: int) -> Value:
+    def along(axis: int) -> OnnxTensor:
         y = reversed_along(x, axis) if reverse else x
         y = _behind(y, axis, 1, first) if exclusive else y
         step = 1
@@ -61,12 +61,12 @@ def _running(op: Op) -> Any:
     return by_axis(axis, x.rank, along)
 
 
-def reversed_along(x: Value, axis: int) -> Value:
+def reversed_along(x: OnnxTensor, axis: int) -> OnnxTensor:
     """Elements along an axis in reverse order."""
     return x.gather(list(range(x.sizes[axis]))[::-1], axis) if x.sizes[axis] < 1 << 14 else x.slice(axis, -1, step=-1)
 
 
-def _behind(x: Value, axis: int, step: int, first: int) -> Value:
+def _behind(x: OnnxTensor, axis: int, step: int, first: int) -> OnnxTensor:
     """Elements moved towards the end, and a number in front of them."""
     sizes = list(x.sizes)
     sizes[axis] = min(step, sizes[axis])
@@ -74,7 +74,7 @@ def _behind(x: Value, axis: int, step: int, first: int) -> Value:
     return x.graph.concat([front, x.slice(axis, 0, max(0, x.sizes[axis] - step))], axis)
 
 
-def _product(op: Op) -> Any:
+def _product(op: OnnxNode) -> Any:
     """A vector is a matrix of one row, or of one column, and the dimension goes again."""
     a, b = op.x, op.tensor(1)
     if a.rank == b.rank or 1 not in (a.rank, b.rank) or max(a.rank, b.rank) < 3:
@@ -82,7 +82,7 @@ def _product(op: Op) -> Any:
     return (a.unsqueeze(0) @ b).squeeze(-2) if a.rank == 1 else (a @ b.unsqueeze(1)).squeeze(-1)
 
 
-def _einsum(op: Op) -> Any:
+def _einsum(op: OnnxNode) -> Any:
     """Of scalars alone it is their product."""
     factors = [op.tensor(number) for number in range(len(op.inputs))]
     if any(each.rank for each in factors):
@@ -90,20 +90,20 @@ def _einsum(op: Op) -> Any:
     return reduce(mul, factors[1:], op.graph.op("Identity", factors[0]))
 
 
-def _bit_cast(op: Op) -> Any:
+def _bit_cast(op: OnnxNode) -> Any:
     """Integers of as many bits with a sign or without, which wrap around."""
     x, element = op.x, op.attribute("to")
     pairs = ({2, 3}, {4, 5}, {6, 12}, {7, 13}, {2, 9})
     return x.cast(element) if {x.element, element} in pairs and element != 9 else NotImplemented
 
 
-def _determinant(op: Op) -> Any:
+def _determinant(op: OnnxNode) -> Any:
     x = op.x
     size = x.sizes[-1]
     if size > 4:
         raise NotRewritten("matrices of up to 4 rows", f"{size}")
 
-    def minor(row: int, columns: tuple[int, ...]) -> Value:
+    def minor(row: int, columns: tuple[int, ...]) -> OnnxTensor:
         """The determinant of some columns of the last rows, by the first of these."""
         entries = [x.gather(row, x.rank - 2).gather(column, x.rank - 2) for column in columns]
         if len(columns) == 1:
@@ -117,7 +117,7 @@ def _determinant(op: Op) -> Any:
     return minor(0, tuple(range(size)))
 
 
-def _log_likelihood(op: Op) -> Any:
+def _log_likelihood(op: OnnxNode) -> Any:
     """The negative logarithm of the probability of a class, weighted by class, none for one that is ignored."""
     x, labels, weights = op.x, op.tensor(1), op.optional(2)
     is_entropy = op.node.op_type == "SoftmaxCrossEntropyLoss"

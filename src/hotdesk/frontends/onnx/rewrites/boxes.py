@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hotdesk.frontends.onnx.rewrites.graph import Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import OnnxNode, OnnxTensor, Rewrites
 
 
-def _suppressed(op: Op) -> Any:
+def _suppressed(op: OnnxNode) -> Any:
     boxes, scores, threshold = op.x, op.tensor(1), op.optional(4)
     batches, classes, _ = scores.sizes
     if threshold is None and batches == classes == 1:
@@ -20,10 +20,10 @@ def _suppressed(op: Op) -> Any:
     return op.graph.concat(found, 0)
 
 
-def _of_class(op: Op, boxes: Value, scores: Value, batch: int, number: int) -> Value:
+def _of_class(op: OnnxNode, boxes: OnnxTensor, scores: OnnxTensor, batch: int, number: int) -> OnnxTensor:
     """Rows of a batch, a class and the place of a box."""
     own = scores.slice(0, batch, batch + 1).slice(1, number, number + 1)
-    rows: Value = op.like(boxes.slice(0, batch, batch + 1), own, op.optional(2), op.optional(3))
+    rows: OnnxTensor = op.like(boxes.slice(0, batch, batch + 1), own, op.optional(2), op.optional(3))
     threshold = op.optional(4)
     if threshold is not None:
         chosen = own.reshape(-1).gather(rows.gather(2, 1)) > threshold.reshape()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph, Held, Items, NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import Graph, Held, Items, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import selected
 
 _PLAIN = ("Constant", "Identity", "Optional", "SequenceConstruct", "SequenceEmpty")
@@ -21,7 +21,7 @@ _UNROLLED = 256
 """Trips of a loop that is written out."""
 
 
-def _if(op: Op) -> Any:
+def _if(op: OnnxNode) -> Any:
     condition = op.x
     branches = (op.attribute("then_branch"), op.attribute("else_branch"))
     if condition.constant is not None:
@@ -34,35 +34,35 @@ def _if(op: Op) -> Any:
     return op.graph.kept(op, {"then_branch": yes, "else_branch": no})
 
 
-def _chosen(condition: Value, yes: Held, no: Held) -> Held:
+def _chosen(condition: OnnxTensor, yes: Held, no: Held) -> Held:
     if isinstance(yes, Items) and isinstance(no, Items) and len(yes.values) == len(no.values):
         return Items(tuple(_both(condition, a, b) for a, b in zip(yes.values, no.values, strict=True)))
-    if isinstance(yes, Value) and isinstance(no, Value):
+    if isinstance(yes, OnnxTensor) and isinstance(no, OnnxTensor):
         return _both(condition, yes, no)
     raise NotRewritten("branches with results of equal sizes", "others")
 
 
-def _both(condition: Value, yes: Value, no: Value) -> Value:
+def _both(condition: OnnxTensor, yes: OnnxTensor, no: OnnxTensor) -> OnnxTensor:
     if yes.sizes != no.sizes or yes.element != no.element:
         raise NotRewritten("branches with results of equal sizes", "others")
     return condition.where(yes, no)
 
 
-def _loop(op: Op) -> Any:
+def _loop(op: OnnxNode) -> Any:
     trips, condition, *carried = op.inputs
     body, graph = op.attribute("body"), op.graph
     held: list[Held] = list(carried)
-    going = condition if isinstance(condition, Value) else graph.value(np.True_)
+    going = condition if isinstance(condition, OnnxTensor) else graph.value(np.True_)
     count, right = _trips(op, trips, going, len(carried))
-    stacked: list[list[Value]] = [[] for _ in range(len(op.node.output) - len(carried))]
+    stacked: list[list[OnnxTensor]] = [[] for _ in range(len(op.node.output) - len(carried))]
     for number in range(count):
         going, *results = graph.inline(body, [graph.value(np.int64(number)), going, *held], op.scope)
         held = results[: len(carried)]
         for column, value in zip(stacked, results[len(carried) :], strict=True):
-            if not isinstance(value, Value):
+            if not isinstance(value, OnnxTensor):
                 raise NotRewritten("tensors", "a sequence")
             column.append(value)
-        if not isinstance(going, Value) or (right is None and going.constant is None):
+        if not isinstance(going, OnnxTensor) or (right is None and going.constant is None):
             raise NotRewritten("a condition that is constant", "another")
         if going.constant is not None and not bool(going.constant.all()):
             if right is not None and number + 1 < count:
@@ -72,22 +72,22 @@ def _loop(op: Op) -> Any:
     return results if right is None else [_if_right(each, right) for each in results]
 
 
-def _if_right(value: Held, right: Value) -> Held:
-    return selected([value], [right]) if isinstance(value, Value) else value
+def _if_right(value: Held, right: OnnxTensor) -> Held:
+    return selected([value], [right]) if isinstance(value, OnnxTensor) else value
 
 
-def _trips(op: Op, trips: Held, going: Value, carried: int) -> tuple[int, Value | None]:
+def _trips(op: OnnxNode, trips: Held, going: OnnxTensor, carried: int) -> tuple[int, OnnxTensor | None]:
     """How often a loop runs at most; and if that is what sizes declare, what has to hold of the number that is given."""
     if going.constant is not None and not bool(going.constant.all()):
         return 0, None
-    if isinstance(trips, Value) and trips.constant is not None and going.constant is not None:
+    if isinstance(trips, OnnxTensor) and trips.constant is not None and going.constant is not None:
         count = int(trips.constant.reshape(()))
         if count > _UNROLLED:
             raise NotRewritten(f"up to {_UNROLLED} trips", str(count))
         return max(count, 0), None
     body = op.attribute("body")
     passed = {node.output[0]: node.input[0] for node in body.node if node.op_type == "Identity"}
-    if not isinstance(trips, Value) or passed.get(body.output[0].name) != body.input[1].name:
+    if not isinstance(trips, OnnxTensor) or passed.get(body.output[0].name) != body.input[1].name:
         raise NotRewritten("a number of trips", "a condition that is computed")
     if len(op.node.output) == carried:
         raise NotRewritten("a constant number of trips", "one that a call gives")
@@ -99,18 +99,18 @@ def _trips(op: Op, trips: Held, going: Value, carried: int) -> tuple[int, Value 
     return count, (right & holds) if count else (right | ~holds)
 
 
-def _stack(graph: Graph, column: list[Value], op: Op, number: int, axis: int = 0) -> Value:
+def _stack(graph: Graph, column: list[OnnxTensor], op: OnnxNode, number: int, axis: int = 0) -> OnnxTensor:
     if column:
         return graph.concat([each.unsqueeze(axis) for each in column], axis)
     found = op.result(number)
     if found is None:
         raise NotRewritten("a result of known sizes", "none")
-    like = Value(graph, "", found)
+    like = OnnxTensor(graph, "", found)
     empty: Any = np.zeros(like.sizes, np.float32)
     return graph.value(empty, like)
 
 
-def _scan(op: Op) -> Any:
+def _scan(op: OnnxNode) -> Any:
     body, graph = op.attribute("body"), op.graph
     scanned = op.attribute("num_scan_inputs")
     count = len(op.inputs) - scanned
@@ -126,7 +126,7 @@ def _scan(op: Op) -> Any:
     length = columns[0].sizes[in_axes[0]]
     if length > _UNROLLED:
         raise NotRewritten(f"up to {_UNROLLED} elements", str(length))
-    stacked: list[list[Value]] = [[] for _ in range(outs)]
+    stacked: list[list[OnnxTensor]] = [[] for _ in range(outs)]
     for number in range(length):
         parts = [
             column.gather(length - 1 - number if back else number, axis)
@@ -135,7 +135,7 @@ def _scan(op: Op) -> Any:
         results = graph.inline(body, [*held, *parts], op.scope)
         held = results[:count]
         for column, value in zip(stacked, results[count:], strict=True):
-            assert isinstance(value, Value)
+            assert isinstance(value, OnnxTensor)
             column.append(value)
     whole = [
         _stack(graph, column[::-1] if front else column, op, count + number, axis)
@@ -147,14 +147,14 @@ def _scan(op: Op) -> Any:
 # Sequences and optionals.
 
 
-def _items(op: Op, number: int = 0) -> tuple[Value, ...]:
+def _items(op: OnnxNode, number: int = 0) -> tuple[OnnxTensor, ...]:
     held = op.inputs[number]
     if not isinstance(held, Items):
         raise NotRewritten("a sequence whose tensors are known", "another")
     return held.values
 
 
-def _place(op: Op, number: int, count: int, ends: int, default: int) -> int:
+def _place(op: OnnxNode, number: int, count: int, ends: int, default: int) -> int:
     """A constant position in a sequence of so many, or where one of so many places begins."""
     if op.optional(number) is None:
         return default
@@ -168,39 +168,39 @@ def _place(op: Op, number: int, count: int, ends: int, default: int) -> int:
     return place
 
 
-def _construct(op: Op) -> Any:
+def _construct(op: OnnxNode) -> Any:
     return Items(tuple(op.tensor(number) for number in range(len(op.inputs))))
 
 
-def _at(op: Op) -> Any:
+def _at(op: OnnxNode) -> Any:
     items = _items(op)
     return items[_place(op, 1, len(items), len(items), 0)]
 
 
-def _insert(op: Op) -> Any:
+def _insert(op: OnnxNode) -> Any:
     items = _items(op)
     place = _place(op, 2, len(items), len(items) + 1, len(items))
     return Items((*items[:place], op.tensor(1), *items[place:]))
 
 
-def _erase(op: Op) -> Any:
+def _erase(op: OnnxNode) -> Any:
     items = _items(op)
     place = _place(op, 1, len(items), len(items), len(items) - 1)
     return Items((*items[:place], *items[place + 1 :]))
 
 
-def _length(op: Op) -> Any:
+def _length(op: OnnxNode) -> Any:
     return op.graph.value(np.int64(len(_items(op))))
 
 
-def _concat_from_sequence(op: Op) -> Any:
+def _concat_from_sequence(op: OnnxNode) -> Any:
     axis, items = op.attribute("axis"), _items(op)
     if op.attribute("new_axis", 0):
         items = tuple(each.unsqueeze(axis) for each in items)
     return op.graph.concat(items, axis)
 
 
-def _split_to_sequence(op: Op) -> Any:
+def _split_to_sequence(op: OnnxNode) -> Any:
     x, parts = op.x, op.optional(1)
     axis: int = op.attribute("axis", 0) % x.rank
     size = x.sizes[axis]
@@ -218,30 +218,30 @@ def _split_to_sequence(op: Op) -> Any:
     return Items(tuple(x.slice(axis, int(end) - length, int(end)) for end, length in zip(ends, lengths, strict=True)))
 
 
-def _sequence_map(op: Op) -> Any:
+def _sequence_map(op: OnnxNode) -> Any:
     count = len(_items(op))
-    columns: list[list[Value]] = [[] for _ in op.node.output]
+    columns: list[list[OnnxTensor]] = [[] for _ in op.node.output]
     for number in range(count):
         given = [each.values[number] if isinstance(each, Items) else each for each in op.inputs]
         for column, value in zip(columns, op.graph.inline(op.attribute("body"), given, op.scope), strict=True):
-            assert isinstance(value, Value)
+            assert isinstance(value, OnnxTensor)
             column.append(value)
     return [Items(tuple(column)) for column in columns]
 
 
-def _identity(op: Op) -> Any:
+def _identity(op: OnnxNode) -> Any:
     return op.inputs[0] if isinstance(op.inputs[0], Items) else NotImplemented
 
 
-def _optional(op: Op) -> Any:
+def _optional(op: OnnxNode) -> Any:
     return op.inputs[0] if op.inputs else None
 
 
-def _has_element(op: Op) -> Any:
+def _has_element(op: OnnxNode) -> Any:
     return op.graph.value(np.bool_(bool(op.inputs) and op.inputs[0] is not None))
 
 
-def _get_element(op: Op) -> Any:
+def _get_element(op: OnnxNode) -> Any:
     if op.inputs[0] is None:
         raise NotRewritten("an optional that holds something", "nothing")
     return op.inputs[0]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 
-def _each(op: Op, step: Callable[..., Sequence[Value]], states: int) -> list[Value]:
+def _each(op: OnnxNode, step: Callable[..., Sequence[OnnxTensor]], states: int) -> list[OnnxTensor]:
     """A step for each tensor; inputs and results come state by state, not tensor by tensor."""
     rate, count = op.tensor(0), op.tensor(1)
     given = [op.tensor(number) for number in range(2, len(op.inputs))]
@@ -19,8 +19,10 @@ def _each(op: Op, step: Callable[..., Sequence[Value]], states: int) -> list[Val
     return [result[place] for place in range(states + 1) for result in made]
 
 
-def _momentum(op: Op) -> Any:
-    def step(op: Op, rate: Value, count: Value, x: Value, gradient: Value, v: Value) -> Sequence[Value]:
+def _momentum(op: OnnxNode) -> Any:
+    def step(
+        op: OnnxNode, rate: OnnxTensor, count: OnnxTensor, x: OnnxTensor, gradient: OnnxTensor, v: OnnxTensor
+    ) -> Sequence[OnnxTensor]:
         alpha, beta = op.attribute("alpha"), op.attribute("beta")
         gradient = x * op.attribute("norm_coefficient") + gradient
         first = count.reshape().equals(0)
@@ -31,8 +33,10 @@ def _momentum(op: Op) -> Any:
     return _each(op, step, 1)
 
 
-def _adagrad(op: Op) -> Any:
-    def step(op: Op, rate: Value, count: Value, x: Value, gradient: Value, h: Value) -> Sequence[Value]:
+def _adagrad(op: OnnxNode) -> Any:
+    def step(
+        op: OnnxNode, rate: OnnxTensor, count: OnnxTensor, x: OnnxTensor, gradient: OnnxTensor, h: OnnxTensor
+    ) -> Sequence[OnnxTensor]:
         decayed = rate / (count.cast(1) * op.attribute("decay_factor", 0.0) + 1.0)
         gradient = x * op.attribute("norm_coefficient", 0.0) + gradient
         h = h + gradient * gradient
@@ -41,8 +45,16 @@ def _adagrad(op: Op) -> Any:
     return _each(op, step, 1)
 
 
-def _adam(op: Op) -> Any:
-    def step(op: Op, rate: Value, count: Value, x: Value, gradient: Value, v: Value, h: Value) -> Sequence[Value]:
+def _adam(op: OnnxNode) -> Any:
+    def step(
+        op: OnnxNode,
+        rate: OnnxTensor,
+        count: OnnxTensor,
+        x: OnnxTensor,
+        gradient: OnnxTensor,
+        v: OnnxTensor,
+        h: OnnxTensor,
+    ) -> Sequence[OnnxTensor]:
         alpha, beta = op.attribute("alpha", 0.9), op.attribute("beta", 0.999)
         gradient = x * op.attribute("norm_coefficient", 0.0) + gradient
         v = v * alpha + gradient * (1 - alpha)
@@ -57,17 +69,17 @@ def _adam(op: Op) -> Any:
     return _each(op, step, 2)
 
 
-def _features(op: Op) -> Any:
+def _features(op: OnnxNode) -> Any:
     x, places = op.x, op.tensor(1)
     y = x.gather(places.reshape(-1), x.rank - 1)
     return y.unsqueeze(0) if x.rank == 1 else y
 
 
-def _binarize(op: Op) -> Any:
+def _binarize(op: OnnxNode) -> Any:
     return (op.x > op.attribute("threshold", 0.0)).cast(op.x.element)
 
 
-def _encode(op: Op) -> Any:
+def _encode(op: OnnxNode) -> Any:
     """The value of the last key that is equal, or the default."""
     keys = _table(op, "keys")
     values = _table(op, "values")
@@ -85,7 +97,7 @@ def _encode(op: Op) -> Any:
     return result
 
 
-def _table(op: Op, name: str) -> Any:
+def _table(op: OnnxNode, name: str) -> Any:
     """Keys or values, in whichever of its attributes they are."""
     kinds: tuple[tuple[str, Any], ...] = (("tensor", None), ("int64s", np.int64), ("floats", np.float32))
     for suffix, kind in kinds:
@@ -95,7 +107,7 @@ def _table(op: Op, name: str) -> Any:
     raise NotRewritten("numbers", "strings")
 
 
-def _trees(op: Op) -> Any:
+def _trees(op: OnnxNode) -> Any:
     """All leaves of all trees, each weighted with 1 if every decision on the way leads there, and 0 otherwise."""
     if op.attribute("aggregate_function", 1) != 1 or op.attribute("post_transform", 0) != 0:
         raise NotRewritten("sums of leaves as they are", "another aggregation or transform")
@@ -109,7 +121,7 @@ def _trees(op: Op) -> Any:
     x, count = op.x, op.attribute("n_targets", 1)
     sums: list[Any] = [None] * count
 
-    def visit(number: int, is_leaf: bool, reached: Value | None) -> None:
+    def visit(number: int, is_leaf: bool, reached: OnnxTensor | None) -> None:
         if is_leaf:
             value = op.graph.value(weights[number], x)
             value = value.expand(x.sizes[0]) if reached is None else reached.where(value, 0)
@@ -142,7 +154,7 @@ def _members(modes: Any, values: Any) -> list[list[float]]:
     return [next(left) if int(mode) == 6 else [] for mode in modes]
 
 
-def _decision(op: Op, feature: Value, mode: int, split: Any, members: Sequence[float]) -> Value:
+def _decision(op: OnnxNode, feature: OnnxTensor, mode: int, split: Any, members: Sequence[float]) -> OnnxTensor:
     match mode:
         case 0:
             return feature <= split

@@ -56,7 +56,7 @@ class NotRewritten(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Value:
+class OnnxTensor:
     """A tensor of the graph that is written. `constant` is what it holds, if that is known; `type` is ONNX's."""
 
     graph: Graph = field(repr=False)
@@ -93,107 +93,107 @@ class Value:
     def rank(self) -> int:
         return len(self.shape)
 
-    def cast(self, element: int) -> Value:
+    def cast(self, element: int) -> OnnxTensor:
         return self if element == self.element else self.graph.op("Cast", self, to=element)
 
-    def reshape(self, *sizes: int) -> Value:
+    def reshape(self, *sizes: int) -> OnnxTensor:
         """As ONNX's `Reshape` with `allowzero`: a size may be -1."""
         return self if self.shape == sizes else self.graph.op("Reshape", self, list(sizes), allowzero=_zero(sizes))
 
-    def transpose(self, *order: int) -> Value:
+    def transpose(self, *order: int) -> OnnxTensor:
         return self if order == tuple(range(len(order))) else self.graph.op("Transpose", self, perm=list(order))
 
-    def move(self, source: int, target: int) -> Value:
+    def move(self, source: int, target: int) -> OnnxTensor:
         """One dimension moved to another place."""
         order = [each for each in range(self.rank) if each != source % self.rank]
         order.insert(target % self.rank, source % self.rank)
         return self.transpose(*order)
 
-    def unsqueeze(self, *axes: int) -> Value:
+    def unsqueeze(self, *axes: int) -> OnnxTensor:
         return self.graph.op("Unsqueeze", self, list(axes)) if axes else self
 
-    def squeeze(self, *axes: int) -> Value:
+    def squeeze(self, *axes: int) -> OnnxTensor:
         return self.graph.op("Squeeze", self, list(axes)) if axes else self
 
-    def expand(self, *sizes: int) -> Value:
+    def expand(self, *sizes: int) -> OnnxTensor:
         return self if self.shape == sizes else self.graph.op("Expand", self, list(sizes))
 
-    def gather(self, indices: Value | Sequence[int] | int, axis: int = 0) -> Value:
+    def gather(self, indices: OnnxTensor | Sequence[int] | int, axis: int = 0) -> OnnxTensor:
         return self.graph.op("Gather", self, indices, axis=axis)
 
-    def slice(self, axis: int, start: int, end: int | None = None, step: int = 1) -> Value:
+    def slice(self, axis: int, start: int, end: int | None = None, step: int = 1) -> OnnxTensor:
         far = (1 << 31) - 1 if step > 0 else -(1 << 31)
         return self.graph.op("Slice", self, [start], [far if end is None else end], [axis], [step])
 
-    def reduce(self, kind: str, axes: Sequence[int], keepdims: bool = False) -> Value:
+    def reduce(self, kind: str, axes: Sequence[int], keepdims: bool = False) -> OnnxTensor:
         """`kind` is such as "Sum"."""
         if not axes:
             return self
         return self.graph.op(f"Reduce{kind}", self, list(axes), keepdims=int(keepdims))
 
-    def where(self, yes: Any, no: Any) -> Value:
+    def where(self, yes: Any, no: Any) -> OnnxTensor:
         """`yes` where this holds, else `no`; numbers take the type of the other one."""
-        like = yes if isinstance(yes, Value) else no
+        like = yes if isinstance(yes, OnnxTensor) else no
         return self.graph.op("Where", self, self.graph.value(yes, like), self.graph.value(no, like))
 
-    def clip(self, low: Any, high: Any) -> Value:
+    def clip(self, low: Any, high: Any) -> OnnxTensor:
         return self.graph.op("Min", self.graph.op("Max", self, self._like(low)), self._like(high))
 
-    def _like(self, other: Any) -> Value:
+    def _like(self, other: Any) -> OnnxTensor:
         return self.graph.value(other, self)
 
-    def __add__(self, other: Any) -> Value:
+    def __add__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Add", self, self._like(other))
 
-    def __radd__(self, other: Any) -> Value:
+    def __radd__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Add", self._like(other), self)
 
-    def __sub__(self, other: Any) -> Value:
+    def __sub__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Sub", self, self._like(other))
 
-    def __rsub__(self, other: Any) -> Value:
+    def __rsub__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Sub", self._like(other), self)
 
-    def __mul__(self, other: Any) -> Value:
+    def __mul__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Mul", self, self._like(other))
 
-    def __rmul__(self, other: Any) -> Value:
+    def __rmul__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Mul", self._like(other), self)
 
-    def __truediv__(self, other: Any) -> Value:
+    def __truediv__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Div", self, self._like(other))
 
-    def __mod__(self, other: Any) -> Value:
+    def __mod__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Mod", self, self._like(other))
 
-    def __matmul__(self, other: Value) -> Value:
+    def __matmul__(self, other: OnnxTensor) -> OnnxTensor:
         return self.graph.op("MatMul", self, other)
 
-    def __neg__(self) -> Value:
+    def __neg__(self) -> OnnxTensor:
         return self.graph.op("Neg", self)
 
-    def __lt__(self, other: Any) -> Value:
+    def __lt__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Less", self, self._like(other))
 
-    def __gt__(self, other: Any) -> Value:
+    def __gt__(self, other: Any) -> OnnxTensor:
         return self.graph.op("Greater", self, self._like(other))
 
-    def __le__(self, other: Any) -> Value:
+    def __le__(self, other: Any) -> OnnxTensor:
         return self.graph.op("LessOrEqual", self, self._like(other))
 
-    def __ge__(self, other: Any) -> Value:
+    def __ge__(self, other: Any) -> OnnxTensor:
         return self.graph.op("GreaterOrEqual", self, self._like(other))
 
-    def equals(self, other: Any) -> Value:
+    def equals(self, other: Any) -> OnnxTensor:
         return self.graph.op("Equal", self, self._like(other))
 
-    def __and__(self, other: Value) -> Value:
+    def __and__(self, other: OnnxTensor) -> OnnxTensor:
         return self.graph.op("And", self, other)
 
-    def __or__(self, other: Value) -> Value:
+    def __or__(self, other: OnnxTensor) -> OnnxTensor:
         return self.graph.op("Or", self, other)
 
-    def __invert__(self) -> Value:
+    def __invert__(self) -> OnnxTensor:
         return self.graph.op("Not", self)
 
 
@@ -205,15 +205,15 @@ def _zero(sizes: Sequence[int]) -> int:
 class Items:
     """A sequence whose tensors are known one by one; an optional is one of at most one."""
 
-    values: tuple[Value, ...]
+    values: tuple[OnnxTensor, ...]
 
 
-Held: TypeAlias = "Value | Items | None"
+Held: TypeAlias = "OnnxTensor | Items | None"
 """What a name stands for: a tensor, a sequence, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
+class OnnxNode:
     """A node that is about to be written: what it reads, and what the model says of the types of its results."""
 
     graph: Graph
@@ -223,17 +223,17 @@ class Op:
     scope: Mapping[str, Held]
 
     @property
-    def x(self) -> Value:
+    def x(self) -> OnnxTensor:
         """The first input, a tensor."""
         return self.tensor(0)
 
-    def tensor(self, number: int) -> Value:
+    def tensor(self, number: int) -> OnnxTensor:
         value = self.inputs[number]
-        if not isinstance(value, Value):
+        if not isinstance(value, OnnxTensor):
             raise NotRewritten("a tensor", "a sequence or nothing")
         return value
 
-    def optional(self, number: int) -> Value | None:
+    def optional(self, number: int) -> OnnxTensor | None:
         """An input that may be left out."""
         return self.tensor(number) if number < len(self.inputs) and self.inputs[number] is not None else None
 
@@ -267,7 +267,7 @@ class Op:
         found = self.result(number)
         if found is None:
             raise NotRewritten("a result of known sizes", "no type that ONNX infers")
-        return Value(self.graph, self.node.output[number], found).sizes
+        return OnnxTensor(self.graph, self.node.output[number], found).sizes
 
     def like(self, *inputs: Any, **changed: Any) -> Any:
         """The same op on other inputs, its attributes changed; None takes one away."""
@@ -290,7 +290,7 @@ class Op:
         return helper.get_attribute_value(attribute)
 
 
-Rewrite: TypeAlias = "Callable[[Op], Held | Sequence[Held]]"
+Rewrite: TypeAlias = "Callable[[OnnxNode], Held | Sequence[Held]]"
 """Makes the results of a node; `NotImplemented` leaves it as it is."""
 Rewrites: TypeAlias = "Mapping[str, Rewrite]"
 """By op; one of another domain has that in front, and a dot."""
@@ -329,19 +329,19 @@ class Graph:
 
     # What rewrites use.
 
-    def value(self, given: Any, like: Value | None = None) -> Value:
+    def value(self, given: Any, like: OnnxTensor | None = None) -> OnnxTensor:
         """A value as it is, or a number or array as a constant: of the type of another one, or else of NumPy's."""
         from onnx import helper
 
-        if isinstance(given, Value):
+        if isinstance(given, OnnxTensor):
             return given
         array: Any = np.asarray(given)
         if like is not None and array.dtype != (kind := helper.tensor_dtype_to_np_dtype(like.element)):
             array = array.astype(kind)
         element = helper.np_dtype_to_tensor_dtype(array.dtype)
-        return Value(self, self.fresh(), helper.make_tensor_type_proto(element, array.shape), array)
+        return OnnxTensor(self, self.fresh(), helper.make_tensor_type_proto(element, array.shape), array)
 
-    def floats(self, given: Any) -> Value:
+    def floats(self, given: Any) -> OnnxTensor:
         """A constant of 32-bit floats."""
         return self.value(np.asarray(given, np.float32))
 
@@ -355,27 +355,28 @@ class Graph:
         from onnx import helper
 
         values: list[Held] = [
-            each if each is None or isinstance(each, (Value, Items)) else self.value(_integers(each)) for each in inputs
+            each if each is None or isinstance(each, (OnnxTensor, Items)) else self.value(_integers(each))
+            for each in inputs
         ]
         while values and values[-1] is None:
             values.pop()
         values, attributes = self._in_the_form_of_its_opset(kind, values, attributes)
-        names = ["" if each is None else each.name if isinstance(each, Value) else self.fresh() for each in values]
+        names = ["" if each is None else each.name if isinstance(each, OnnxTensor) else self.fresh() for each in values]
         node = helper.make_node(kind, names, [self.fresh() for _ in range(outputs)], domain=domain, **attributes)
-        op = Op(self, node, tuple(values), (None,) * outputs, {})
+        op = OnnxNode(self, node, tuple(values), (None,) * outputs, {})
         made = self.kept(op) if stays else self._written(op)
         return made[0] if outputs == 1 else tuple(made)
 
-    def concat(self, values: Sequence[Value], axis: int) -> Value:
+    def concat(self, values: Sequence[OnnxTensor], axis: int) -> OnnxTensor:
         return values[0] if len(values) == 1 else self.op("Concat", *values, axis=axis)
 
-    def arange(self, count: int, like: int = 7) -> Value:
+    def arange(self, count: int, like: int = 7) -> OnnxTensor:
         """0, 1, … of an element type."""
         from onnx import helper
 
         return self.value(np.arange(count).astype(helper.tensor_dtype_to_np_dtype(like)))
 
-    def checked(self, value: Value, holds: Value) -> Value:
+    def checked(self, value: OnnxTensor, holds: OnnxTensor) -> OnnxTensor:
         """A value of integers, which a call may use only if a scalar holds: else it ends with an error.
 
         A check is an index into a table of two elements, outside of it unless the condition holds: one into a single element
@@ -398,7 +399,7 @@ class Graph:
         """Axes as an attribute in opsets that have them there."""
         since = _AXES_AS_INPUT.get(kind)
         if since is not None and self.opset < since and len(values) > 1:
-            axes: Any = cast(Value, values[1]).constant
+            axes: Any = cast(OnnxTensor, values[1]).constant
             if axes is None:
                 raise NotRewritten("axes that are constant", "others")
             return values[:1], {**attributes, "axes": [int(each) for each in axes]}
@@ -417,7 +418,7 @@ class Graph:
         scope: dict[str, Held] = {}
         for each in source.initializer:
             array: Any = numpy_helper.to_array(each)
-            scope[each.name] = Value(self, each.name, _typed(array, each.data_type), array)
+            scope[each.name] = OnnxTensor(self, each.name, _typed(array, each.data_type), array)
         for each in source.input:
             if each.name not in scope:
                 scope[each.name] = self._argument(each)
@@ -438,10 +439,10 @@ class Graph:
         from onnx import helper
 
         self._known[given.name] = given.type
-        value = Value(self, given.name, given.type)
+        value = OnnxTensor(self, given.name, given.type)
         if given.type.tensor_type.HasField("shape") and 0 in value.shape and None not in value.shape:
             kind: Any = helper.tensor_dtype_to_np_dtype(value.element)
-            return Value(self, given.name, given.type, np.empty(value.sizes, kind))
+            return OnnxTensor(self, given.name, given.type, np.empty(value.sizes, kind))
         return value
 
     def _no_tensor(self, given: Any) -> NotRewritten:
@@ -491,17 +492,17 @@ class Graph:
         return model
 
     @staticmethod
-    def _output_type(declared: Any, held: Held, value: Value) -> TypeProto:
-        return stored(merged(value.type, declared.type if isinstance(held, Value) else None) or value.type)
+    def _output_type(declared: Any, held: Held, value: OnnxTensor) -> TypeProto:
+        return stored(merged(value.type, declared.type if isinstance(held, OnnxTensor) else None) or value.type)
 
     def _into(self, scope: dict[str, Held], node: NodeProto) -> None:
         """Writes a node, and says what its results stand for."""
         inputs = tuple(scope.get(name) if name else None for name in node.input)
         declared = tuple(self._types.get(name) for name in node.output)
-        results = self._written(Op(self, node, inputs, declared, scope))
+        results = self._written(OnnxNode(self, node, inputs, declared, scope))
         scope.update({name: value for name, value in zip(node.output, results, strict=False) if name})
 
-    def _written(self, op: Op) -> Sequence[Held]:
+    def _written(self, op: OnnxNode) -> Sequence[Held]:
         node = op.node
         domain = "" if node.domain == "ai.onnx" else node.domain
         folded = self._folded(op) if not domain else None
@@ -510,7 +511,7 @@ class Graph:
         rewrite = self._rewrites.get(f"{domain}.{node.op_type}" if domain else node.op_type)
         made, reason = (NotImplemented, None) if rewrite is None else self._tried(rewrite, op)
         if made is not NotImplemented:
-            return [made] if made is None or isinstance(made, (Value, Items)) else list(made)
+            return [made] if made is None or isinstance(made, (OnnxTensor, Items)) else list(made)
         key = f"{domain}.{node.op_type}" if domain else node.op_type
         if key in self._expanded and (body := self._body(op, domain)) is not None:
             return self.call(body, op)
@@ -518,7 +519,7 @@ class Graph:
             self.reasons[len(self.origins)] = (reason.expected, reason.got)
         return self.kept(op)
 
-    def _tried(self, rewrite: Rewrite, op: Op) -> tuple[Any, NotRewritten | None]:
+    def _tried(self, rewrite: Rewrite, op: OnnxNode) -> tuple[Any, NotRewritten | None]:
         """What a rewrite makes; if it does not go on, what it wrote is taken back."""
         nodes, origins = len(self.nodes), len(self.origins)
         try:
@@ -527,13 +528,13 @@ class Graph:
             del self.nodes[nodes:], self.origins[origins:]
             return NotImplemented, error
 
-    def _folded(self, op: Op) -> list[Value] | None:
+    def _folded(self, op: OnnxNode) -> list[OnnxTensor] | None:
         import ml_dtypes  # as ONNX does
 
         values = op.inputs
-        known = all(each is None or (isinstance(each, Value) and each.constant is not None) for each in values)
+        known = all(each is None or (isinstance(each, OnnxTensor) and each.constant is not None) for each in values)
         has_graph = any(each.HasField("g") for each in op.node.attribute)
-        if op.node.op_type in ("Shape", "Size") and isinstance(values[0], Value):
+        if op.node.op_type in ("Shape", "Size") and isinstance(values[0], OnnxTensor):
             return self._sizes(op)
         if not known or has_graph or op.node.op_type in (*_RANDOM, "SequenceEmpty", "SequenceConstruct", "Optional"):
             return None
@@ -542,7 +543,7 @@ class Graph:
         if any(count is not None and count > _FOLDED for count in counts):
             return None
         arrays = evaluated(
-            op.node, [None if each is None else cast(Value, each).constant for each in values], self.opsets
+            op.node, [None if each is None else cast(OnnxTensor, each).constant for each in values], self.opsets
         )
         if arrays is None or any(array.size > _FOLDED for array in arrays):
             return None
@@ -550,12 +551,12 @@ class Graph:
             return None  # those are written as bits, which passes do not read
         return [self._of_type(array, kind) for array, kind in zip(arrays, types, strict=True)]
 
-    def _of_type(self, array: Any, kind: TypeProto | None) -> Value:
+    def _of_type(self, array: Any, kind: TypeProto | None) -> OnnxTensor:
         """A constant that the evaluator has made, whose elements may be others than ONNX says."""
         known = kind is not None and kind.tensor_type.elem_type
-        return self.value(array, Value(self, "", kind) if known and kind is not None else None)
+        return self.value(array, OnnxTensor(self, "", kind) if known and kind is not None else None)
 
-    def _sizes(self, op: Op) -> list[Value] | None:
+    def _sizes(self, op: OnnxNode) -> list[OnnxTensor] | None:
         """The sizes of a value whose sizes are known."""
         value = op.x
         if not value.type.tensor_type.HasField("shape"):
@@ -567,13 +568,13 @@ class Graph:
         array: Any = np.array(sizes, np.int64)
         return [self.value(array if op.node.op_type == "Shape" else np.prod(array, dtype=np.int64))]
 
-    def types_of(self, op: Op) -> list[TypeProto | None]:
+    def types_of(self, op: OnnxNode) -> list[TypeProto | None]:
         """The types of the results of a node, as ONNX infers them, and as the model declares what is open then."""
         import onnx
 
         domain = "" if op.node.domain == "ai.onnx" else op.node.domain
         named = zip(op.node.input, op.inputs, strict=True)
-        tensors = {name: each for name, each in named if isinstance(each, Value)}
+        tensors = {name: each for name, each in named if isinstance(each, OnnxTensor)}
         inferred: Mapping[str, Any] = {}
         try:
             schema = cast(Any, onnx.defs).get_schema(op.node.op_type, self.opsets.get(domain, 1), domain)
@@ -592,7 +593,7 @@ class Graph:
             merged(inferred.get(name), declared) for name, declared in zip(op.node.output, op.declared, strict=True)
         ]
 
-    def _body(self, op: Op, domain: str) -> FunctionProto | None:
+    def _body(self, op: OnnxNode, domain: str) -> FunctionProto | None:
         """The function that defines an op, for these types."""
         import onnx
 
@@ -605,7 +606,7 @@ class Graph:
                 lambda version: schema.get_context_dependent_function_with_opset_version(
                     version,
                     op.node.SerializeToString(),
-                    [each.type.SerializeToString() if isinstance(each, Value) else b"" for each in op.inputs],
+                    [each.type.SerializeToString() if isinstance(each, OnnxTensor) else b"" for each in op.inputs],
                 ),
             ),
         ):
@@ -615,7 +616,7 @@ class Graph:
                 return onnx.FunctionProto.FromString(found)
         return None
 
-    def call(self, body: FunctionProto, op: Op) -> list[Held]:
+    def call(self, body: FunctionProto, op: OnnxNode) -> list[Held]:
         """The results of a function in the place of a node."""
         body_domain = "" if op.node.domain == "ai.onnx" else op.node.domain
         given = {each.name: each for each in op.node.attribute} | {
@@ -638,12 +639,12 @@ class Graph:
         inner: dict[str, Held] = {**scope, **dict(zip([each.name for each in graph.input], arguments, strict=True))}
         for each in graph.initializer:
             array: Any = numpy_helper.to_array(each)
-            inner[each.name] = Value(self, self.fresh(), _typed(array, each.data_type), array)
+            inner[each.name] = OnnxTensor(self, self.fresh(), _typed(array, each.data_type), array)
         for node in graph.node:
             self._into(inner, node)
         return [inner[each.name] for each in graph.output]
 
-    def body(self, graph: GraphProto, arguments: Sequence[Value], scope: Mapping[str, Held]) -> Any:
+    def body(self, graph: GraphProto, arguments: Sequence[OnnxTensor], scope: Mapping[str, Held]) -> Any:
         """A graph that a node has as an attribute, written anew as one; its inputs are `arguments`."""
         from onnx import helper
 
@@ -667,7 +668,7 @@ class Graph:
             self.nodes = kept
             del self.origins[places:]
 
-    def kept(self, op: Op, graphs: Mapping[str, GraphProto] | None = None) -> list[Held]:
+    def kept(self, op: OnnxNode, graphs: Mapping[str, GraphProto] | None = None) -> list[Held]:
         """The node as it is, on what its inputs stand for now. `graphs` take the place of some that it has as attributes."""
         if any(isinstance(each, Items) for each in op.inputs):
             raise NotRewritten("tensors", "a sequence")
@@ -676,7 +677,7 @@ class Graph:
         node = type(op.node)()
         node.CopyFrom(op.node)
         del node.input[:]
-        node.input.extend("" if each is None else cast(Value, each).name for each in op.inputs)
+        node.input.extend("" if each is None else cast(OnnxTensor, each).name for each in op.inputs)
         names = [name and (name if name in self._types else self.fresh()) for name in op.node.output]
         if any(name and (name in self._known or name in self._constants) for name in names):
             names = [name and self.fresh() for name in names]
@@ -687,19 +688,19 @@ class Graph:
                 each.g.CopyFrom(graphs[each.name])
             elif each.HasField("g"):
                 self._rename(each.g, op.scope, set())
-        self._emit(node, tuple(each for each in op.inputs if isinstance(each, Value)))
+        self._emit(node, tuple(each for each in op.inputs if isinstance(each, OnnxTensor)))
         for name, kind in zip(names, types, strict=True):
             if name and kind is not None:
                 self._known[name] = kind
         return [
-            Value(self, name, kind if kind is not None else _unknown()) if name else None
+            OnnxTensor(self, name, kind if kind is not None else _unknown()) if name else None
             for name, kind in zip(names, types, strict=True)
         ]
 
     @staticmethod
-    def _refuse_codes(op: Op, types: Sequence[TypeProto | None]) -> None:
+    def _refuse_codes(op: OnnxNode, types: Sequence[TypeProto | None]) -> None:
         """Codes of narrow types may be moved, but not computed with."""
-        kinds = [each.type for each in op.inputs if isinstance(each, Value)] + [
+        kinds = [each.type for each in op.inputs if isinstance(each, OnnxTensor)] + [
             each for each in types if each is not None
         ]
         elements = [each.tensor_type.elem_type for each in kinds if each.WhichOneof("value") == "tensor_type"]
@@ -714,20 +715,20 @@ class Graph:
         for node in graph.node:
             for place, name in enumerate(node.input):
                 held = scope.get(name) if name and name not in inner else None
-                if isinstance(held, Value):
+                if isinstance(held, OnnxTensor):
                     self._mention(held)
                     node.input[place] = held.name
             for each in node.attribute:
                 if each.HasField("g"):
                     self._rename(each.g, scope, inner)
 
-    def _emit(self, node: NodeProto, inputs: Sequence[Value]) -> None:
+    def _emit(self, node: NodeProto, inputs: Sequence[OnnxTensor]) -> None:
         for each in inputs:
             self._mention(each)
         self.nodes.append(node)
         self.origins.append(self.current)
 
-    def _mention(self, value: Value) -> None:
+    def _mention(self, value: OnnxTensor) -> None:
         """Makes an initializer of a constant that a node reads."""
         from onnx import numpy_helper
 
@@ -775,14 +776,14 @@ def result_names(name: str, held: Held) -> list[str]:
     return [f"{name}[{number}]" for number in range(len(held.values))] if isinstance(held, Items) else [name]
 
 
-def _tensors(held: Held) -> tuple[Value, ...]:
+def _tensors(held: Held) -> tuple[OnnxTensor, ...]:
     if held is None:
         raise NotRewritten("a tensor as a result", "nothing", "the model")
     return held.values if isinstance(held, Items) else (held,)
 
 
-def _tensor(held: Held) -> Value:
-    if not isinstance(held, Value):
+def _tensor(held: Held) -> OnnxTensor:
+    if not isinstance(held, OnnxTensor):
         raise NotRewritten("a tensor", "nothing" if held is None else "a sequence")
     return held
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, selected
 
 _F32, _I64, _F64 = 1, 7, 11
@@ -30,11 +30,11 @@ class _Axis:
     axis: int
     size: int
     count: int
-    scale: Value
-    region: tuple[Value, Value] | None
+    scale: OnnxTensor
+    region: tuple[OnnxTensor, OnnxTensor] | None
 
 
-def _resize(op: Op) -> Any:
+def _resize(op: OnnxNode) -> Any:
     x, wanted = op.x, op.result_sizes()
     sizes = x.sizes
     if 0 in sizes or 0 in wanted:
@@ -47,14 +47,16 @@ def _resize(op: Op) -> Any:
     return y.cast(x.element)
 
 
-def _axes(op: Op, axes: Sequence[int], sizes: Sequence[int], wanted: Sequence[int], transform: str) -> list[_Axis]:
+def _axes(
+    op: OnnxNode, axes: Sequence[int], sizes: Sequence[int], wanted: Sequence[int], transform: str
+) -> list[_Axis]:
     """The dimensions that change, or may: those whose scale is 1 stay."""
     graph = op.graph
     scales, targets = _given(op, 2), _given(op, 3)
     policy = op.attribute("keep_aspect_ratio_policy", "stretch")
     region = _given(op, 1) if transform == "tf_crop_and_resize" else None
     made: list[_Axis] = []
-    ratios: list[Value] = []
+    ratios: list[OnnxTensor] = []
     for place, axis in enumerate(axes):
         if scales is not None:
             ratios.append(scales.gather(place).cast(_F64))
@@ -74,13 +76,13 @@ def _axes(op: Op, axes: Sequence[int], sizes: Sequence[int], wanted: Sequence[in
     return made
 
 
-def _given(op: Op, number: int) -> Value | None:
+def _given(op: OnnxNode, number: int) -> OnnxTensor | None:
     """An optional input that is not empty."""
     value = op.optional(number)
     return None if value is None or value.shape == (0,) else value
 
 
-def _resized(op: Op, x: Value, at: _Axis, mode: str, transform: str) -> Value:
+def _resized(op: OnnxNode, x: OnnxTensor, at: _Axis, mode: str, transform: str) -> OnnxTensor:
     graph = op.graph
     places = _coordinates(graph, at, transform)
     if mode == "nearest":
@@ -95,7 +97,7 @@ def _resized(op: Op, x: Value, at: _Axis, mode: str, transform: str) -> Value:
     return outside.reshape(at.count, *[1] * (x.rank - at.axis - 1)).where(op.attribute("extrapolation_value", 0.0), y)
 
 
-def _coordinates(graph: Graph, at: _Axis, transform: str) -> Value:
+def _coordinates(graph: Graph, at: _Axis, transform: str) -> OnnxTensor:
     """Where the elements of the result lie, as 64-bit floats."""
     y, scale, size = graph.arange(at.count, _F64), at.scale, float(at.size)
     length = scale * size
@@ -121,8 +123,8 @@ def _coordinates(graph: Graph, at: _Axis, transform: str) -> Value:
             raise NotRewritten("a coordinate_transformation_mode of ONNX's", repr(transform))
 
 
-def _nearest(places: Value, mode: str, size: int) -> Value:
-    def rounded(kind: str, x: Value) -> Value:
+def _nearest(places: OnnxTensor, mode: str, size: int) -> OnnxTensor:
+    def rounded(kind: str, x: OnnxTensor) -> OnnxTensor:
         return x.graph.op(kind, x)
 
     match mode:
@@ -137,7 +139,7 @@ def _nearest(places: Value, mode: str, size: int) -> Value:
     return found.cast(_I64).clip(0, size - 1)
 
 
-def _checked(op: Op, at: _Axis, indices: Value) -> Value:
+def _checked(op: OnnxNode, at: _Axis, indices: OnnxTensor) -> OnnxTensor:
     """Indices, if the scale gives the size that is declared."""
     if op.attribute("keep_aspect_ratio_policy", "stretch") != "stretch" and _given(op, 3) is not None:
         length = op.graph.op("Floor", at.scale * float(at.size) + 0.5)
@@ -146,7 +148,7 @@ def _checked(op: Op, at: _Axis, indices: Value) -> Value:
     return op.graph.checked(indices, length.cast(_I64).equals(at.count))
 
 
-def _weighted(op: Op, x: Value, at: _Axis, places: Value, mode: str) -> Value:
+def _weighted(op: OnnxNode, x: OnnxTensor, at: _Axis, places: OnnxTensor, mode: str) -> OnnxTensor:
     """Sums of neighbours: of 2 for linear, 4 for cubic ones, of as many as the scale says with `antialias`."""
     graph, linear = op.graph, mode == "linear"
     kernel = _linear if linear else _cubic(op.attribute("cubic_coeff_a", -0.75))
@@ -170,7 +172,7 @@ def _weighted(op: Op, x: Value, at: _Axis, places: Value, mode: str) -> Value:
     )
 
 
-def _antialiased(op: Op, x: Value, at: _Axis, places: Value, kernel: Any, reach: int) -> Value:
+def _antialiased(op: OnnxNode, x: OnnxTensor, at: _Axis, places: OnnxTensor, kernel: Any, reach: int) -> OnnxTensor:
     """A product with a matrix of weights; elements outside are those at the edge."""
     graph = op.graph
     margin = ceil(reach * max(1.0, (at.size + 1) / at.count)) + 1
@@ -186,14 +188,14 @@ def _antialiased(op: Op, x: Value, at: _Axis, places: Value, kernel: Any, reach:
     return (x.move(at.axis, -1) @ matrix.transpose(1, 0)).move(-1, at.axis)
 
 
-def _linear(distance: Value) -> Value:
+def _linear(distance: OnnxTensor) -> OnnxTensor:
     return (1.0 - distance.graph.op("Abs", distance)).clip(0.0, 1.0)
 
 
-def _cubic(a: float) -> Callable[[Value], Value]:
+def _cubic(a: float) -> Callable[[OnnxTensor], OnnxTensor]:
     """Keys's kernel (1981) with a parameter."""
 
-    def kernel(distance: Value) -> Value:
+    def kernel(distance: OnnxTensor) -> OnnxTensor:
         d = distance.graph.op("Abs", distance)
         near = ((d * (a + 2) - (a + 3)) * d * d) + 1.0
         far = ((d * a - 5 * a) * d + 8 * a) * d - 4 * a
@@ -202,7 +204,7 @@ def _cubic(a: float) -> Callable[[Value], Value]:
     return kernel
 
 
-def _sum(values: Sequence[Value]) -> Value:
+def _sum(values: Sequence[OnnxTensor]) -> OnnxTensor:
     total = values[0]
     for each in values[1:]:
         total = total + each
@@ -213,8 +215,8 @@ def _sum(values: Sequence[Value]) -> Value:
 
 
 def sampled(
-    x: Value, coordinates: Sequence[Value], mode: str = "linear", padding: str = "zeros", align: bool = True
-) -> Value:
+    x: OnnxTensor, coordinates: Sequence[OnnxTensor], mode: str = "linear", padding: str = "zeros", align: bool = True
+) -> OnnxTensor:
     """Elements of `x` f32[N, C, D…] at coordinates, for each of the dimensions D one f32[N, P]: f32[N, P, C].
 
     Args:
@@ -234,7 +236,7 @@ def sampled(
     coordinates = [_within(each, size, padding, align) for each, size in zip(coordinates, sizes, strict=True)]
     bases = [graph.op("Floor", each) for each in coordinates]
     first = graph.value(np.arange(batch, dtype=np.int64)[:, None] * prod(sizes))
-    parts: list[Value] = []
+    parts: list[OnnxTensor] = []
     for corner in product(taps, repeat=len(sizes)):
         index, weight = None, None
         for base, place, offset, size in zip(bases, coordinates, corner, sizes, strict=True):
@@ -254,13 +256,13 @@ def sampled(
     return _sum(parts)
 
 
-def _within(place: Value, size: int, padding: str, align: bool) -> Value:
+def _within(place: OnnxTensor, size: int, padding: str, align: bool) -> OnnxTensor:
     if padding == "border":
         return place.clip(0.0, float(size - 1))
     return _reflected(place, size, align) if padding == "reflection" else place
 
 
-def _reflected(place: Value, size: int, align: bool) -> Value:
+def _reflected(place: OnnxTensor, size: int, align: bool) -> OnnxTensor:
     """A coordinate outside as the one inside that a mirror at each end shows."""
     low, high = (0.0, float(size - 1)) if align else (-0.5, size - 0.5)
     span = high - low
@@ -272,7 +274,7 @@ def _reflected(place: Value, size: int, align: bool) -> Value:
     return (turn > span).where(2 * span - turn, turn) + low
 
 
-def _grid_sample(op: Op) -> Any:
+def _grid_sample(op: OnnxNode) -> Any:
     x, grid = op.x, op.tensor(1)
     batch, channels, *sizes = x.sizes
     align = bool(op.attribute("align_corners", 0))
@@ -281,7 +283,7 @@ def _grid_sample(op: Op) -> Any:
     if not prod((batch, channels, *sizes, *points)):
         raise NotRewritten("tensors with elements", "none")
     flat = grid.cast(_F32).reshape(batch, prod(points), len(sizes))
-    coordinates: list[Value] = []
+    coordinates: list[OnnxTensor] = []
     for number, size in enumerate(sizes):
         n = flat.gather(len(sizes) - 1 - number, 2)
         coordinates.append((n + 1.0) * ((size - 1) / 2) if align else ((n + 1.0) * float(size) - 1.0) / 2.0)
@@ -289,7 +291,7 @@ def _grid_sample(op: Op) -> Any:
     return found.transpose(0, 2, 1).reshape(batch, channels, *points).cast(x.element)
 
 
-def _affine_grid(op: Op) -> Any:
+def _affine_grid(op: OnnxNode) -> Any:
     """Where the points of a grid lie in another: products of a matrix for each image with coordinates from -1 to 1."""
     theta, size = op.x, op.tensor(1)
     batch, *sizes, count = op.result_sizes()
@@ -304,7 +306,7 @@ def _affine_grid(op: Op) -> Any:
     return selected([grid], [all_of(size.equals(wanted))]) if size.constant is None else grid
 
 
-def _roi_align(op: Op) -> Any:
+def _roi_align(op: OnnxNode) -> Any:
     x, rois, batches = op.x, op.tensor(1), op.tensor(2)
     _, channels, height, width = x.sizes
     count = rois.sizes[0]
@@ -317,7 +319,7 @@ def _roi_align(op: Op) -> Any:
     corners = rois.cast(_F32) * op.attribute("spatial_scale", 1.0) - (0.5 if half else 0.0)
     left, top, right, bottom = (corners.gather([each], 1) for each in range(4))
 
-    def along(start: Value, end: Value, bins: int) -> Value:
+    def along(start: OnnxTensor, end: OnnxTensor, bins: int) -> OnnxTensor:
         length = end - start if half else op.graph.op("Max", end - start, op.graph.floats(1.0))
         fractions = (np.arange(bins * samples) + 0.5) / (samples * bins)
         return start + length * op.graph.floats(fractions[None])
@@ -334,10 +336,10 @@ def _roi_align(op: Op) -> Any:
     return value.transpose(0, 3, 1, 2).cast(x.element)
 
 
-def _corners(image: Value, points: Sequence[Value], sizes: Sequence[int]) -> list[Value]:
+def _corners(image: OnnxTensor, points: Sequence[OnnxTensor], sizes: Sequence[int]) -> list[OnnxTensor]:
     """The four weighted corners around points, none for a point more than one element outside: f32[N, P, C] each."""
     graph, (count, channels, *_) = image.graph, image.sizes
-    inside, near = None, list[Value]()
+    inside, near = None, list[OnnxTensor]()
     for place, size in zip(points, sizes, strict=True):
         here = (place >= -1.0) & (place <= float(size))
         inside = here if inside is None else inside & here
@@ -346,7 +348,7 @@ def _corners(image: Value, points: Sequence[Value], sizes: Sequence[int]) -> lis
     weight = inside.cast(_F32)
     rows = image.reshape(count, channels, prod(sizes)).transpose(0, 2, 1).reshape(count * prod(sizes), channels)
     first = graph.value(np.arange(count, dtype=np.int64)[:, None] * prod(sizes))
-    parts: list[Value] = []
+    parts: list[OnnxTensor] = []
     for corner in product((0, 1), repeat=2):
         index, factor = None, weight
         for place, size, offset in zip(near, sizes, corner, strict=True):
@@ -359,7 +361,7 @@ def _corners(image: Value, points: Sequence[Value], sizes: Sequence[int]) -> lis
     return parts
 
 
-def _deform_conv(op: Op) -> Any:
+def _deform_conv(op: OnnxNode) -> Any:
     x, weights, offsets = op.x, op.tensor(1), op.tensor(2)
     bias, mask = op.optional(3), op.optional(4)
     batch, channels, *sizes = x.sizes

@@ -14,7 +14,7 @@ from typing import cast as cast_type
 import numpy as np
 
 from hotdesk.frontends.onnx.elements import is_narrow
-from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 _F32, _U8, _U16, _I32, _I64 = 1, 2, 4, 6, 7
 _U4, _I4, _E2M1, _E8M0, _U2, _I2 = 21, 22, 23, 24, 25, 26
@@ -23,7 +23,7 @@ _INFINITE = {19: 0x7C}
 """The code of infinity, in types that have one."""
 
 
-def seen_as(value: Value, element: int) -> Value:
+def seen_as(value: OnnxTensor, element: int) -> OnnxTensor:
     """The same bytes as a value of another element type of 8 bits."""
     from onnx import helper
 
@@ -33,10 +33,10 @@ def seen_as(value: Value, element: int) -> Value:
     kind = type(value.type)()
     kind.CopyFrom(value.type)
     kind.tensor_type.elem_type = element
-    return Value(value.graph, value.name, kind, constant)
+    return OnnxTensor(value.graph, value.name, kind, constant)
 
 
-def decoded(value: Value) -> Value:
+def decoded(value: OnnxTensor) -> OnnxTensor:
     """The numbers that codes stand for, as 32-bit floats, or 32-bit integers where those are."""
     codes = seen_as(value, _U8).cast(_I32)
     bits = _BITS.get(value.element)
@@ -46,7 +46,7 @@ def decoded(value: Value) -> Value:
     return low if value.element in (_U4, _U2) else (low >= 1 << (bits - 1)).where(low - (1 << bits), low)
 
 
-def encoded(x: Value, element: int, saturate: bool = True, mode: str = "up") -> Value:
+def encoded(x: OnnxTensor, element: int, saturate: bool = True, mode: str = "up") -> OnnxTensor:
     """The codes of numbers: those of integers wrap around, floats are rounded to the nearest, to even between two.
 
     Args:
@@ -64,7 +64,7 @@ def encoded(x: Value, element: int, saturate: bool = True, mode: str = "up") -> 
     return seen_as(codes.cast(_U8), element)
 
 
-def _floats(x: Value, magnitude: Value, element: int, saturate: bool) -> Value:
+def _floats(x: OnnxTensor, magnitude: OnnxTensor, element: int, saturate: bool) -> OnnxTensor:
     info: Any = _info(element)
     mantissa, least = int(info.nmant), _least(element)
     greatest = int(_codes(np.array([info.max], np.float32), element)[0])
@@ -83,7 +83,7 @@ def _floats(x: Value, magnitude: Value, element: int, saturate: bool) -> Value:
     return x.graph.op("IsNaN", x).where(_no_number(element), codes)
 
 
-def _powers(magnitude: Value, saturate: bool, mode: str) -> Value:
+def _powers(magnitude: OnnxTensor, saturate: bool, mode: str) -> OnnxTensor:
     """Codes of the exponents of powers of two: 127 stands for 1, 255 for no number."""
     graph = magnitude.graph
     exponent = _exponent(magnitude, -127, 127)
@@ -101,7 +101,7 @@ def _powers(magnitude: Value, saturate: bool, mode: str) -> Value:
     return special.where(255, codes)
 
 
-def _exponent(x: Value, least: int, greatest: int) -> Value:
+def _exponent(x: OnnxTensor, least: int, greatest: int) -> OnnxTensor:
     """The exponents of positive numbers, between two: what a logarithm says is set right by comparing."""
     graph = x.graph
     guess = graph.op("Floor", graph.op("Log", x.clip(2.0 ** max(least, -126), 3.0e38)) * float(1 / np.log(2)))
@@ -111,7 +111,7 @@ def _exponent(x: Value, least: int, greatest: int) -> Value:
     return guess.clip(least, greatest)
 
 
-def _power(exponent: Value) -> Value:
+def _power(exponent: OnnxTensor) -> OnnxTensor:
     """Powers of two, exactly, from -149 to 127; beyond, the last."""
     table = 2.0 ** np.arange(-149, 128)
     return exponent.graph.floats(table).gather(exponent.clip(-149, 127) + 149)
@@ -153,11 +153,11 @@ def _has_negative_zero(element: int) -> bool:
     return bool(_codes(np.array([-0.0], np.float32), element)[0])
 
 
-def _cast(op: Op) -> Any:
+def _cast(op: OnnxNode) -> Any:
     return NotImplemented if op.x.constant is not None else cast(op.x, op.attribute("to"), op)
 
 
-def cast(x: Value, element: int, op: Op) -> Any:
+def cast(x: OnnxTensor, element: int, op: OnnxNode) -> Any:
     """A cast from or to a narrow type, or to unsigned integers of 16 bits; others stay as they are."""
     if element == x.element:
         return x
@@ -169,18 +169,18 @@ def cast(x: Value, element: int, op: Op) -> Any:
     return decoded(x).cast(element) if is_narrow(x.element) else NotImplemented
 
 
-def _halfwords(x: Value) -> Value:
+def _halfwords(x: OnnxTensor) -> OnnxTensor:
     """Numbers as unsigned integers of 16 bits, which wrap around: the sum of what two tables of 256 have for their bytes."""
     code = x.cast(_I64) % (1 << 16)
     low, high = (_of_u16(x.graph, np.arange(256) * step) for step in (1, 256))
     return high.gather(code / 256) + low.gather(code % 256)
 
 
-def _of_u16(graph: Graph, numbers: Any) -> Value:
+def _of_u16(graph: Graph, numbers: Any) -> OnnxTensor:
     return graph.value(numbers.astype(np.uint16))
 
 
-def _cast_like(op: Op) -> Any:
+def _cast_like(op: OnnxNode) -> Any:
     x, element = op.x, op.tensor(1).element
     made = cast(x, element, op)
     return x.cast(element) if made is NotImplemented else made

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hotdesk.frontends.onnx.elements import is_narrow
-from hotdesk.frontends.onnx.rewrites.graph import Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.narrow import decoded, encoded
 
 _F32, _U8, _I32 = 1, 2, 6
@@ -22,11 +22,11 @@ _RANGES = {
 """The least and the greatest integer of the types that numbers are quantised to."""
 
 
-def _numbers(x: Value) -> Value:
+def _numbers(x: OnnxTensor) -> OnnxTensor:
     return decoded(x) if is_narrow(x.element) else x
 
 
-def _along(value: Value, x: Value, axis: int, block: int) -> Value:
+def _along(value: OnnxTensor, x: OnnxTensor, axis: int, block: int) -> OnnxTensor:
     """A scale or zero point by tensor, axis or block, in a shape that goes with a tensor's."""
     if value.rank == 0 or value.shape == (1,):
         return value.reshape()
@@ -39,7 +39,7 @@ def _along(value: Value, x: Value, axis: int, block: int) -> Value:
     return whole.slice(axis, 0, x.sizes[axis])
 
 
-def _dequantize(op: Op) -> Any:
+def _dequantize(op: OnnxNode) -> Any:
     x, scale, zero = op.x, op.tensor(1), op.optional(2)
     axis, block = op.attribute("axis", 1), op.attribute("block_size", 0)
     kind = op.attribute("output_dtype", 0) or scale.element
@@ -50,7 +50,7 @@ def _dequantize(op: Op) -> Any:
     return (y * _along(scale.cast(_F32), x, axis, block)).cast(kind)
 
 
-def _quantize(op: Op) -> Any:
+def _quantize(op: OnnxNode) -> Any:
     x, scale, zero = op.x, op.tensor(1), op.optional(2)
     axis, block = op.attribute("axis", 1), op.attribute("block_size", 0)
     kind = zero.element if zero is not None else op.attribute("output_dtype", 0) or _U8
@@ -62,7 +62,7 @@ def _quantize(op: Op) -> Any:
     return _rounded(y, shift, kind)
 
 
-def _rounded(y: Value, zero: Value | None, kind: int) -> Value:
+def _rounded(y: OnnxTensor, zero: OnnxTensor | None, kind: int) -> OnnxTensor:
     """Numbers rounded to integers, to even between two, and moved by a zero point, within the range of a type."""
     far = float(1 << 20)
     whole = y.graph.op("Round", y.clip(-far, far)).cast(_I32)
@@ -71,7 +71,7 @@ def _rounded(y: Value, zero: Value | None, kind: int) -> Value:
     return encoded(whole, kind) if is_narrow(kind) else whole.cast(kind)
 
 
-def _matrix_product(op: Op) -> Any:
+def _matrix_product(op: OnnxNode) -> Any:
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (op.tensor(number) for number in range(8))
     if a_scale.rank > 1 or a_zero.rank > 1 or b_scale.rank > 1:
         return NotImplemented

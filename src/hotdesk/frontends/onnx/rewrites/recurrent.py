@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hotdesk.frontends.onnx.rewrites.arithmetic import reversed_along
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 _LENGTHS, _PEEPHOLES = 4, 7
 _BY_DIRECTION = {"LSTM": (1, 2, 3, 5, 6, 7), "GRU": (1, 2, 3, 5), "RNN": (1, 2, 3, 5)}
@@ -21,7 +21,7 @@ _UNROLLED = 256
 """Steps that are written out."""
 
 
-def _recurrent(op: Op) -> Any:
+def _recurrent(op: OnnxNode) -> Any:
     direction, layout = op.attribute("direction", "forward"), op.attribute("layout", 0)
     if direction == "forward":
         return _steps(op, layout) if op.node.op_type == "LSTM" and _is_beyond_gates(op) else NotImplemented
@@ -37,18 +37,18 @@ def _recurrent(op: Op) -> Any:
     return joined
 
 
-def _one_way(op: Op, number: int, backwards: bool, layout: int) -> list[Value]:
+def _one_way(op: OnnxNode, number: int, backwards: bool, layout: int) -> list[OnnxTensor]:
     time = 1 if layout else 0
     lengths = op.optional(_LENGTHS)
 
-    def turned(value: Value) -> Value:
+    def turned(value: OnnxTensor) -> OnnxTensor:
         """Each sequence in reverse order up to its length."""
         if lengths is None:
             return reversed_along(value, time)
         return op.graph.op("ReverseSequence", value, lengths.cast(7), time_axis=time, batch_axis=1 - time)
 
     x = turned(op.x) if backwards else op.x
-    inputs: list[Value | None] = [x]
+    inputs: list[OnnxTensor | None] = [x]
     for place in range(1, len(op.inputs)):
         value = op.optional(place)
         if value is not None and place in _BY_DIRECTION[op.node.op_type]:
@@ -67,13 +67,13 @@ def _one_way(op: Op, number: int, backwards: bool, layout: int) -> list[Value]:
     return results
 
 
-def _is_beyond_gates(op: Op) -> bool:
+def _is_beyond_gates(op: OnnxNode) -> bool:
     """Whether torch-mlir passes something over."""
     given = (op.optional(_LENGTHS), op.optional(_PEEPHOLES))
     return any(each is not None for each in given) or bool(op.attribute("clip") or op.attribute("input_forget", 0))
 
 
-def _steps(op: Op, layout: int) -> Any:
+def _steps(op: OnnxNode, layout: int) -> Any:
     """An LSTM forwards, as ONNX defines it; behind its end a sequence is 0, and its states stay."""
     functions = _functions(op)
     x = op.x.transpose(1, 0, 2) if layout else op.x
@@ -92,7 +92,7 @@ def _steps(op: Op, layout: int) -> Any:
     if bias is not None:
         flat = bias.reshape(-1)
         whole = whole + (flat.slice(0, 0, 4 * size) + flat.slice(0, 4 * size))
-    ys: list[Value] = []
+    ys: list[OnnxTensor] = []
     for step in range(steps):
         gates = whole.gather(step) + h @ recurrence
         new_h, new_c = _cell(op, functions, gates, c, peepholes, size)
@@ -107,7 +107,7 @@ def _steps(op: Op, layout: int) -> Any:
     return [y, h.unsqueeze(axis), c.unsqueeze(axis)][: len(op.node.output)]
 
 
-def _functions(op: Op) -> tuple[str, ...]:
+def _functions(op: OnnxNode) -> tuple[str, ...]:
     """The activations of gates, of what is put into a cell, and of what it gives."""
     named: list[str] = op.attribute("activations", ["Sigmoid", "Tanh", "Tanh"])
     found = {each.lower(): each for each in _FUNCTIONS}
@@ -118,16 +118,16 @@ def _functions(op: Op) -> tuple[str, ...]:
 
 
 def _cell(
-    op: Op, functions: Sequence[str], gates: Value, c: Value, peepholes: Value | None, size: int
-) -> tuple[Value, Value]:
+    op: OnnxNode, functions: Sequence[str], gates: OnnxTensor, c: OnnxTensor, peepholes: OnnxTensor | None, size: int
+) -> tuple[OnnxTensor, OnnxTensor]:
     """A step: the new output and the new cell. Gates lie in the order input, output, forget, cell; peepholes too."""
     clip = op.attribute("clip")
     gate, put, give = functions
 
-    def activated(function: str, value: Value) -> Value:
+    def activated(function: str, value: OnnxTensor) -> OnnxTensor:
         return op.graph.op(function, value if clip is None else value.clip(-clip, clip))
 
-    def part(number: int, cell: Value | None = None) -> Value:
+    def part(number: int, cell: OnnxTensor | None = None) -> OnnxTensor:
         value = gates.slice(1, number * size, (number + 1) * size)
         if cell is None or peepholes is None:
             return value

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 
 _I64 = 7
 
 
-def selected(candidates: Sequence[Value], conditions: Sequence[Value]) -> Value:
+def selected(candidates: Sequence[OnnxTensor], conditions: Sequence[OnnxTensor]) -> OnnxTensor:
     """The candidate whose condition, a scalar, holds. A call in which none does ends with an error: the index is outside."""
     graph = candidates[0].graph
     if all(each.constant is not None for each in conditions):
@@ -27,21 +27,21 @@ def selected(candidates: Sequence[Value], conditions: Sequence[Value]) -> Value:
     return graph.checked(graph.value(0), index.equals(0)).equals(0).where(candidates[0], 0)
 
 
-def all_of(condition: Value) -> Value:
+def all_of(condition: OnnxTensor) -> OnnxTensor:
     """Whether all elements hold, as a scalar."""
     if not condition.rank:
         return condition
     return condition.cast(_I64).reduce("Min", range(condition.rank)).cast(9)
 
 
-def any_of(condition: Value) -> Value:
+def any_of(condition: OnnxTensor) -> OnnxTensor:
     """Whether an element holds, as a scalar."""
     if not condition.rank:
         return condition
     return condition.cast(_I64).reduce("Max", range(condition.rank)).cast(9)
 
 
-def by_axis(axis: Value, rank: int, make: Any) -> Value:
+def by_axis(axis: OnnxTensor, rank: int, make: Any) -> OnnxTensor:
     """What `make` makes of an axis: of the constant, or selected by a scalar that is known when the program runs."""
     if axis.constant is not None:
         return make(int(axis.constant.reshape(())) % rank)
@@ -51,7 +51,7 @@ def by_axis(axis: Value, rank: int, make: Any) -> Value:
     )
 
 
-def _reduced(op: Op) -> Any:
+def _reduced(op: OnnxNode) -> Any:
     x, axes = op.x, op.optional(1)
     if axes is None or axes.constant is not None:
         return _with_constant_axes(op, x, axes)
@@ -66,7 +66,7 @@ def _reduced(op: Op) -> Any:
     return selected(candidates, conditions)
 
 
-def _with_constant_axes(op: Op, x: Value, axes: Value | None) -> Any:
+def _with_constant_axes(op: OnnxNode, x: OnnxTensor, axes: OnnxTensor | None) -> Any:
     if axes is None or axes.constant is None or axes.constant.size:
         return NotImplemented
     if op.attribute("noop_with_empty_axes", 0):
@@ -78,7 +78,7 @@ def _sizes_without(sizes: Sequence[int], axes: Sequence[int], keepdims: bool) ->
     return tuple(1 if axis in axes else size for axis, size in enumerate(sizes) if keepdims or axis not in axes)
 
 
-def _same(axes: Value, wanted: Sequence[int]) -> Value:
+def _same(axes: OnnxTensor, wanted: Sequence[int]) -> OnnxTensor:
     """Whether a vector holds the axes, in whatever order."""
     found = axes.reshape(-1, 1).equals(axes.graph.value([list(wanted)]))
     return all_of(found.cast(_I64).reduce("Max", [0]).cast(9))

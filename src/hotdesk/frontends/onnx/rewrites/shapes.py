@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, any_of, selected
 
 _I64 = 7
 
 
-def _slice(op: Op) -> Any:
+def _slice(op: OnnxNode) -> Any:
     rest = [op.optional(number) for number in range(1, 5)]
     if len(op.inputs) < 3 or all(each is None or each.constant is not None for each in rest):
         return NotImplemented
@@ -40,7 +40,7 @@ def _slice(op: Op) -> Any:
     return x
 
 
-def _steps(start: Value, end: Value, step: Value, size: int, count: int) -> Value:
+def _steps(start: OnnxTensor, end: OnnxTensor, step: OnnxTensor, size: int, count: int) -> OnnxTensor:
     """The indices of a slice along a dimension of some size, which shall be so many."""
     forward = step > 0
     start = (start < 0).where(start + size, start)
@@ -52,7 +52,7 @@ def _steps(start: Value, end: Value, step: Value, size: int, count: int) -> Valu
     return start.graph.checked(indices, length.clip(0, size + 1).equals(count))
 
 
-def _reshape(op: Op) -> Any:
+def _reshape(op: OnnxNode) -> Any:
     wanted = op.optional(1)
     if wanted is None or wanted.constant is not None:
         return _without_elements(op)
@@ -64,7 +64,7 @@ def _reshape(op: Op) -> Any:
     return selected([op.x.reshape(*result)], [all_of(same)])
 
 
-def _without_elements(op: Op) -> Any:
+def _without_elements(op: OnnxNode) -> Any:
     """A tensor without elements has none in another shape either; torch-mlir divides by the number of them."""
     if 0 not in op.x.shape:
         return NotImplemented
@@ -86,7 +86,7 @@ def _zero(element: int) -> Any:
     return helper.make_tensor("", element, [1], [0])
 
 
-def _expand(op: Op) -> Any:
+def _expand(op: OnnxNode) -> Any:
     wanted = op.optional(1)
     if wanted is None or wanted.constant is not None:
         return NotImplemented
@@ -100,7 +100,7 @@ def _expand(op: Op) -> Any:
     return selected([op.x.expand(*result)], [all_of(wanted.equals(list(result[len(lead) :])) | ones)])
 
 
-def _tile(op: Op) -> Any:
+def _tile(op: OnnxNode) -> Any:
     repeats = op.tensor(1)
     if repeats.constant is not None:
         return NotImplemented
@@ -111,7 +111,7 @@ def _tile(op: Op) -> Any:
     return selected([op.graph.op("Tile", op.x, times)], [all_of(repeats.equals(times))])
 
 
-def _split(op: Op) -> Any:
+def _split(op: OnnxNode) -> Any:
     parts = op.optional(1)
     if parts is None or parts.constant is not None:
         return NotImplemented
@@ -123,7 +123,7 @@ def _split(op: Op) -> Any:
     return [selected([each], [right]) for each in made]
 
 
-def _range(op: Op) -> Any:
+def _range(op: OnnxNode) -> Any:
     start, limit, step = (op.tensor(number) for number in range(3))
     (count,) = op.result_sizes()
     span = ((limit - start).cast(1 if start.is_float else 11)) / step.cast(1 if start.is_float else 11)
@@ -134,7 +134,7 @@ def _range(op: Op) -> Any:
     return start + step * numbers.cast(start.element)
 
 
-def _pad(op: Op) -> Any:
+def _pad(op: OnnxNode) -> Any:
     mode = op.attribute("mode", "constant")
     pads = op.optional(1)
     if pads is None or (mode == "constant" and (pads.constant is not None or op.optional(3) is None)):
@@ -157,7 +157,7 @@ def _pad(op: Op) -> Any:
     return x
 
 
-def _folded_back(indices: Value, size: int, mode: str) -> Value:
+def _folded_back(indices: OnnxTensor, size: int, mode: str) -> OnnxTensor:
     """Indices outside of a dimension as those inside that padding takes the place of."""
     if mode == "wrap":
         return indices % size
@@ -167,7 +167,7 @@ def _folded_back(indices: Value, size: int, mode: str) -> Value:
     return indices.clip(0, size - 1)
 
 
-def _compress(op: Op) -> Any:
+def _compress(op: OnnxNode) -> Any:
     x, condition, axis = op.x, op.tensor(1), op.attribute("axis")
     x, axis = (x.reshape(-1), 0) if axis is None else (x, axis % x.rank)
     (count,), (length,) = (op.result_sizes()[axis],), condition.sizes
@@ -179,7 +179,7 @@ def _compress(op: Op) -> Any:
     return x.gather(graph.checked(indices, chosen.reduce("Sum", [0]).equals(count)), axis)
 
 
-def _tensor_scatter(op: Op) -> Any:
+def _tensor_scatter(op: OnnxNode) -> Any:
     past, update, first = op.x, op.tensor(1), op.optional(2)
     axis: int = op.attribute("axis", -2) % past.rank
     count, length = past.sizes[axis], update.sizes[axis]
@@ -194,7 +194,7 @@ def _tensor_scatter(op: Op) -> Any:
     return inside.where(graph.op("GatherElements", update, indices, axis=axis), past)
 
 
-def _scatter_elements(op: Op) -> Any:
+def _scatter_elements(op: OnnxNode) -> Any:
     """Greatest and least updates by comparing each index with each place."""
     kind = op.attribute("reduction", "none")
     if kind not in ("max", "min"):

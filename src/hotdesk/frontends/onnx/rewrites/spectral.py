@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import Graph, NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import selected
 
 
-def _matrices(graph: Graph, rows: int, columns: int, length: int, like: int) -> tuple[Value, Value]:
+def _matrices(graph: Graph, rows: int, columns: int, length: int, like: int) -> tuple[OnnxTensor, OnnxTensor]:
     """Cosines and sines of 2π r c / length, for so many rows r and columns c. Angles are whole parts of a turn, exactly."""
     turns = graph.arange(rows).reshape(rows, 1) * graph.arange(columns).reshape(1, columns) % length
     steps = np.arange(length) * (2 * np.pi / length)
@@ -18,7 +18,7 @@ def _matrices(graph: Graph, rows: int, columns: int, length: int, like: int) -> 
     return cosines.gather(turns), sines.gather(turns)
 
 
-def transformed(x: Value, axis: int, length: int, inverse: bool = False, onesided: bool = False) -> Value:
+def transformed(x: OnnxTensor, axis: int, length: int, inverse: bool = False, onesided: bool = False) -> OnnxTensor:
     """The transform of `x` f32[…, n, …, 1 or 2] along an axis, of a length to which it is cut or filled with zeros.
 
     One-sided ones give the first half of the result; of an inverse, the first half is given, and the result is real.
@@ -45,7 +45,9 @@ def transformed(x: Value, axis: int, length: int, inverse: bool = False, oneside
     return (y / float(length) if inverse else y).move(-2, axis)
 
 
-def _real_inverse(real: Value, imaginary: Value | None, cosines: Value, sines: Value, length: int) -> Value:
+def _real_inverse(
+    real: OnnxTensor, imaginary: OnnxTensor | None, cosines: OnnxTensor, sines: OnnxTensor, length: int
+) -> OnnxTensor:
     """The real signal of half a spectrum, whose other half is its mirror image: all but the ends count twice."""
     count = real.sizes[-1]
     twice = np.full(count, 2.0)
@@ -57,7 +59,7 @@ def _real_inverse(real: Value, imaginary: Value | None, cosines: Value, sines: V
     return y if imaginary is None else y - (imaginary * weights) @ sines
 
 
-def _transform(op: Op) -> Any:
+def _transform(op: OnnxNode) -> Any:
     x, length = op.x, op.optional(1)
     inverse, onesided = bool(op.attribute("inverse", 0)), bool(op.attribute("onesided", 0))
     axis = op.optional(2)
@@ -68,7 +70,7 @@ def _transform(op: Op) -> Any:
     else:
         axes = list(range(x.rank - 1))
     wanted = op.result(0) if axis is not None and axis.constant is None else None
-    made: list[Value] = []
+    made: list[OnnxTensor] = []
     kept: list[int] = []
     for each in axes:
         count = _length(length, x.sizes[each], inverse and onesided)
@@ -86,7 +88,7 @@ def _transform(op: Op) -> Any:
     return selected(made, [scalar.equals(each) | scalar.equals(each - x.rank) for each in kept])
 
 
-def _length(length: Value | None, size: int, is_half: bool) -> int:
+def _length(length: OnnxTensor | None, size: int, is_half: bool) -> int:
     if length is None:
         return 2 * (size - 1) if is_half else size
     if length.constant is None:
@@ -94,7 +96,7 @@ def _length(length: Value | None, size: int, is_half: bool) -> int:
     return int(length.constant.reshape(()))
 
 
-def _short_time(op: Op) -> Any:
+def _short_time(op: OnnxNode) -> Any:
     x, step, window, length = op.x, op.tensor(1), op.optional(2), op.optional(3)
     onesided = bool(op.attribute("onesided", 1))
     x = x.unsqueeze(2) if x.rank == 2 else x
@@ -114,7 +116,9 @@ def _short_time(op: Op) -> Any:
     return selected(made, right)
 
 
-def _frames(x: Value, step: Value, window: Value | None, count: int, frames: int, onesided: bool) -> Value:
+def _frames(
+    x: OnnxTensor, step: OnnxTensor, window: OnnxTensor | None, count: int, frames: int, onesided: bool
+) -> OnnxTensor:
     """The transforms of frames, as many as are declared; one that begins too late begins with the last that fits."""
     graph = x.graph
     starts = (graph.arange(frames).reshape(frames, 1) * step).clip(0, x.sizes[1] - count)

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, Op, Rewrites, Value
+from hotdesk.frontends.onnx.rewrites.graph import NotRewritten, OnnxNode, OnnxTensor, Rewrites
 from hotdesk.frontends.onnx.rewrites.reductions import all_of, selected
 
 _I32 = 6
 
 
-def _pads(op: Op, sizes: Sequence[int], kernel: Sequence[int]) -> list[int]:
+def _pads(op: OnnxNode, sizes: Sequence[int], kernel: Sequence[int]) -> list[int]:
     """How much is put around each dimension: in front of all, then behind them."""
     count = len(kernel)
     strides, dilations = op.attribute("strides", [1] * count), op.attribute("dilations", [1] * count)
@@ -31,7 +31,7 @@ def _pads(op: Op, sizes: Sequence[int], kernel: Sequence[int]) -> list[int]:
     return less + more if mode == "SAME_UPPER" else more + less
 
 
-def padded(x: Value, pads: Sequence[int], value: Any = 0) -> Value:
+def padded(x: OnnxTensor, pads: Sequence[int], value: Any = 0) -> OnnxTensor:
     """The last dimensions of a tensor with a number around them."""
     count = len(pads) // 2
     if not any(pads):
@@ -40,7 +40,7 @@ def padded(x: Value, pads: Sequence[int], value: Any = 0) -> Value:
     return x.graph.op("Pad", x, [*lead, *pads[:count], *lead, *pads[count:]], x.graph.value(value, x))
 
 
-def _lp_pool(op: Op) -> Any:
+def _lp_pool(op: OnnxNode) -> Any:
     x, p, kernel = op.x, op.attribute("p", 2), op.attribute("kernel_shape")
     if op.attribute("ceil_mode", 0):
         raise NotRewritten("ceil_mode 0", "1")
@@ -53,7 +53,7 @@ def _lp_pool(op: Op) -> Any:
     return total if p == 1 else op.graph.op("Pow", total, op.graph.value(1.0 / p, x))
 
 
-def _max_pool(op: Op) -> Any:
+def _max_pool(op: OnnxNode) -> Any:
     """Places in the whole tensor: the lowering counts them in the plane of a channel, around which uneven pads are put."""
     x, count = op.x, op.x.rank - 2
     if len(op.node.output) < 2 or not x.is_float:
@@ -73,7 +73,7 @@ def _max_pool(op: Op) -> Any:
     return [y, places]
 
 
-def _max_unpool(op: Op) -> Any:
+def _max_unpool(op: OnnxNode) -> Any:
     x, places, given = op.x, op.tensor(1), op.optional(2)
     kernel = op.attribute("kernel_shape")
     strides, pads = op.attribute("strides", [1] * len(kernel)), op.attribute("pads", [0] * 2 * len(kernel))
@@ -91,7 +91,7 @@ def _max_unpool(op: Op) -> Any:
     return selected([y], [all_of(given.equals(list(wanted)))])
 
 
-def _fold(op: Op) -> Any:
+def _fold(op: OnnxNode) -> Any:
     """Blocks put back into an image, added where they overlap."""
     x, shape, block = op.x, op.tensor(1), op.tensor(2)
     _, channels, *image = op.result_sizes()
@@ -119,7 +119,9 @@ def _factors(number: int, count: int) -> list[tuple[int, ...]]:
     ]
 
 
-def _folded(op: Op, x: Value, channels: int, image: Sequence[int], widths: Sequence[int]) -> Value | None:
+def _folded(
+    op: OnnxNode, x: OnnxTensor, channels: int, image: Sequence[int], widths: Sequence[int]
+) -> OnnxTensor | None:
     count = len(image)
     strides, dilations = op.attribute("strides", [1] * count), op.attribute("dilations", [1] * count)
     pads = op.attribute("pads", [0] * 2 * count)
@@ -145,7 +147,7 @@ def _folded(op: Op, x: Value, channels: int, image: Sequence[int], widths: Seque
     return y
 
 
-def _conv_integer(op: Op) -> Any:
+def _conv_integer(op: OnnxNode) -> Any:
     """Pads of the zero point, and zero points of weights by channel: what they take away is a convolution with ones."""
     x, weights, zero, zeros = op.x, op.tensor(1), op.optional(2), op.optional(3)
     pads = _pads(op, x.sizes[2:], op.attribute("kernel_shape", list(weights.sizes[2:])))
@@ -164,7 +166,7 @@ def _conv_integer(op: Op) -> Any:
     return whole - zeros.cast(_I32).reshape(1, -1, *[1] * (x.rank - 2)) * sums
 
 
-def _conv_transpose(op: Op) -> Any:
+def _conv_transpose(op: OnnxNode) -> Any:
     """Each group by itself, and a result that is cut unevenly as a part of the whole."""
     x, weights, bias = op.x, op.tensor(1), op.optional(2)
     groups, spatial = op.attribute("group", 1), x.rank - 2
@@ -185,7 +187,7 @@ def _conv_transpose(op: Op) -> Any:
     return y if bias is None else y + bias.reshape(1, -1, *[1] * spatial)
 
 
-def _cut(op: Op, x: Value, weights: Value, pads: Sequence[int]) -> Value:
+def _cut(op: OnnxNode, x: OnnxTensor, weights: OnnxTensor, pads: Sequence[int]) -> OnnxTensor:
     """The whole result without what is beyond the declared sizes: the odd element at the end, or with SAME_LOWER in front."""
     count, wanted = x.rank - 2, op.result_sizes()[2:]
     kernel = op.attribute("kernel_shape", list(weights.sizes[2:]))
