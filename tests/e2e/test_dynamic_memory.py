@@ -201,7 +201,7 @@ def test_what_plans_take_is_not_underestimated() -> None:
 def test_the_first_call_makes_no_effort(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples are planned and what can be is proven when a program is compiled; calls of new sizes lay out or pack."""
     model, program = made(Dim("batch", max=64)) if made is compiled else made()
-    for name in ("plan", "good_for_all", "sure_loans", "borrowing_less", "read_stacking", "Polynomials", "OnCall"):
+    for name in ("plan", "good_for_all", "sure_loans", "borrowing_less", "read_stacking", "SizeProver", "OnCall"):
         monkeypatch.setattr(planner, name, _never)
     assert program.timings["plan"] > 0
     assert program.plans.made == 0

@@ -99,13 +99,13 @@ def _depends(parameter: Parameter) -> bool:
 
 
 def _chosen(
-    parameter: Parameter, known: _Sizes, rest: Iterator[int], bounds: Mapping[sympy.Symbol, tuple[int, int | None]]
+    parameter: Parameter, known: _Sizes, rest: Iterator[int], bounds: Mapping[str, tuple[int, int | None]]
 ) -> tuple[int, ...]:
     shape: list[int] = []
     for i in range(len(parameter.shape)):
         size = known.find(parameter, i)
         if size is None:
-            low, high = bounds.get(cast(Any, parameter.stated[i]), (0, None)) if parameter.stated else (0, None)
+            low, high = bounds.get(str(parameter.stated[i]), (0, None)) if parameter.stated else (0, None)
             default = max(low, _DEFAULT_SIZE if high is None else min(high, _DEFAULT_SIZE))
             size = next(rest, default)
         shape.append(size)

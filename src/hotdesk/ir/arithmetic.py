@@ -8,7 +8,8 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.ir.sizes import Size, expand, integer, is_opaque
+from hotdesk.ir.size_proofs import SizeProver
+from hotdesk.ir.sizes import Size, expand, integer
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 
@@ -44,23 +45,22 @@ def arithmetic(name: str, a: Size, b: Size) -> Size | None:
 def _toward_zero(x: Any, y: Any) -> Any:
     """A quotient rounded toward zero: down, or up where it is negative."""
     down = _rounded(sympy.floor, x / y)
-    if _not_negative(x) and _not_negative(y):
+    if _are_not_negative(x, y):
         return down
     return _algebra.Max(down, 0) + _algebra.Min(_rounded(sympy.ceiling, x / y), 0)
 
 
 def _signed_remainder(x: Any, y: Any) -> Any:
     """What a quotient rounded toward zero leaves: it has the sign of the dividend."""
-    if _not_negative(x) and _not_negative(y):
+    if _are_not_negative(x, y):
         return sympy.Mod(x, y)
     return x - y * _toward_zero(x, y)
 
 
-def _not_negative(expression: Any) -> bool:
-    """Whether it is known of a number that it is not below 0; sizes are not."""
-    sizes = [symbol for symbol in expression.free_symbols if not is_opaque(symbol)]
-    known = {size: _algebra.Symbol(size.name, integer=True, nonnegative=True) for size in sizes}
-    return bool(expression.xreplace(known).is_nonnegative)
+def _are_not_negative(*numbers: Any) -> bool:
+    """Whether it is known of numbers that none is below 0; sizes are not."""
+    prover = SizeProver()
+    return all(prover.is_never_less(integer(number), 0) for number in numbers)
 
 
 def _rounded(to: Any, quotient: Any) -> Any:

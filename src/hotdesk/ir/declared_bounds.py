@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-import sympy
-
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError
 from hotdesk.ir.locations import python_line
@@ -16,8 +14,8 @@ from hotdesk.ir.locations import python_line
 BOUNDS = "hotdesk.bounds"
 
 
-def declared_bounds(function: ir.Operation) -> dict[sympy.Symbol, tuple[int, int | None]]:
-    """The least and the greatest value of symbols, None where no greatest one is declared.
+def declared_bounds(function: ir.Operation) -> dict[str, tuple[int, int | None]]:
+    """The least and the greatest value of symbols, by name, None where no greatest one is declared.
 
     Raises:
         InvalidIRError: the attribute is no such dictionary, or a range is empty or begins below 0.
@@ -27,13 +25,13 @@ def declared_bounds(function: ir.Operation) -> dict[sympy.Symbol, tuple[int, int
     given: Any = function.attributes[BOUNDS]
     if not isinstance(given, ir.DictAttr):
         raise _invalid(function, str(given))
-    found: dict[sympy.Symbol, tuple[int, int | None]] = {}
+    found: dict[str, tuple[int, int | None]] = {}
     for entry in cast(Any, given):
         ends = list(entry.attr) if isinstance(entry.attr, ir.ArrayAttr) else []
         numbers = [int(cast(Any, end).value) for end in ends if isinstance(end, ir.IntegerAttr)]
         if len(numbers) != len(ends) or len(numbers) not in (1, 2) or sorted([0, *numbers]) != [0, *numbers]:
             raise _invalid(function, f"{entry.name} = {entry.attr}")
-        found[sympy.Symbol(entry.name)] = (numbers[0], numbers[1] if len(numbers) == 2 else None)
+        found[str(entry.name)] = (numbers[0], numbers[1] if len(numbers) == 2 else None)
     return found
 
 

@@ -17,6 +17,7 @@ from hotdesk.ir.arithmetic import applied, arithmetic
 from hotdesk.ir.joins import is_inside, replaced, settled, sources_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size, integer, is_opaque
 from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, int_array
@@ -130,11 +131,7 @@ class SymbolicSizes:
     def _decided(self, value: ir.Value) -> bool | None:
         """Whether a comparison holds for all sizes, or for none; None when that depends. Sizes are not negative."""
         condition = self.condition(value)
-        if condition is None:
-            return None
-        sizes = [symbol for symbol in condition.free_symbols if not is_opaque(symbol)]
-        known = condition.xreplace({size: _algebra.Symbol(size.name, integer=True, nonnegative=True) for size in sizes})
-        return True if known is sympy.true else False if known is sympy.false else None
+        return None if condition is None else SizeProver(may_be_negative=self.may_be_negative).decided(condition)
 
     def condition(self, value: ir.Value) -> Any:
         """A comparison of sizes as a SymPy relation (or true/false); None when it is not one."""

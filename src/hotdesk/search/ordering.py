@@ -20,11 +20,11 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.polynomials import Polynomials
+from hotdesk.ir.size_proofs import SizeProver
+from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.walking import main_function
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.pipeline import Log, run_pass
-from hotdesk.planning.sizes.polynomials import Polynomial, is_never_less
 from hotdesk.runtime.plans.comparing import never_larger
 from hotdesk.runtime.plans.planner import Planner
 from hotdesk.search.trials import Bufferized, bufferized
@@ -57,9 +57,10 @@ class MemoryNeeds:
         outputs = sum(max(0, evaluate(self.made.buffers[place].bytes, symbols)) for place in self.made.results)
         return arena, outputs
 
-    def outputs(self, reader: Polynomials) -> Polynomial:
-        """Bytes of the results as a reader has them."""
-        return sum((reader.of(self.made.buffers[place].bytes) for place in self.made.results), Polynomial.number(0))
+    @property
+    def outputs(self) -> Size:
+        """Bytes of the results."""
+        return expand(sum(self.made.buffers[place].bytes for place in self.made.results))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,7 @@ class LowerPeak:
         """Whether the other order takes no more for any sizes in range, and its worst case is known to be no worse."""
         if not given.planner.symbols and not other.planner.symbols:
             return True  # compared already
-        reader = Polynomials(self.bounds)
-        outputs = other.outputs(reader), given.outputs(reader)
-        if outputs[0] != outputs[1] and not is_never_less(outputs[1], outputs[0], reader.ranges):
+        if not SizeProver(self.bounds).is_never_less(given.outputs, other.outputs):
             return False
         worst = [needs.planner.most(self.bounds) for needs in (given, other)]
         if worst[0] is not None and (worst[1] is None or worst[1] > worst[0]):

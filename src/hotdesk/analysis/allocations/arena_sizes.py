@@ -20,8 +20,8 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.hoisting import is_not_negative
 from hotdesk.analysis.allocations.uses import bytes_of_element
-from hotdesk.analysis.memrefs.size_bounds import is_at_least
 from hotdesk.ir.recompute import Recomputation
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size, is_opaque, product
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defining_op, entry_block
@@ -96,7 +96,8 @@ class ArenaSizes:
         large, small = self._sure[a], self._sure[b]
         if large is None or small is None or self.measures[a].alignment < self.measures[b].alignment:
             return False
-        return is_at_least(large, small, lambda symbol: is_opaque(symbol) and symbol not in self._not_negative)
+        prover = SizeProver(may_be_negative=lambda symbol: is_opaque(symbol) and symbol not in self._not_negative)
+        return prover.is_never_less(large, small)
 
     def estimate(self, total: Size) -> int:
         """A number for symbolic bytes: each symbol is a thousand or so."""

@@ -50,10 +50,10 @@ from hotdesk.analysis.allocations.slots import (
 )
 from hotdesk.analysis.allocations.types import may_allocate
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
-from hotdesk.analysis.memrefs.size_bounds import is_at_least, upper_bound
 from hotdesk.analysis.order.peak import Change, MemoryProfile
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.declared_bounds import declared_bounds
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.written_sizes import written
 
@@ -78,7 +78,8 @@ class Sharing:
     ) -> None:
         self.allocations = allocations or Allocations(function, given)
         self.refused: dict[int, Reason] = {}
-        self._ranges = declared_bounds(function)
+        self._bounds = declared_bounds(function)
+        self._prover = SizeProver(self._bounds, self._is_signed)
         self.decisions: list[Decision] = []
         self.slots: list[MemorySlot] = []
         self._program, self._places = self.allocations.program, SlotPlaces(self.allocations)
@@ -104,7 +105,9 @@ class Sharing:
                 vague.append(may_be_held(self.allocations, allocation))
         found.sort(key=lambda pair: (pair[1].lower, pair[0].first))
         held = [*known, *(Change(*slot.held, slot.bytes) for slot, _ in found)]
-        self._profile = MemoryProfile(len(self._program.ops) + 1, held, vague, self._is_signed)
+        self._profile = MemoryProfile(
+            len(self._program.ops) + 1, held, vague, SizeProver(may_be_negative=self._is_signed)
+        )
         self._busy: list[tuple[int, int]] = []
         self._free: list[tuple[int, int, int]] = []
         self._symbolic: dict[Size, list[int]] = {}
@@ -200,7 +203,7 @@ class Sharing:
     def _candidates(self, alone: MemorySlot) -> list[int]:
         """Some free slots that are large enough (rule 2), the best ones first."""
         kind = self._type(alone)
-        size, most = alone.bytes, upper_bound(alone.bytes, self._ranges)
+        size, most = alone.bytes, self._prover.greatest(alone.bytes)
         equal = sorted(self._symbolic.get(size, ())[-_TRIED:], key=lambda n: self._type(self.slots[n]) != kind)
         numbers: list[int] = []
         if most is not None:
@@ -217,9 +220,8 @@ class Sharing:
         dims = frozenset(size for each in (alone, slot) for size in sizes.shape(self.allocations.value(each.users[0])))
         question = (alone.bytes, slot.bytes, dims)
         if question not in self._fits:
-            self._fits[question] = is_at_least(
-                slot.bytes, alone.bytes, lambda symbol: symbol not in dims and self._is_signed(symbol), self._ranges
-            )
+            prover = SizeProver(self._bounds, lambda symbol: symbol not in dims and self._is_signed(symbol))
+            self._fits[question] = prover.is_never_less(slot.bytes, alone.bytes)
         return self._fits[question]
 
     def _type(self, slot: MemorySlot) -> ir.Type:

@@ -11,8 +11,6 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any, cast
 
-import sympy
-
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.destination_decisions import decide_destination
 from hotdesk.analysis.in_place.places import Places
@@ -21,7 +19,7 @@ from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Reason
-from hotdesk.ir.sizes import Size
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.program.dataflow import united
 from hotdesk.program.liveness import Liveness
 
@@ -143,6 +141,7 @@ def in_place_candidates(function: ir.Operation | ir.Module) -> dict[str, Candida
     readers = Readers(record)
     places = Places(record, readers)
     names = value_names(function, record)
+    prover = SizeProver(may_be_negative=lambda symbol: False)  # each is a size of a tensor
     found: dict[str, Candidates] = {}
     for op in record.ops:
         operands = [
@@ -151,7 +150,7 @@ def in_place_candidates(function: ir.Operation | ir.Module) -> dict[str, Candida
         for result in _written(op) if operands else ():
             wanted = record.values[op.results[result]]
             dying = dict.fromkeys(v for i, v in operands if _dies(op, i, result, places, readers))
-            large = [v for v in dying if _not_less(record.values[v].bytes, wanted.bytes)]
+            large = [v for v in dying if prover.is_never_less(record.values[v].bytes, wanted.bytes)]
             exact = [v for v in large if _alike(record, v, op.results[result])]
             found[names[wanted.number]] = Candidates(tuple(names[v] for v in exact), tuple(names[v] for v in large))
         decide_destination(record, op, places, readers)
@@ -179,12 +178,3 @@ def _dies(op: OpRecord, operand: int, result: int, places: Places, readers: Read
 def _alike(record: TensorProgram, value: int, result: int) -> bool:
     a, b = record.values[value], record.values[result]
     return a.shape == b.shape and a.element == b.element
-
-
-def _not_less(size: Size, other: Size) -> bool:
-    """Whether one number of bytes is at least another, for all sizes."""
-    if isinstance(size, int) and isinstance(other, int):
-        return size >= other
-    difference: Any = cast(Any, sympy).expand(cast(Any, sympy).sympify(size) - cast(Any, sympy).sympify(other))
-    symbols = {each: sympy.Symbol(each.name, integer=True, nonnegative=True) for each in difference.free_symbols}
-    return difference.xreplace(symbols).is_nonnegative is True

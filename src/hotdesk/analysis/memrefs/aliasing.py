@@ -45,6 +45,7 @@ from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import signature
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size, expand
 from hotdesk.ir.types import DYNAMIC, element_bytes
 from hotdesk.ir.walking import defining_op, entry_block, int_array
@@ -156,13 +157,13 @@ class Aliases:
 
     def _before(self, a: MemrefView, b: MemrefView) -> bool:
         """Whether the bytes of `a` end before those of `b` begin (rule 4)."""
-        known, sizes = a.not_negative | b.not_negative, (*a.sizes, *b.sizes)
-        if not all(_is_at_least(stride, 0, sizes, known) for stride in (*a.strides, *b.strides)):
+        prover = _prover((*a.sizes, *b.sizes), a.not_negative | b.not_negative)
+        if not all(prover.is_never_less(stride, 0) for stride in (*a.strides, *b.strides)):
             return False
         last: Size = a.offset
         for size, stride in zip(a.sizes, a.strides, strict=True):
             last = last + (size - 1) * stride
-        return _is_at_least(expand(b.offset - last), element_bytes(a.element), sizes, known)
+        return prover.is_never_less(expand(b.offset - last), element_bytes(a.element))
 
 
 def _ends_before(a: tuple[Size, Size, Size], b: tuple[Size, Size, Size], known: frozenset[object]) -> bool:
@@ -171,29 +172,16 @@ def _ends_before(a: tuple[Size, Size, Size], b: tuple[Size, Size, Size], known: 
     distance = expand(other - start)
     if step == other_step and isinstance(step, int) and isinstance(distance, int) and step and distance % step:
         return True
-    sizes = (size, other_size)
-    if not (_is_at_least(step, 0, sizes, known) and _is_at_least(other_step, 0, sizes, known)):
+    prover = _prover((size, other_size), known)
+    if not (prover.is_never_less(step, 0) and prover.is_never_less(other_step, 0)):
         return False
-    return _is_at_least(expand(distance - (size - 1) * step), 1, sizes, known)
+    return prover.is_never_less(expand(distance - (size - 1) * step), 1)
 
 
-def _is_at_least(value: Size, bound: int, sizes: tuple[Size, ...], known: frozenset[object]) -> bool:
-    """Whether a value is proven to be at least `bound`: less `bound`, it is a sum of terms none of which is negative.
-
-    `sizes` are at least 1, symbols in `known` are not negative.
-    """
-    if isinstance(value, int):
-        return value >= bound
-    sized = {size: size + 1 for size in sizes if isinstance(size, sympy.Symbol)}
-    rest = expand(_algebra.sympify(value - bound).xreplace(sized))
-    terms: list[tuple[Any, Any]] = [term.as_coeff_Mul() for term in _algebra.Add.make_args(_algebra.sympify(rest))]
-    return all(bool(number >= 0) and _is_product(other, known) for number, other in terms)
-
-
-def _is_product(term: Any, known: frozenset[object]) -> bool:
-    """Whether a term is a product of symbols that are not negative."""
-    powers: list[tuple[Any, Any]] = [factor.as_base_exp() for factor in _algebra.Mul.make_args(term) if factor != 1]
-    return all(base in known and exponent.is_Integer for base, exponent in powers)
+def _prover(sizes: tuple[Size, ...], known: frozenset[object]) -> SizeProver:
+    """What holds where `sizes` are at least 1, and symbols in `known` are not negative."""
+    bounds = {str(size): (1, None) for size in sizes if isinstance(size, sympy.Symbol)}
+    return SizeProver(bounds, lambda symbol: symbol not in known)
 
 
 def described(value: ir.Value) -> Source:

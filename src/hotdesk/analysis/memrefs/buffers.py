@@ -46,6 +46,7 @@ class BufferUse:
         kind: `alloc`, `argument`, `global`, or `heap` for an allocation that is not planned, of 0 bytes here.
         lower, upper: the live range, half-open in op numbers; equal when nothing touches the buffer.
         bytes: the size; an expression when it is dynamic.
+        shape: the sizes of its dimensions, or what these never exceed; 0 where no limit is known, empty for `heap`.
         users: numbers of the ops that touch it, in order; of a function without control flow.
     """
 
@@ -54,6 +55,7 @@ class BufferUse:
     lower: int
     upper: int
     bytes: Size
+    shape: tuple[Size, ...]
     users: tuple[int, ...]
 
 
@@ -123,31 +125,23 @@ class _Bases:
         return known.get(buffer.kind, "")
 
     def _base(self, buffer: BufferValue, kind: str) -> BufferUse:
-        size = self._bytes(buffer.value)
+        shape, element = self._sizes.shape(buffer.value), element_bytes(element_of(buffer.value.type))
+        size = product([*shape, element])
+        limits = [known_limit(each) for each in shape]
+        most = tuple(0 if limit is None else limit for limit in limits)
         if self._straight:
             users = self._touching(buffer)
             lower, upper = (users[0], users[-1] + 1) if users else (0, 0)
-            return BufferUse(buffer.value, kind, lower, upper, size, users)
+            return BufferUse(buffer.value, kind, lower, upper, size, most, users)
         if kind == "argument":
-            return BufferUse(buffer.value, kind, 0, len(self._ops), size, ())
+            return BufferUse(buffer.value, kind, 0, len(self._ops), size, most, ())
         number = self._numbers[buffer.producer]
         if kind == "global":
-            return BufferUse(buffer.value, kind, number, number + 1, size, ())
+            return BufferUse(buffer.value, kind, number, number + 1, size, most, ())
         lifetime = self._lifetime(buffer)
-        if is_opaque(size):
-            size = self._most_bytes(buffer.value)
-        if lifetime is None or size is None:
-            return BufferUse(buffer.value, "heap", 0, 0, 0, ())
-        return BufferUse(buffer.value, kind, *lifetime, size, ())
-
-    def _bytes(self, base: ir.Value) -> Size:
-        return product([*self._sizes.shape(base), element_bytes(element_of(base.type))])
-
-    def _most_bytes(self, base: ir.Value) -> Size | None:
-        """What the bytes of an allocation never exceed; None where that is not known before the program runs."""
-        limits = [known_limit(size) for size in self._sizes.shape(base)]
-        known = [limit for limit in limits if limit is not None]
-        return product([*known, element_bytes(element_of(base.type))]) if len(known) == len(limits) else None
+        if lifetime is None or (is_opaque(size) and None in limits):
+            return BufferUse(buffer.value, "heap", 0, 0, 0, (), ())
+        return BufferUse(buffer.value, kind, *lifetime, product([*most, element]), most, ())
 
     def _touching(self, buffer: BufferValue) -> tuple[int, ...]:
         users = self._users[buffer.number]

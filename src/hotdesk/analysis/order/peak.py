@@ -12,17 +12,17 @@ their monomials. One profile takes no more than another if its peak is not above
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
-import sympy
 
-from hotdesk.analysis.memrefs.size_bounds import is_product
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size
+from hotdesk.planning.sizes.polynomials import Monomial
 
-_algebra: Any = sympy  # SymPy's functions are not annotated
 _MOST_MONOMIALS = 16
 _IN_A_WORD = 1 << 62  # what more than this may be summed up to is counted in Python's numbers
 
@@ -44,7 +44,7 @@ class MemoryProfile:
         ops: how many there are.
         held: what is held at first.
         vague: the ops during which more than that may be held, as half-open ranges.
-        negative: whether a symbol may be negative.
+        prover: what reads sizes as polynomials.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class MemoryProfile:
         ops: int,
         held: Sequence[Change],
         vague: Sequence[tuple[int, int]] = (),
-        negative: Callable[[Any], bool] = lambda _: False,
+        prover: SizeProver | None = None,
     ) -> None:
-        self._negative = negative
+        self._prover = prover or SizeProver()
         self._ops = ops
-        self._held: dict[Any, Any] = {}
-        self._most: dict[Any, int] = {}  # what each array cannot exceed
-        self._terms: dict[Size, list[tuple[Any, int]]] = {}
+        self._held: dict[Monomial, Any] = {}
+        self._most: dict[Monomial, int] = {}  # what each array cannot exceed
+        self._terms: dict[Size, tuple[tuple[Monomial, int], ...]] = {}
         for change in held:
             self._apply(change, 1)
         tops = sorted({self._highest(), *(int(np.argmax(array)) for array in self._held.values())})
@@ -103,7 +103,7 @@ class MemoryProfile:
 
     def _apply(self, change: Change, times: int) -> None:
         if change.size not in self._terms:
-            self._terms[change.size] = terms(change.size, self._negative)
+            self._terms[change.size] = self._prover.terms(change.size)
         for monomial, number in self._terms[change.size]:
             array = self._held.get(monomial)
             if array is None:
@@ -119,19 +119,6 @@ class MemoryProfile:
             return 0
         total = np.zeros(self._ops)
         for monomial, array in self._held.items():
-            symbols: list[Any] = sorted(_algebra.sympify(monomial).free_symbols, key=str)
-            typical = _algebra.sympify(monomial).subs({s: 1009 + 2 * i for i, s in enumerate(symbols)})
+            typical = prod((1009 + 2 * i) ** power for i, (_, power) in enumerate(monomial))
             total += array.astype(np.float64) * float(typical)
         return int(np.argmax(total))
-
-
-def terms(size: Size, negative: Callable[[Any], bool] = lambda _: False) -> list[tuple[Any, int]]:
-    """A sum of products of symbols that are not negative, with their coefficients; anything else is a monomial of its own."""
-    if isinstance(size, int):
-        return [(1, size)] if size else []
-    found = [term.as_coeff_Mul() for term in _algebra.Add.make_args(_algebra.expand(size))]
-    if not all(number.is_Integer and int(number) >= 0 for number, _ in found):
-        return [(size, 1)]
-    if len(found) == 1 or all(is_product(monomial, negative) for _, monomial in found):
-        return [(monomial, int(number)) for number, monomial in found]
-    return [(size, 1)]

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
-import sympy
-
-from hotdesk.ir.sizes import OPAQUE, Size, expand
+from hotdesk.ir.size_proofs import SizeProver
+from hotdesk.ir.sizes import Size, expand
 
 
 class Vague(Enum):
@@ -136,7 +135,7 @@ def _apart(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
     (first, size, step), (second, length, stride) = a, b
     if size == 0 or length == 0:
         return True
-    if _at_least(second, first + _span(size, step)) or _at_least(first, second + _span(length, stride)):
+    if _is_never_less(second, first + _span(size, step)) or _is_never_less(first, second + _span(length, stride)):
         return True
     distance: Any = expand(first - second)
     return step == stride and isinstance(step, int) and isinstance(distance, int) and step > 1 and bool(distance % step)
@@ -151,18 +150,13 @@ def _contains(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
     (first, size, step), (second, length, stride) = a, b
     if (first, size, step) == (second, length, stride):
         return True
-    return bool(step == 1) and _at_least(second, first) and _at_least(first + size, second + _span(length, stride))
+    return (
+        bool(step == 1)
+        and _is_never_less(second, first)
+        and _is_never_less(first + size, second + _span(length, stride))
+    )
 
 
-def _at_least(a: Any, b: Any) -> bool:
+def _is_never_less(a: Size, b: Size) -> bool:
     """Whether a >= b for every value of the sizes; those of index values are not known."""
-    difference = expand(a - b)
-    if isinstance(difference, int):
-        return bool(difference >= 0)
-    terms: Any = sympy.Add.make_args(difference)
-    for term in terms:
-        coefficient, rest = term.as_coeff_Mul()
-        symbols = rest.free_symbols
-        if coefficient < 0 or not rest.is_polynomial() or any(str(symbol).startswith(OPAQUE) for symbol in symbols):
-            return False
-    return True
+    return SizeProver().is_never_less(a, b)

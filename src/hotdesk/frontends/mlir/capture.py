@@ -66,7 +66,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         kept = tuple(spec for i, spec in enumerate(results) if i not in returned)
         if on_memrefs:
             results_as_arguments(module, main, kept)
-        bounds = {str(symbol): limits for symbol, limits in declared_bounds(main).items()}
+        bounds = declared_bounds(main)
         verify(module, "reading the program")
     return Captured(
         module=module,

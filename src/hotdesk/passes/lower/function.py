@@ -14,7 +14,6 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers, is_straight
-from hotdesk.analysis.memrefs.size_bounds import known_limit
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import origin, python_line
@@ -165,10 +164,8 @@ class _FunctionLowering:
     def _base(self, buffer: BufferUse) -> Base:
         if buffer.kind == "heap":
             return Base(buffer.kind, buffer.lower, buffer.upper, buffer.bytes)
-        limits = [known_limit(size) for size in self._sizes.shape(buffer.base)]  # of what is planned, each has one
-        shape = tuple(0 if limit is None else limit for limit in limits)
         element = element_of(buffer.base.type)
-        return Base(buffer.kind, buffer.lower, buffer.upper, buffer.bytes, shape, element)
+        return Base(buffer.kind, buffer.lower, buffer.upper, buffer.bytes, buffer.shape, element)
 
     def _calls(self, sources: Sequence[Source]) -> list[KernelCall]:
         calls: list[KernelCall] = []

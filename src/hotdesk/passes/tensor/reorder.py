@@ -20,19 +20,19 @@ Goes after fusion and in front of `hotdesk-choose-destinations`: what dies where
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 import numpy as np
+import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.peak import terms
 from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
 from hotdesk.analysis.order.stretches import Stretch
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError, OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import Size, expand
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.walking import defined_functions, runs_every_call, symbol_name
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import OpModel
@@ -42,6 +42,7 @@ from hotdesk.planning.scheduling.all_sizes import is_never_higher
 from hotdesk.planning.scheduling.checker import check_schedule
 from hotdesk.planning.scheduling.problem import Schedule
 from hotdesk.planning.scheduling.scheduler import schedule
+from hotdesk.planning.sizes.polynomials import Monomial
 
 _UNKNOWN = OpModel(lambda op: Facts())
 
@@ -156,9 +157,10 @@ def _is_never_higher(stretch: Stretch, found: Schedule) -> bool:
     """Whether the order is as good for all sizes from 1 on, if some are not known."""
     if all(isinstance(size, int) for size in stretch.sizes):
         return True
-    known = {size: terms(_beyond_one(size)) for size in stretch.sizes}
-    of_values = [known[size] for size in stretch.sizes]
-    columns: dict[Any, int] = {}
+    names = {str(symbol) for size in stretch.sizes if isinstance(size, sympy.Expr) for symbol in size.free_symbols}
+    prover = SizeProver(dict.fromkeys(names, (1, None)))
+    of_values = [prover.terms(size) for size in stretch.sizes]
+    columns: dict[Monomial, int] = {}
     for monomial in (monomial for found_terms in of_values for monomial, _ in found_terms):
         columns.setdefault(monomial, len(columns))
     rows = np.zeros((len(of_values), len(columns)), np.int64)
@@ -166,14 +168,6 @@ def _is_never_higher(stretch: Stretch, found: Schedule) -> bool:
         for monomial, number in found_terms:
             rows[value, columns[monomial]] += number
     return is_never_higher(stretch.problem, rows, found.order)
-
-
-def _beyond_one(size: Size) -> Size:
-    """A size as an expression of how far each of its symbols is above 1."""
-    if isinstance(size, int):
-        return size
-    symbols: list[Any] = list(cast(Any, size).free_symbols)
-    return expand(cast(Any, size).subs({symbol: symbol + 1 for symbol in symbols}, simultaneous=True))
 
 
 def _arrange(stretch: Stretch, found: Schedule) -> None:

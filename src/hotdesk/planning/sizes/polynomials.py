@@ -2,13 +2,13 @@
 
 Whether a polynomial is 0 or more is decided by coefficients, which is sound and not complete:
 
-1. Each symbol is written as its least value plus something that is 0 or more. If no coefficient is negative then, the polynomial
-   is not either.
+1. Each symbol is written as its least value plus something that is 0 or more, or as its greatest value less that where it has
+   no least one. If no coefficient is negative then, the polynomial is not either.
 2. Else symbols with a greatest value are scaled to run from 0 to 1, and the polynomial is written in the Bernstein basis, whose
    functions are 0 or more there (Cargo and Shisha, "The Bernstein form of a polynomial", 1966). Coefficients again decide; for a
    polynomial that is linear in each symbol they are its values at the corners, and the answer is exact.
 
-Symbols are integers. One without a least value can be anything, so nothing that contains it is decided.
+Symbols are integers. Of one that can be anything nothing is known, so nothing that contains it is decided.
 """
 
 from __future__ import annotations
@@ -112,6 +112,11 @@ def greatest(polynomial: Polynomial, ranges: Ranges) -> int | None:
     return None if found is None else floor(-found)
 
 
+def from_least(polynomial: Polynomial, ranges: Ranges) -> Polynomial:
+    """The polynomial in how far each symbol, of which each has a least value, is above it."""
+    return Polynomial.of(_from_ends(polynomial, ranges).items())
+
+
 def never_falls(polynomial: Polynomial, ranges: Ranges) -> bool:
     """Whether it is never less where a symbol is greater, as far as this can be proven."""
     return all(is_never_negative(polynomial.derivative(name), ranges) for name in polynomial.symbols)
@@ -119,9 +124,9 @@ def never_falls(polynomial: Polynomial, ranges: Ranges) -> bool:
 
 def _least(polynomial: Polynomial, ranges: Ranges) -> Fraction | None:
     """The better of the bounds that the two forms of the module docstring give."""
-    if any(ranges.get(name, (None, None))[0] is None for name in polynomial.symbols):
+    if any(ranges.get(name, (None, None)) == (None, None) for name in polynomial.symbols):
         return None
-    shifted = _shifted(polynomial, ranges)
+    shifted = _from_ends(polynomial, ranges)
     by_shift = _lowest(shifted)
     widths = {name: _width(ranges[name]) for name in polynomial.symbols}
     if by_shift is not None and all(coefficient >= 0 for coefficient in shifted.values()):
@@ -137,14 +142,16 @@ def _lowest(terms: Mapping[Monomial, int]) -> Fraction | None:
     return Fraction(terms.get((), 0))
 
 
-def _shifted(polynomial: Polynomial, ranges: Ranges) -> dict[Monomial, int]:
-    """The polynomial in how far each symbol is above its least value."""
+def _from_ends(polynomial: Polynomial, ranges: Ranges) -> dict[Monomial, int]:
+    """The polynomial in how far each symbol is above its least value, or below its greatest one where there is no least."""
+    ends = {name: _end(ranges[name]) for name in polynomial.symbols}
     total: dict[Monomial, int] = {}
     for monomial, number in polynomial.terms:
         for chosen in product(*(range(power + 1) for _, power in monomial)):
             factor, kept = number, list[tuple[str, int]]()
             for (name, power), taken in zip(monomial, chosen, strict=True):
-                factor *= comb(power, taken) * (ranges[name][0] or 0) ** (power - taken)
+                end, sign = ends[name]
+                factor *= comb(power, taken) * end ** (power - taken) * sign**taken
                 if taken:
                     kept.append((name, taken))
             if factor:
@@ -197,6 +204,12 @@ def _lowest_of(row: Mapping[tuple[int, ...], Fraction], count: int) -> Fraction:
     """The least of `count` coefficients; those that a row does not have are 0."""
     lowest = min(row.values(), default=Fraction(0))
     return lowest if len(row) == count else min(lowest, Fraction(0))
+
+
+def _end(limits: Range) -> tuple[int, int]:
+    """Where a range is counted from, and which way."""
+    low, high = limits
+    return (low, 1) if low is not None else (high or 0, -1)
 
 
 def _width(limits: Range) -> int | None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 
-from hotdesk.ir.polynomials import Polynomials
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.planning.sizes.all_sizes import MOST_BUFFERS, is_never_above
 from hotdesk.runtime.plans.planner import Planner
 
@@ -58,9 +58,9 @@ def never_larger(one: Planner, other: Planner, bounds: Box) -> bool:
 
 
 def _is_proven(one: Planner, other: Planner, box: Box) -> bool:
-    reader = Polynomials(box)
-    sized, against = one.sized(reader), other.sized(reader)
-    return any(is_never_above(sized, stacking, against, reader.ranges) for stacking in one.stackings)
+    prover = SizeProver(box)
+    sized, against = one.sized(prover), other.sized(prover)
+    return any(is_never_above(sized, stacking, against, prover.ranges) for stacking in one.stackings)
 
 
 def _is_larger(one: int | None, other: int | None) -> bool:

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from hotdesk.ir.polynomials import Polynomials
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.planning import Bound, Checker, Placement, Plan, PoolId, Problem, lower_bound, plan
 from hotdesk.planning.sizes.all_sizes import SymbolicProblem, good_for_all, sure_loans
 from hotdesk.planning.sizes.on_call import OnCall
-from hotdesk.planning.sizes.polynomials import Polynomial, greatest
+from hotdesk.planning.sizes.polynomials import Polynomial
 from hotdesk.planning.sizes.repacking import borrowing_less
 from hotdesk.planning.sizes.stacking import Stacking, arena_of, lay_out, read_stacking
 from hotdesk.runtime.plans.checked import accepted, checked
@@ -121,35 +121,35 @@ class Planner:
             return (read_stacking(self._structure.buffers, self._fixed),)
         return self._stackings if self._for_all is None else (self._for_all,)
 
-    def sized(self, reader: Polynomials) -> SymbolicProblem:
-        """What there is to place, with sizes as a reader has them."""
-        sizes = [reader.of(self._lowered.buffers[place].bytes) for place in self._places]
+    def sized(self, prover: SizeProver) -> SymbolicProblem:
+        """What there is to place, with sizes as a prover reads them."""
+        sizes = [prover.polynomial(self._lowered.buffers[place].bytes) for place in self._places]
         capacities: dict[PoolId, Polynomial] = {
-            place: reader.of(self._lowered.buffers[place].bytes) for place in self._lenders
+            place: prover.polynomial(self._lowered.buffers[place].bytes) for place in self._lenders
         }
         return SymbolicProblem(self._structure, sizes, capacities)
 
     def most(self, bounds: Bounds) -> int | None:
         """Bytes that no arena is above for values of the symbols in `bounds`; None if a size has no known limit there."""
-        reader = Polynomials(bounds)
-        sized = self.sized(reader)
+        prover = SizeProver(bounds)
+        sized = self.sized(prover)
         footprints: list[int] = []
-        for size in sized.sizes:
-            most = greatest(size, reader.ranges)
+        for place in self._places:
+            most = prover.greatest(self._lowered.buffers[place].bytes)
             if most is None:
                 return None
             footprints.append(-(-most // ALIGNMENT) * ALIGNMENT)
         fitting = [
             stacking
             for stacking in self.stackings
-            if self._for_all is not None or _sure(sized, stacking, reader) >= stacking.lent
+            if self._for_all is not None or _sure(sized, stacking, prover) >= stacking.lent
         ]
         return min((arena_of(stacking, footprints) for stacking in fitting), default=sum(footprints))
 
     def rises(self, bounds: Bounds) -> bool:
         """Whether no buffer is smaller where a symbol is greater."""
-        reader = Polynomials(bounds)
-        return all(reader.never_falls(size) for size in self.sized(reader).sizes)
+        prover = SizeProver(bounds)
+        return all(prover.never_falls(self._lowered.buffers[place].bytes) for place in self._places)
 
     @cached_property
     def _structure(self) -> Problem:
@@ -157,10 +157,10 @@ class Planner:
         return problem_of(self._lowered, [1] * len(self._lowered.buffers))
 
     @cached_property
-    def _declared(self) -> tuple[SymbolicProblem, Polynomials]:
+    def _declared(self) -> tuple[SymbolicProblem, SizeProver]:
         """For the bounds that were declared."""
-        reader = Polynomials(self._bounds)
-        return self.sized(reader), reader
+        prover = SizeProver(self._bounds)
+        return self.sized(prover), prover
 
     @cached_property
     def _fixed(self) -> Plan:
@@ -195,10 +195,10 @@ class Planner:
         """The stacking of a sample that is proven to be good for all sizes."""
         if not self.symbols:
             return None
-        sized, reader = self._declared
+        sized, prover = self._declared
         for problem, made in self._samples:
             if len(problem.pools) == len(sized.capacities):
-                found = good_for_all(problem, made, sized.sizes, sized.capacities, reader.ranges)
+                found = good_for_all(problem, made, sized.sizes, sized.capacities, prover.ranges)
                 if found is not None:
                     return found
         return None
@@ -212,19 +212,19 @@ class Planner:
     @cached_property
     def _stackings(self) -> tuple[Stacking, ...]:
         """Those of the samples, and as they would be with no more than the loans that are proven to fit for all sizes."""
-        sized, reader = self._declared
+        sized, prover = self._declared
         found: list[Stacking] = []
         for problem, made in self._samples:
             stacking = read_stacking(problem.buffers, made)
-            sure = _sure(sized, stacking, reader)
+            sure = _sure(sized, stacking, prover)
             found.append(stacking)
             if sure < stacking.lent:
                 found.append(read_stacking(problem.buffers, borrowing_less(problem, made, sure)))
         return tuple(dict.fromkeys(found))
 
 
-def _sure(sized: SymbolicProblem, stacking: Stacking, reader: Polynomials) -> frozenset[int]:
-    return sure_loans(sized.problem, stacking, sized.sizes, sized.capacities, reader.ranges)
+def _sure(sized: SymbolicProblem, stacking: Stacking, prover: SizeProver) -> frozenset[int]:
+    return sure_loans(sized.problem, stacking, sized.sizes, sized.capacities, prover.ranges)
 
 
 def _as_plan(problem: Problem, found: tuple[tuple[Placement, ...], int], bound: Bound, strategy: str) -> Plan | None:

@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hotdesk.errors import OptionError
-from hotdesk.ir.polynomials import Polynomials
+from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.function import LoweredFunction
-from hotdesk.planning.sizes.polynomials import greatest
 from hotdesk.report.records import Memory, WorstCase
 from hotdesk.runtime.plans.certificates import certified
 from hotdesk.runtime.plans.evaluating import Evaluator
@@ -59,21 +58,21 @@ def worst_case(
             hint='Ask about a smaller range, as in `program.memory({"batch": (1, 64)})`.',
         )
     plan = planner.solve(sizes)
-    reader = Polynomials(ranges)
+    prover = SizeProver(ranges)
 
     def most(place: int, rounded: int = 1) -> int:
-        found = reader.of(lowered.buffers[place].bytes)
-        high = sizes[place] if reader.never_falls(found) else greatest(found, reader.ranges)
+        size = lowered.buffers[place].bytes
+        high = sizes[place] if prover.never_falls(size) else prover.greatest(size)
         if high is None:
             raise OptionError(
-                f"the size {written(lowered.buffers[place].bytes)}",
+                f"the size {written(size)}",
                 expected="one with a known limit",
                 got="none is known",
             )
         return -(-high // rounded) * rounded
 
     def rise(places: Iterable[int]) -> bool:
-        return all(reader.never_falls(reader.of(lowered.buffers[place].bytes)) for place in places)
+        return all(prover.never_falls(lowered.buffers[place].bytes) for place in places)
 
     given, results = tuple(inputs), lowered.own_results
     held = tuple(i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)

@@ -9,7 +9,6 @@ import pytest
 import sympy
 from torch_mlir import ir
 
-from hotdesk.analysis.memrefs.size_bounds import is_at_least, upper_bound
 from hotdesk.analysis.order.peak import Change, MemoryProfile
 from hotdesk.errors import InvalidIRError
 from hotdesk.explain import Outcome, Reason
@@ -85,14 +84,6 @@ def test_s1_3_decisions_name_both() -> None:
     assert all(decision.reason is Reason.LIVE_RANGE_ENDED and len(decision.because) == 2 for decision in shared)
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "wanted"),
-    [(4, 4, True), (3, 4, False), (4 * N, 4 * N, True), (4 * N * M + N, N, True), (4 * N, 4 * M, False), (N, 1, False)],
-)
-def test_is_at_least(a: object, b: object, wanted: bool) -> None:
-    assert is_at_least(a, b) is wanted  # pyright: ignore[reportArgumentType]
-
-
 def test_peak_of_numbers() -> None:
     profile = MemoryProfile(10, [Change(0, 4, 8), Change(2, 6, 8), Change(8, 9, 8)])
     assert not profile.accept([Change(1, 3, 1)])
@@ -106,28 +97,6 @@ def test_peak_of_symbols() -> None:
     assert profile.accept([Change(7, 8, 4 * M)])
     assert not profile.accept([Change(5, 6, 4 * M)])  # more of m than ever, should n be small
     assert not profile.accept([Change(7, 8, N * M)])
-
-
-@pytest.mark.parametrize(
-    ("size", "most"),
-    [
-        (12, 12),
-        (4 * ALGEBRA.Min(N, 8) + 4, 36),
-        (4 * ALGEBRA.Min(N, M, 8), 32),
-        (4 * N, None),
-        (4 * ALGEBRA.Max(N, 8), None),
-        (4 * M * ALGEBRA.Min(N, 8), None),
-        (ALGEBRA.Min(N, -1), None),
-    ],
-    ids=str,
-)
-def test_upper_bound(size: object, most: int | None) -> None:
-    assert upper_bound(size) == most  # pyright: ignore[reportArgumentType]
-
-
-def test_signed_symbols() -> None:
-    assert not is_at_least(4 * N + 4 * M, 4 * M, lambda symbol: symbol == N)
-    assert is_at_least(4 * N + 4 * M, 4 * N, lambda symbol: symbol == N)
 
 
 def test_peak_while_more_may_be_held() -> None:
@@ -211,41 +180,6 @@ def test_what_an_unknown_region_hands_out_is_kept() -> None:
     with entered(module.operation):
         decisions = ShareBuffers().run(module)
     assert [decision.reason for decision in decisions] == [Reason.KEPT_BY_UNKNOWN, Reason.NOTHING_TO_SHARE]
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "ranges", "wanted"),
-    [
-        (2048, 4 * N, {N: (0, 512)}, True),
-        (2047, 4 * N, {N: (0, 512)}, False),
-        (4 * N, 64, {N: (16, None)}, True),
-        (4 * N, 64, {N: (15, None)}, False),
-        (N * N, N, {N: (1, None)}, True),
-        (8 * N, 4 * N + 4 * M, {N: (8, None), M: (0, 8)}, True),
-        (4 * N, 4 * M, {N: (8, 16), M: (0, 9)}, False),
-        (4 * N * M, 4 * N, {M: (1, None)}, True),
-        (N, M, {N: (3, 4)}, False),
-    ],
-    ids=str,
-)
-def test_declared_ranges(a: Any, b: Any, ranges: Any, wanted: bool) -> None:
-    assert is_at_least(a, b, ranges=ranges) is wanted
-
-
-@pytest.mark.parametrize(
-    ("size", "most"),
-    [
-        (4 * N, 40),
-        (4 * N * N + 8, 408),
-        (N * M, None),
-        (4 * N * ALGEBRA.Min(M, 8), 320),
-        (ALGEBRA.Min(M, 2 * N), None),
-        (ALGEBRA.Min(M, 3) * ALGEBRA.Min(M, 8), None),
-    ],
-    ids=str,
-)
-def test_upper_bound_of_declared_ranges(size: Any, most: int | None) -> None:
-    assert upper_bound(size, {N: (0, 10)}) == most
 
 
 @pytest.mark.parametrize("length", [1, 5, 8])

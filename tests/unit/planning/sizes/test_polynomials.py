@@ -70,8 +70,15 @@ def test_a_product_of_two_symbols_is_exact_at_the_corners() -> None:
     assert (least(both, ranges), greatest(both, ranges)) == (6, 35)
 
 
-def test_a_symbol_without_a_least_value_decides_nothing() -> None:
-    assert not is_never_negative(square(N), {"n": (None, 4)})
+def test_a_symbol_from_its_greatest_value_down() -> None:
+    ranges: Ranges = {"n": (None, 4), "m": (0, 10)}
+    assert (least(N, ranges), greatest(N, ranges)) == (None, 4)
+    assert greatest(Polynomial.of([((("m", 1), ("n", 1)), 1)]), ranges) == 40
+    assert not is_never_negative(square(N), ranges)
+    assert is_never_negative(square(N), {"n": (None, 0)})
+
+
+def test_a_symbol_that_can_be_anything_decides_nothing() -> None:
     assert not is_never_negative(square(N), {})
     assert is_never_less(N + ONE, N, {})  # it cancels
 
