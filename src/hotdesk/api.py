@@ -189,7 +189,7 @@ def _entry(name: str, entry: Entry, options: Options) -> Captured:
         exported = _exported(model, args, kwargs, dynamic_shapes)
         from hotdesk.frontends.torch.export import lower as lower_exported
 
-        found = lower_exported(exported, seed=options.seed)
+        found = lower_exported(exported, foreign=options.foreign, seed=options.seed)
     return replace(found, name=name)
 
 

@@ -91,6 +91,18 @@ def test_masks_of_any_shape(shape: tuple[int, ...], kind: torch.dtype) -> None:
     same(Attention(), (*args, mask))
 
 
+@pytest.mark.parametrize("kind", [torch.bool, torch.float32])
+def test_masks_among_branches(kind: torch.dtype) -> None:
+    class Branches(nn.Module):
+        def forward(self, q: torch.Tensor, mask: torch.Tensor, which: torch.Tensor) -> torch.Tensor:
+            found = F.scaled_dot_product_attention(q, q, q, attn_mask=mask)
+            return torch.cond(which, lambda x: x + 1, lambda x: x * 2, (found,))
+
+    q, mask = random(2, 4, 16, 8), (random(2, 1, 1, 16) > 0).to(kind)
+    for which in (True, False):
+        same(Branches(), (q, mask, torch.tensor(which)))
+
+
 def test_queries_that_no_key_counts_for() -> None:
     args, mask = qkv(70, 600, 8), torch.ones(70, 600, dtype=torch.bool)
     mask[3], mask[60, :599], mask[5, 512:], mask[6, :512] = False, False, False, False

@@ -243,17 +243,115 @@ def test_bytes_that_64_bits_cannot_count_are_refused(size: int) -> None:
         program(torch.tensor(size))
 
 
-STORES: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
-    "in columns": lambda x, y: x.index_fill(1, y.nonzero()[:, 0], 5.0),
-    "counted twice": lambda x, y: x.index_put((y.nonzero()[:, 0], (y > 0).nonzero()[:, 0]), torch.ones(())),
-    "in a grid": lambda x, y: x.index_put((y.nonzero(), torch.tensor([0, 1])), torch.ones(())),
+def in_place(change: Callable[..., Any]) -> Callable[..., torch.Tensor]:
+    def changed(x: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        change(x, *others)
+        return x
+
+    return changed
+
+
+def expert(x: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
+    out = torch.zeros_like(x)
+    for number in range(3):
+        out[chosen == number] = x[chosen == number] @ torch.full((4, 4), number + 1.0)
+    return out
+
+
+ROWS, PLANES, SOME = random(6, 4), random(6, 2, 4), torch.tensor([1, 0, 1, 1, 0, 1])
+STORES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
+    "rows": (in_place(lambda x, s: x.__setitem__(s > 0, x[s > 0] * 2)), (ROWS, SOME)),
+    "elements": (in_place(lambda x, s: x.__setitem__(x > s[0], x[x > s[0]].exp())), (ROWS, SOME)),
+    "one mask for both": (in_place(lambda x, y, s: (m := s > 0, x.__setitem__(m, y[m]))), (ROWS, -ROWS, SOME)),
+    "added": (in_place(lambda x, s: x.__setitem__(s > 0, x[s > 0] + 1)), (ROWS, SOME)),
+    "added up": (lambda x, s: x.index_put((s > 0,), x[s > 0], accumulate=True), (ROWS, SOME)),
+    "integers added up": (lambda s: s.index_put((s > 0,), s[s > 0], accumulate=True), (SOME,)),
+    "truths added up": (lambda s: (s > 0).index_put((s > 0,), s[s > 0] > 0, accumulate=True), (SOME,)),
+    "in columns": (lambda x, s: x.t().index_fill(1, s.nonzero()[:, 0], 5.0), (ROWS, SOME)),
+    "in columns by a mask": (in_place(lambda x, s: x.t().__setitem__((slice(None), s > 0), 3.0)), (ROWS, SOME)),
+    "in planes": (in_place(lambda x, s: x.__setitem__((s > 0, slice(None), torch.tensor([1])), 7.0)), (PLANES, SOME)),
+    "what is in front": (in_place(lambda x: x.__setitem__(x[..., 0] > 0, x[x[..., 0] > 0] * 2)), (PLANES,)),
+    "what is behind": (in_place(lambda x: x.__setitem__((slice(None), x[0] > 0), x[:, x[0] > 0] * 2)), (PLANES,)),
+    "in a grid": (
+        lambda x, s: x.index_put((s.nonzero(), torch.tensor([0, -1])), torch.ones(())),
+        (ROWS, SOME),
+    ),
+    "counted twice": (
+        lambda x, s: x.index_put((s.nonzero()[:, 0], (s != 0).nonzero()[:, 0] // 2), torch.ones(())),
+        (ROWS, SOME),
+    ),
+    "by 32-bit integers": (lambda x, s: x.index_put((s.nonzero()[:, 0].int(),), x[s != 0]), (ROWS, SOME)),
+    "of experts": (expert, (ROWS, torch.tensor([0, 2, 2, 1, 0, 2]))),
 }
 
 
 @pytest.mark.parametrize("name", STORES)
-def test_stores_that_would_reach_one_place_only_are_refused(name: str) -> None:
-    with pytest.raises(DataDependentShapeError, match="a store in as many places"):
-        hotdesk.compile(Call(STORES[name]), (random(4, 4), torch.tensor([1, 0, 1, 1])))
+def test_stores_in_places_that_are_counted(name: str) -> None:
+    function, args = STORES[name]
+    program = hotdesk.compile(Call(function), args)
+    everywhere, nowhere = [torch.full_like(each, 2) for each in args], [torch.full_like(each, -1) for each in args]
+    for given in (args, everywhere, nowhere):
+        close(program(*given), function(*given))
+    assert not program.check(*args).faults
+
+
+def test_as_many_values_as_places_or_one_for_all() -> None:
+    stores = in_place(lambda x, y, to, of: x.__setitem__(to, y[of]))
+    all_of, one, two = torch.ones(4).bool(), torch.tensor([0, 1, 0, 0]).bool(), torch.tensor([0, 1, 1, 0]).bool()
+    program = hotdesk.compile(Call(stores), (X.t(), -X.t(), two, two))
+    for to, of in ((all_of, all_of), (two, two.roll(1)), (all_of, one), (~all_of, one), (~all_of, ~all_of)):
+        close(program(X.t(), -X.t(), to, of), stores(X.t(), -X.t(), to, of))
+    for to, of in ((all_of, two), (one, two), (two, ~all_of)):
+        with pytest.raises(RuntimeError, match="shape mismatch"):
+            stores(X.t(), -X.t(), to, of)
+        with pytest.raises(ExecutionError, match=r"`torch\._check` failed"):
+            program(X.t(), -X.t(), to, of)
+
+
+def test_stores_in_a_buffer_are_made_in_its_memory() -> None:
+    class Written(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("kept", torch.zeros(4, 3))
+
+        def forward(self, x: torch.Tensor, where: torch.Tensor) -> torch.Tensor:
+            self.kept[where] = x[where] * 2
+            return self.kept.sum()
+
+    model, where, reference = Written(), torch.tensor([0, 1, 1, 0]).bool(), Written()
+    memory = model.kept.data_ptr()
+    program = hotdesk.compile(model, (X.t(), where))
+    for mask in (where, ~where, where & ~where):
+        close(program(X.t() + mask[0], mask), reference(X.t() + mask[0], mask))
+        close(model.kept, reference.kept)
+    assert model.kept.data_ptr() == memory
+
+
+EMPTY: dict[str, Callable[[torch.Tensor], Any]] = {
+    "softmax": lambda x: x[x > 0].softmax(0),
+    "log_softmax": lambda x: x[x > 0].log_softmax(0),
+    "softmax of columns": lambda x: x[:, x[0] > 0].softmax(1),
+    "attention": lambda x: (lambda y: nn.functional.scaled_dot_product_attention(y, y, y))(x[None, x[:, 0] > 0]),
+    "attention with a mask": lambda x: (
+        lambda y: nn.functional.scaled_dot_product_attention(y, y, y, attn_mask=y[0, :, 0] > 1)
+    )(x[None, x[:, 0] > 0]),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_softmax_of_nothing_is_empty(name: str) -> None:
+    program = hotdesk.compile(Call(EMPTY[name]), (X,))
+    for x in (X, -X.abs(), X.abs()):
+        close(program(x), EMPTY[name](x))
+
+
+@pytest.mark.parametrize("extreme", [torch.max, torch.min, torch.argmax])
+def test_nothing_has_no_largest_element(extreme: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    program = hotdesk.compile(Call(lambda x: extreme(x[x > 0])), (X,))
+    close(program(X), extreme(X[X > 0]))
+    with pytest.raises(ExecutionError, match="expected u0 > 0"):
+        program(-X.abs())
 
 
 def test_a_variance_of_what_is_empty_is_not_a_number() -> None:

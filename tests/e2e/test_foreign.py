@@ -44,6 +44,10 @@ OPS: dict[str, tuple[Callable[..., Any], tuple[Tensor, ...]]] = {
     "cholesky": (torch.linalg.cholesky, (spd(3),)),
     "determinant of a large matrix": (torch.linalg.det, (spd(20),)),
     "complex numbers within": (lambda x: torch.fft.fft(x).abs(), (random(3, 8),)),
+    "complex numbers of the type they have": (
+        lambda x: torch.view_as_real(torch.view_as_complex(x).to(torch.complex64) * 1j),
+        (random(3, 2),),
+    ),
     "complex result": (lambda x: torch.fft.rfft(x), (random(3, 8),)),
     "complex argument": (lambda x: x * 2, (torch.complex(random(3), random(3)),)),
     "a transposed argument": (lambda x: uncompiled(x.t() * 0.1) + 1, (random(3, 4),)),

@@ -55,6 +55,49 @@ def test_example_arguments_may_be_strided() -> None:
     agree(lambda x, y: x @ y + y.sum(), (random(6, 4).t(), random(6, 10)[:, ::2]))
 
 
+class Tied(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(random(4, 4), requires_grad=False)
+        self.register_buffer("bias", random(4, seed=3))
+        self.kept = KEPT
+
+    def forward(self, x: torch.Tensor, given: dict[str, torch.Tensor]) -> torch.Tensor:
+        return self.weight @ x + given["y"] * self.bias + self.kept
+
+
+KEPT = random(4, 4, seed=8)
+
+
+@pytest.mark.parametrize("which", ["one tensor", "views", "parameters", "a parameter and a constant"])
+def test_example_arguments_may_be_one_tensor(which: str) -> None:
+    """They say nothing about calls with two."""
+    model, same = Tied(), random(4, 4, seed=5)
+    examples = {
+        "one tensor": (same, same),
+        "views": (same, same.t()),
+        "parameters": (model.weight, model.bias.expand(4, 4)),
+        "a parameter and a constant": (model.weight.t(), KEPT),
+    }
+    x, y = examples[which]
+    program = hotdesk.compile(model, (x, {"y": y}))
+    for first, second in ((x, y), (random(4, 4, seed=6), random(4, 4, seed=7)), (y, x)):
+        close(program(first, {"y": second}), model(first, {"y": second}))
+
+
+def test_an_example_that_changes_may_be_another_ones_memory() -> None:
+    def forward(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x.add_(1)
+        return y * 2
+
+    same, changed = random(4, 4), random(4, 4, seed=5)
+    for other in (same, same[0]):
+        program, begin = hotdesk.compile(Call(forward), (same, other)), changed.clone()
+        close(program(begin, other), other * 2)
+        close(begin, changed + 1)
+    close(same, random(4, 4))
+
+
 def test_aliasing_arguments() -> None:
     program = agree(lambda x, y: (x + y, x * 2 - y), (random(4, 4), random(4, 4, seed=5)))
     same = random(4, 4, seed=9)

@@ -80,6 +80,16 @@ def test_steps_are_those_of_eager_pytorch(name: str) -> None:
     pair.assert_same()
 
 
+def test_an_example_may_be_compared_with_itself() -> None:
+    x, y = torch.randn(3, 32), torch.randn(3, 32)
+    for example in ((x, x), (x, x[:])):
+        pair = Pair(linear(), OPTIMIZERS["momentum"], nn.MSELoss(), example)
+        for given in ((x, x), (x, y), (y, x)):
+            found, expected = pair.both(*given)
+            assert found == pytest.approx(expected, rel=1e-4)
+        pair.assert_same()
+
+
 class Encoder(nn.Module):
     """Returns its loss itself, and has a parameter that is not trained and one that no gradient reaches."""
 

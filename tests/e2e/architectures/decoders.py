@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.e2e.architectures.architecture import SIZES, SPECIAL, Architecture, masked_tokens, tokens
+from tests.e2e.architectures.architecture import SIZES, SPECIAL, VOCABULARY, Architecture, masked_tokens, tokens
 
 _TEXT: dict[str, Any] = {**SPECIAL, **SIZES, "max_position_embeddings": 64}
 _GROUPED: dict[str, Any] = {**_TEXT, "num_key_value_heads": 2}
@@ -42,19 +42,57 @@ def _decoder(model: str, config: dict[str, Any], masked: bool = True, **more: An
 
 
 DECODERS = {
+    "apertus": _decoder("ApertusForCausalLM", _GROUPED),
+    "arcee": _decoder("ArceeForCausalLM", _HEADS),
+    "bamba": _decoder(
+        "BambaForCausalLM",
+        _GROUPED,
+        attn_layer_indices=[1],
+        mamba_n_heads=8,
+        mamba_d_head="auto",
+        mamba_n_groups=1,
+        mamba_d_state=8,
+        mamba_chunk_size=8,
+    ),
     "biogpt": _decoder("BioGptForCausalLM", _TEXT),
+    "bitnet": _decoder("BitNetForCausalLM", _GROUPED),
     "bloom": _decoder("BloomForCausalLM", {**SPECIAL, "hidden_size": 32, "n_layer": 2, "n_head": 4}),
     "codegen": _decoder("CodeGenForCausalLM", _GPT, rotary_dim=4, n_ctx=64),
     "cohere": _decoder("CohereForCausalLM", _GROUPED),
+    "cohere2": _decoder("Cohere2ForCausalLM", _HEADS, sliding_window=8),
+    "ctrl": _decoder(
+        "CTRLModel", {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 2, "n_head": 4, "dff": 48, "n_positions": 64}
+    ),
+    "deepseek_v2": _decoder("DeepseekV2ForCausalLM", _LATENT, topk_method="greedy"),
     "deepseek_v3": _decoder("DeepseekV3ForCausalLM", _LATENT),
+    "diffllama": _decoder("DiffLlamaForCausalLM", _GROUPED),
+    "dots1": _decoder("Dots1ForCausalLM", {**_LATENT, "head_dim": 8}),
+    "ernie4_5": _decoder("Ernie4_5ForCausalLM", _HEADS),
+    "exaone4": _decoder("Exaone4ForCausalLM", _GROUPED, sliding_window=8, sliding_window_pattern=2),
     "falcon": _decoder(
         "FalconForCausalLM",
         {**SPECIAL, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_hidden_size": 48},
     ),
+    "falcon_alibi": _decoder(
+        "FalconForCausalLM",
+        {
+            **SPECIAL,
+            "hidden_size": 32,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "ffn_hidden_size": 48,
+            "alibi": True,
+            "new_decoder_architecture": True,
+            "num_kv_heads": 2,
+        },
+    ),
+    "falcon_mamba": _decoder("FalconMambaForCausalLM", _SSM, masked=False),
     "gemma": _decoder("GemmaForCausalLM", _HEADS),
     "gemma2": _decoder("Gemma2ForCausalLM", _HEADS, sliding_window=8, query_pre_attn_scalar=8),
     "gemma3": _decoder("Gemma3ForCausalLM", _HEADS, sliding_window=8, query_pre_attn_scalar=8),
     "glm": _decoder("GlmForCausalLM", _HEADS),
+    "glm4": _decoder("Glm4ForCausalLM", _HEADS),
+    "glm4_moe": _decoder("Glm4MoeForCausalLM", {**_LATENT, "head_dim": 8}),
     "gpt2": _decoder("GPT2LMHeadModel", _GPT),
     "gpt_neo": _decoder(
         "GPTNeoForCausalLM",

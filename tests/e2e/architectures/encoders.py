@@ -35,6 +35,8 @@ def _long() -> Inputs:
 ENCODERS = {
     "albert": Architecture("AlbertModel", {**_TEXT, "embedding_size": 16}, masked_tokens),
     "bert": Architecture("BertModel", _TEXT, masked_tokens),
+    "bert_generation": Architecture("BertGenerationEncoder", _TEXT, masked_tokens),
+    "big_bird": Architecture("BigBirdModel", {**_TEXT, "attention_type": "original_full"}, masked_tokens),
     "camembert": Architecture("CamembertForMaskedLM", _TEXT, masked_tokens),
     "canine": Architecture(
         "CanineModel",
@@ -51,6 +53,7 @@ ENCODERS = {
         _characters,
     ),
     "convbert": Architecture("ConvBertModel", {**_TEXT, "embedding_size": 32}, masked_tokens),
+    "data2vec_text": Architecture("Data2VecTextModel", _TEXT, masked_tokens),
     "deberta": Architecture(
         "DebertaModel", {**_TEXT, "relative_attention": True, "pos_att_type": ["c2p", "p2c"]}, masked_tokens
     ),
@@ -72,7 +75,11 @@ ENCODERS = {
         masked_tokens,
     ),
     "electra": Architecture("ElectraModel", {**_TEXT, "embedding_size": 16}, masked_tokens),
+    "ernie": Architecture("ErnieModel", {**_TEXT, "use_task_id": True, "task_type_vocab_size": 3}, masked_tokens),
     "esm": Architecture("EsmModel", {**_TEXT, "mask_token_id": 3, "position_embedding_type": "rotary"}, masked_tokens),
+    "flaubert": Architecture(
+        "FlaubertModel", {**SPECIAL, "n_words": 99, "emb_dim": 32, "n_layers": 2, "n_heads": 4}, masked_tokens
+    ),
     "fnet": Architecture("FNetModel", _TEXT, tokens),
     "funnel": Architecture(
         "FunnelModel",
@@ -111,6 +118,8 @@ ENCODERS = {
         masked_tokens,
     ),
     "mpnet": Architecture("MPNetModel", _TEXT, masked_tokens),
+    "mra": Architecture("MraModel", {**_TEXT, "block_per_row": 2}, masked_tokens),
+    "nomic_bert": Architecture("NomicBertModel", _TEXT, masked_tokens),
     "nystromformer": Architecture(
         "NystromformerModel", {**_TEXT, "segment_means_seq_len": LENGTH, "num_landmarks": LENGTH}, tokens
     ),
@@ -118,6 +127,10 @@ ENCODERS = {
         "RemBertModel", {**_TEXT, "input_embedding_size": 16, "output_embedding_size": 16}, masked_tokens
     ),
     "roberta": Architecture("RobertaModel", _TEXT, masked_tokens),
+    "roberta_prelayernorm": Architecture("RobertaPreLayerNormModel", _TEXT, masked_tokens),
+    "roc_bert": Architecture(
+        "RoCBertModel", {**_TEXT, "pronunciation_vocab_size": 99, "shape_vocab_size": 99}, masked_tokens
+    ),
     "roformer": Architecture("RoFormerModel", {**_TEXT, "embedding_size": 16}, masked_tokens),
     "splinter": Architecture("SplinterModel", _TEXT, masked_tokens),
     "squeezebert": Architecture("SqueezeBertModel", {**_TEXT, "embedding_size": 32}, masked_tokens),
@@ -131,5 +144,6 @@ ENCODERS = {
         {"vocab_size": 99, "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 48, "use_mems_eval": False},
         masked_tokens,
     ),
+    "xmod": Architecture("XmodModel", {**_TEXT, "languages": ["en", "de"], "default_language": "en"}, masked_tokens),
     "yoso": Architecture("YosoModel", {**_TEXT, "use_expectation": True}, masked_tokens),
 }

@@ -128,8 +128,10 @@ def _carried(value: Any) -> Any:
 
 def _readers(node: torch.fx.Node) -> dict[torch.fx.Node, int]:
     """The nodes that stand for the results of an op, itself if it has but one, each with the number of its result."""
+    if not node.users:  # nor is there a value of what only asserts
+        return {}
     if not isinstance(node.meta["val"], tuple | list):
-        return {node: 0} if node.users else {}
+        return {node: 0}
     readers = {user: cast(int, user.args[1]) for user in node.users if user.target is operator.getitem and user.users}
     return dict(sorted(readers.items(), key=lambda entry: entry[1]))
 

@@ -25,14 +25,14 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import torch
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.fx.node import map_arg
 from torch.utils import _pytree as pytree
 
 from hotdesk._bindings import ir
-from hotdesk.errors import DataDependentShapeError
 from hotdesk.frontends.torch.carried import carrier, restored
 from hotdesk.frontends.torch.cutting import Check, Maker, Replacement, SizeValues, expression_of
+from hotdesk.frontends.torch.decompositions.counted import MASKS
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, foreign_op, store, tensor_at
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.ir.building import create, dim, index_constant
@@ -40,7 +40,6 @@ from hotdesk.ir.types import shape_of, static_entries
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
-_MASKS = (torch.bool, torch.uint8)
 _NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
@@ -64,6 +63,8 @@ def settle_selections(graph: torch.fx.Graph) -> None:
     for node in list(graph.nodes):
         if node.target is aten.masked_select.default:
             _settle_masked_select(node)
+        elif node.target is torch.ops.prims.amax.default:
+            node.target = aten.amax.default
     for node in list(graph.nodes):
         if node.target is aten.index.Tensor:
             _settle_masks(node)
@@ -92,7 +93,7 @@ def _settle_masked_select(node: torch.fx.Node) -> None:
 def _settle_masks(node: torch.fx.Node) -> None:
     _flatten_mask(node)
     indices = list(cast("Sequence[Any]", node.args[1]))
-    masks = [each for each in indices if each is not None and each.meta["val"].dtype in _MASKS]
+    masks = [each for each in indices if each is not None and each.meta["val"].dtype in MASKS]
     new = defined_symbols(node)
     if not masks or len(new) != 1:
         return
@@ -113,42 +114,20 @@ def _settle_masks(node: torch.fx.Node) -> None:
 
 
 def _settle_index_put(node: torch.fx.Node) -> None:
-    """Stores in as many places as there happen to be: torch-mlir's lowering takes none for one."""
+    """Stores in as many places as there happen to be, as `decompositions/counted.py` leaves them: torch-mlir's lowering takes
+    none for one."""
     tensor, places, values, *rest = cast("tuple[Any, ...]", node.args)
-    shapes = [None if each is None else list(_value(each).shape) for each in places]
-    if not any(_symbols(size) for shape in shapes for size in shape or ()):
+    if not any(_symbols(list(_value(each).shape)) for each in places if each is not None):
         return
-    first = shapes[0]
-    if first is None or len(first) != 1 or not all(_are_same(each, first) or each == [] for each in shapes):
-        raise DataDependentShapeError(
-            "a store in as many places as the values of tensors decide",
-            expected="places of one dim in the first dims of the tensor, as many in each, such as `x[places] = y`",
-            got="others, such as `x[:, places] = y`, or numbers of places that are not known to be equal",
-            where=node_line(node) or None,
-            hint="Move those dims to the front by `x.movedim`, use `torch.where`, or keep that part outside the compiled model.",
-        )
     with node.graph.inserting_before(node):
-        places = [
-            each if _are_same(shape, first) else _put(node, aten.expand.default, each, [_sized(node, places[0], 0)])
-            for each, shape in zip(places, shapes, strict=True)
-        ]
         columns = [
             _put(node, aten.unsqueeze.default, _from_front(node, tensor, each, dim), 1)
             for dim, each in enumerate(places)
         ]
         index = columns[0] if len(columns) == 1 else _put(node, aten.cat.default, columns, 1)
-        inner = list(_value(tensor).shape)[len(places) :]
-        wide = values
-        if not _are_same(list(_value(values).shape), [*first, *inner]):
-            wide = _put(
-                node,
-                aten.expand.default,
-                values,
-                [_sized(node, index, 0), *(_sized(node, tensor, len(places) + i) for i in range(len(inner)))],
-            )
         for _ in places:
-            wide = _put(node, aten.unsqueeze.default, wide, 1)
-        made = node.graph.call_function(store_rows, (tensor, index, wide, bool(rest and rest[0])))
+            values = _put(node, aten.unsqueeze.default, values, 1)
+        made = node.graph.call_function(store_rows, (tensor, index, values, bool(rest and rest[0])))
     made.meta.update(node.meta)
     node.replace_all_uses_with(made)
     node.graph.erase_node(node)
@@ -169,19 +148,10 @@ def _sized(node: torch.fx.Node, tensor: torch.fx.Node, dim: int) -> Any:
     return size if isinstance(size, int) else _put(node, aten.sym_size.int, tensor, dim)
 
 
-def _are_same(sizes: Sequence[Any] | None, others: Sequence[Any]) -> bool:
-    """Whether sizes are known to be equal; those that two ops have counted are not."""
-    return (
-        sizes is not None
-        and len(sizes) == len(others)
-        and all(statically_known_true(size == other) for size, other in zip(sizes, others, strict=True))
-    )
-
-
 def _flatten_mask(node: torch.fx.Node) -> None:
     """A mask over several dims, in front of all that it does not select from, as a mask over one."""
     tensor, (mask, *others) = cast("tuple[Any, Any]", node.args)
-    if others or mask is None or _value(mask).dtype not in _MASKS or _value(mask).dim() < 2:
+    if others or mask is None or _value(mask).dtype not in MASKS or _value(mask).dim() < 2:
         return
     with node.graph.inserting_before(node):
         rest = list(_value(tensor).shape)[_value(mask).dim() :]

@@ -29,6 +29,7 @@ from hotdesk.frontends.torch.data_sizes import data_maker, settle_selections, ta
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names
 from hotdesk.frontends.torch.empties import settle_empties
+from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.foreign import Foreign, can_be_called, carried_nodes, foreign_op, take_checks
 from hotdesk.frontends.torch.identity import identity
 from hotdesk.frontends.torch.lines import generated_code, name_modules, name_users_lines
@@ -136,7 +137,8 @@ def export(
     start = time.perf_counter()
     with _quietly():
         with refusals(), generated_code() as traces:
-            exported = _exported(model, args, dict(kwargs or {}), dynamic_shapes)
+            given = told_apart(model, (args, dict(kwargs or {})))
+            exported = _exported(model, *given, dynamic_shapes)
         name_users_lines(all_graphs(exported.graph), traces)
         with refusals():
             guards = guards_of(exported)

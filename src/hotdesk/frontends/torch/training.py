@@ -31,6 +31,7 @@ from torch.optim import SGD, Optimizer
 from torch.utils import _pytree as pytree
 
 from hotdesk.errors import HotdeskError, OptionError
+from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.refusals import refusal
 
 aten: Any = torch.ops.aten
@@ -118,6 +119,7 @@ def trace_step(
         ExportError: the model does something that no graph says, such as reading a tensor's value.
     """
     _refuse_hooks(model, optimizer)
+    example = told_apart(model, example)
     moments = _begun(optimizer, model)
     parameters, buffers = dict(model.named_parameters()), dict(model.named_buffers())
     trained = [name for name, parameter in parameters.items() if _is_trained(parameter, optimizer)]

@@ -237,7 +237,7 @@ class _ControlFlow:
         except ValueError as error:
             where = python_line(op.location) or None
             raise LoweringError(f"op `{op.name}` has no kernel", got=str(error), where=where) from error
-        operands = [_pointer(value, op) for value in main]
+        operands = [_pointer(value, op, bytewise=op.name in NAMED) for value in main]
         operands += [places.number(size, op) for size in scalars]
         operands += [*passed, *(_pointer(value, op) for value in last)]
         operands += [self._status] if status else []
@@ -523,8 +523,8 @@ def _metadata(memref: ir.Value, before: ir.Operation) -> ir.Operation:
     return create("memref.extract_strided_metadata", [memref], [base, *[index] * (1 + 2 * rank)], before=before)
 
 
-def _pointer(memref: ir.Value, before: ir.Operation) -> ir.Value:
-    """The first element of a memref, as a kernel takes it."""
+def _pointer(memref: ir.Value, before: ir.Operation, *, bytewise: bool = False) -> ir.Value:
+    """The first element of a memref, as a kernel takes it. `bytewise` says whether that takes truths as the bytes they are."""
     index, i64 = ir.IndexType.get(), ir.IntegerType.get_signless(64)
     metadata = _metadata(memref, before)
     start = create(
@@ -534,4 +534,6 @@ def _pointer(memref: ir.Value, before: ir.Operation) -> ir.Value:
     offset = create("arith.muli", [metadata.results[1], size], [index], before=before).results[0]
     address = create("arith.addi", [start, offset], [index], before=before).results[0]
     number = create("arith.index_cast", [address], [i64], before=before).results[0]
-    return _memref_at(number, cast(Any, memref.type).element_type, before)
+    element = cast(Any, memref.type).element_type
+    is_byte = bytewise and element == ir.IntegerType.get_signless(1)
+    return _memref_at(number, ir.IntegerType.get_signless(8) if is_byte else element, before)

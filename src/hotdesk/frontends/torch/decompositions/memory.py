@@ -20,6 +20,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from hotdesk.frontends.torch.decompositions.counted import counted_amax
 from hotdesk.frontends.torch.decompositions.widened import compute_dtype
 
 aten: Any = torch.ops.aten
@@ -88,7 +89,7 @@ def _softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
     if isinstance(x.size(dim), int) and x.size(dim) == 0:
         return x.to(compute_dtype(x.dtype)) if half_to_float else x.clone()
     wide = x.to(compute_dtype(x.dtype))
-    exponent = torch.exp(wide - torch.amax(wide, [dim], keepdim=True))
+    exponent = torch.exp(wide - counted_amax(wide, dim))
     result = exponent / torch.sum(exponent, [dim], keepdim=True)
     return result if half_to_float else result.to(x.dtype)
 
@@ -127,7 +128,7 @@ def _safe_softmax(x: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tens
     """Softmax where a row that is all −inf gives zeros, as PyTorch's masked attention does."""
     x = x if dtype is None else x.to(dtype)
     wide = x.to(compute_dtype(x.dtype))
-    peak = torch.amax(wide, [dim], keepdim=True)
+    peak = counted_amax(wide, dim)
     finite_peak = torch.where(peak == float("-inf"), 0.0, peak)
     exponent = torch.exp(wide - finite_peak)
     total = torch.sum(exponent, [dim], keepdim=True)

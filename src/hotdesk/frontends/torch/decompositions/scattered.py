@@ -6,6 +6,7 @@
 * `scatter` with a reduction is the op of that reduction;
 * `index_copy` into inner dims says where each row goes, where PyTorch transposes the whole tensor twice;
 * writing one value where a mask is true is a selection;
+* stores in as many places as the values of tensors decide take the form that is compiled (`counted`);
 * `embedding_bag` gathers rows and adds them up by bag: padding and what no bag holds goes to one bag more, which is cut off.
 """
 
@@ -19,7 +20,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from hotdesk.frontends.torch.decompositions.counted import MASKS, counted_index_put
 from hotdesk.frontends.torch.decompositions.widened import either
 
 aten: Any = torch.ops.aten
@@ -77,13 +80,13 @@ def _scatter_value_by(x: Tensor, dim: int, index: Tensor, value: float, *, reduc
 
 def _index_put(x: Tensor, indices: list[Tensor | None], values: Tensor, accumulate: bool = False, *_: Any) -> Tensor:
     given = [(i, each) for i, each in enumerate(indices) if each is not None]
-    if len(given) == 1 and given[0][1].dtype in (torch.bool, torch.uint8):
+    if len(given) == 1 and given[0][1].dtype in MASKS:
         put = _masked_put(x, given[0][0], given[0][1] != 0, values, accumulate)
         if put is not NotImplemented:
             return put
-    if x.dtype != torch.bool or not accumulate:
-        return NotImplemented
-    return aten.index_put(x.to(torch.int32), indices, values.to(torch.int32), True) != 0
+    if x.dtype == torch.bool and accumulate:
+        return aten.index_put(x.to(torch.int32), indices, values.to(torch.int32), True) != 0
+    return counted_index_put(x, indices, values, accumulate)
 
 
 def _index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
@@ -107,7 +110,7 @@ def _masked_put(x: Tensor, place: int, mask: Tensor, values: Tensor, accumulate:
     behind = x.dim() - place - mask.dim()
     if values.dim() > behind:
         chosen = values.dim() - behind - 1
-        if values.size(chosen) != 1:
+        if not statically_known_true(values.size(chosen) == 1):
             return NotImplemented
         values = values.reshape([*values.shape[:chosen], *[1] * mask.dim(), *values.shape[chosen + 1 :]])
     where = mask.reshape([*[1] * place, *mask.shape, *[1] * behind])

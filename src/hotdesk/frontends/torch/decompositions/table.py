@@ -3,6 +3,7 @@
 torch-mlir's own is the base. In front of it stand, each with what it replaces and why:
 
 * `scattered`: what writes where indices say;
+* `counted`: what may have no element, where PyTorch demands one;
 * `exact`: booleans, integers, scalars, running maxima;
 * `composed`: what torch-mlir has no lowering for;
 * `gradients`: of convolutions;
@@ -29,6 +30,7 @@ from hotdesk._bindings import torch_mlir_decompositions
 from hotdesk.frontends.torch.decompositions.bessel import BESSEL
 from hotdesk.frontends.torch.decompositions.bits import BITS
 from hotdesk.frontends.torch.decompositions.composed import COMPOSED
+from hotdesk.frontends.torch.decompositions.counted import COUNTED
 from hotdesk.frontends.torch.decompositions.exact import EXACT
 from hotdesk.frontends.torch.decompositions.gradients import GRADIENTS
 from hotdesk.frontends.torch.decompositions.memory import MEMORY
@@ -52,6 +54,7 @@ def decomposition_table(*, random: bool = False) -> dict[Any, Callable[..., Any]
     pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
     ours = (
         SCATTERED,
+        COUNTED,
         EXACT,
         PLACED,
         BITS,

@@ -1,0 +1,146 @@
+"""Ops whose sizes the values of tensors decide, where PyTorch's own way does not hold for all of these sizes.
+
+Stores in as many places as there happen to be take the one form that is compiled:
+
+    x.index_put([i, j], y)    ->    rows y, [n, rest], stored at x[i, j], with i and j of n places each in the first dims of x
+
+* masks are the places of what is true;
+* indices are broadcast to one another, values to what they are stored in, and the dims of the indices become one;
+* dims that are not indexed go behind those that are, and back afterwards;
+* counts that are not known to be equal are checked when the program runs; as many values as one are stored in all places.
+
+The largest of what may be empty is minus infinity inside of a softmax, and no number elsewhere: that is checked.
+"""
+
+# Sizes may be symbolic; the annotations do not show it.
+# pyright: reportUnnecessaryIsInstance=false, reportUnknownMemberType=false, reportPrivateUsage=false
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols, statically_known_true, sym_or
+
+aten: Any = torch.ops.aten
+MASKS = (torch.bool, torch.uint8)
+
+
+def counted_index_put(
+    x: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False, *_: Any
+) -> Tensor:
+    """`index_put` in the form above; NotImplemented if it has that form, or if no number of places depends on values."""
+    given = [each for each in indices if each is not None]
+    if not given or not any(_is_counted(each) for each in [*given, values]) or _is_settled(x, indices, values):
+        return NotImplemented
+    places = _places(indices)
+    dims = sorted(places)
+    if not dims or any(each.dim() == 0 and each.dtype in MASKS for each in given):
+        return NotImplemented
+    others = [dim for dim in range(x.dim()) if dim not in places]
+    wide = _broadcast([places[dim] for dim in dims])
+    shape = list(wide[0].shape)
+    begin = dims[0] if dims == list(range(dims[0], dims[-1] + 1)) else 0  # where PyTorch has the dims of the places
+    inner = [x.size(dim) for dim in others]
+    rows = _expanded(values, [*inner[:begin], *shape, *inner[begin:]])
+    rows = rows.movedim(list(range(begin, begin + len(shape))), list(range(len(shape))))
+    if len(shape) != 1:
+        wide = [each.reshape([-1]) for each in wide]
+        rows = rows.reshape([wide[0].size(0), *inner])
+    order = [*dims, *others]
+    stored = aten.index_put(x.permute(order), wide, rows, accumulate)
+    return stored.permute([order.index(dim) for dim in range(x.dim())])
+
+
+def _is_counted(x: Tensor) -> bool:
+    return bool(free_unbacked_symbols(x.shape))
+
+
+def _is_settled(x: Tensor, indices: Sequence[Tensor | None], values: Tensor) -> bool:
+    """Whether a store has the form that is compiled."""
+    first = indices[0]
+    if first is None or first.dim() != 1:
+        return False
+    if not all(each is not None and each.dtype not in MASKS and are_same(each.shape, first.shape) for each in indices):
+        return False
+    return are_same(values.shape, [*first.shape, *x.shape[len(indices) :]])
+
+
+def are_same(sizes: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether sizes are known to be equal; those that two ops have counted are not."""
+    pairs = zip(sizes, others, strict=False)
+    return len(sizes) == len(others) and all(statically_known_true(size == other) for size, other in pairs)
+
+
+def _places(indices: Sequence[Tensor | None]) -> dict[int, Tensor]:
+    """The places in each dim that is indexed, by that dim."""
+    found: dict[int, Tensor] = {}
+    dim = 0
+    for each in indices:
+        if each is None:
+            dim += 1
+        elif each.dtype not in MASKS:
+            found[dim] = each
+            dim += 1
+        else:
+            true = aten.nonzero(each)
+            found |= {dim + number: true.select(1, number) for number in range(each.dim())}
+            dim += each.dim()
+    return found
+
+
+def _broadcast(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Tensors of one shape. A count that may differ from another is never 1 for that: it is checked to be the same."""
+    rank = max(each.dim() for each in tensors)
+    full = [each.reshape([*[1] * (rank - each.dim()), *each.shape]) for each in tensors]
+    shape: list[Any] = []
+    for dim in range(rank):
+        sizes = [each.size(dim) for each in full if not _is_one(each.size(dim))]
+        for size in sizes[1:]:
+            torch._check(size == sizes[0])
+        shape.append(sizes[0] if sizes else 1)
+    return [each if are_same(each.shape, shape) else each.expand(shape) for each in full]
+
+
+def _expanded(values: Tensor, shape: Sequence[Any]) -> Tensor:
+    """Values broadcast to a shape."""
+    values = values.reshape(list(values.shape)[max(0, values.dim() - len(shape)) :])
+    for dim in range(values.dim()):
+        size, wanted = values.size(dim), shape[dim - values.dim()]
+        if _is_one(size) or statically_known_true(size == wanted):
+            continue
+        torch._check(sym_or(size == wanted, size == 1))
+        each = torch.arange(wanted)
+        values = aten.index_select(values, dim, torch.where(each < size, each, 0))
+    return values if are_same(values.shape, shape) else values.expand(shape)
+
+
+def _is_one(size: Any) -> bool:
+    return statically_known_true(size == 1)
+
+
+def counted_amax(x: Tensor, dim: int) -> Tensor:
+    """The largest along a dim, which is kept; minus infinity along one that turns out to be empty.
+
+    PyTorch's `aten.amax` demands elements; `settle_selections` makes one of this op when nobody asks any more.
+    """
+    if not isinstance(x.size(dim), int) and free_unbacked_symbols(x.size(dim)):
+        return torch.ops.prims.amax(x, [dim % x.dim()]).unsqueeze(dim)
+    return torch.amax(x, [dim], keepdim=True)
+
+
+def extreme(op: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
+    """The largest or the smallest of all elements, given that along dims: it checks that there are elements."""
+
+    def checked(x: Tensor) -> Tensor:
+        return op(x, list(range(x.dim()))) if _is_counted(x) and x.dim() else NotImplemented
+
+    return checked
+
+
+COUNTED: dict[Any, Callable[..., Any]] = {
+    aten.max.default: extreme(torch.amax),
+    aten.min.default: extreme(torch.amin),
+}
