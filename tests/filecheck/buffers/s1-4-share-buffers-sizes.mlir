@@ -326,7 +326,7 @@ func.func @aligned(%z: f32, %y: f64) {
 // CHECK:       decision: allocation: allocated: nothing-to-share, 4*s0 + 32 bytes
 // CHECK:       decision: allocation: shared: live-range-ended, 32 bytes
 // CHECK:       decision: allocation: allocated: nothing-to-share, 64 bytes
-// CHECK:       decision: allocation: allocated: size-not-proven, 4*max(16, %n) bytes
+// CHECK:       decision: allocation: allocated: too-small, 4*max(16, %n) bytes
 // CHECK-LABEL: func.func @least(
 // CHECK:         [[M:%.*]] = memref.alloc() {alignment = 4 : i64} : memref<64xi8>
 // CHECK:         memref.view [[M]][{{%.*}}][] : memref<64xi8> to memref<16xf32>

@@ -16,7 +16,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
@@ -69,24 +69,22 @@ def build_loop_kernel(
 
     `assertion_code` gives the status code of a `cf.assert`. Unless the kernel `computes` scalars that it can, they are passed.
     """
-    passed = _passed(op, computes)
-    memrefs = _memrefs(op, passed)
+    reads = _reads(op, sizes, computes)
+    memrefs = list(reads.memrefs)
     resolved = [places.of(value) for value in memrefs]
-    index_captures = _index_captures(op, sizes, passed)
     has_checks = any(nested.name == "cf.assert" for nested in nested_ops(op))
     scalars = [size for place in resolved for size in place.unknowns()]
     views = [place.view() for place in resolved]
     bases = {value: place.base for value, place in zip(memrefs, resolved, strict=True)}
     seen = dict(zip(memrefs, views, strict=True))
-    indexed = _indexed(op, passed)
-    cut = find_cut(op, seen, bases, indexed)
-    joined = join_loops(op, seen, indexed, () if cut is None else (cut.loop,))
-    types = [*([ir.IndexType.get()] * (len(scalars) + len(index_captures))), *(value.type for value in passed)]
+    cut = find_cut(op, seen, bases, reads.indexed)
+    joined = join_loops(op, seen, reads.indexed, () if cut is None else (cut.loop,))
+    types = [*([ir.IndexType.get()] * (len(scalars) + len(reads.indices))), *(value.type for value in reads.passed)]
     head = "" if cut is None else head_text(cut, memrefs, views, [str(kind) for kind in types[len(scalars) :]])
     types += [ir.IntegerType.get_signless(64)] * (2 if cut is not None else 0)
     function, block = _function(module, op, memrefs, resolved, types, has_checks)
-    numbers = [*scalars, *(sizes.value(value) for value in index_captures)]
-    kernel = LoopKernel(function, memrefs, numbers, list(passed), has_checks, head)
+    numbers = [*scalars, *(sizes.value(value) for value in reads.indices)]
+    kernel = LoopKernel(function, memrefs, numbers, list(reads.passed), has_checks, head)
     arguments = list(block.arguments)
     point = ir.InsertionPoint(block)
     mapping: dict[ir.Value, ir.Value] = {}
@@ -97,9 +95,9 @@ def build_loop_kernel(
             groups = joined.dims.get(value) if joined is not None else None
             groups = tuple((i,) for i in range(len(view.sizes))) if groups is None else groups
             mapping[value] = _seen(pointer, view, rest, point, groups, piece, cut and cut.dims.get(value))
-        for value in index_captures:
+        for value in reads.indices:
             mapping[value] = _as_type(next(rest), value.type, point)
-        mapping.update((value, next(rest)) for value in passed)
+        mapping.update((value, next(rest)) for value in reads.passed)
         clone = _clone(op, mapping, point)
         if joined is not None:
             joined.apply(clone)
@@ -113,81 +111,61 @@ def build_loop_kernel(
     return kernel
 
 
-def _memrefs(op: ir.Operation, passed: Mapping[ir.Value, None]) -> list[ir.Value]:
-    """The memrefs an op touches, each once, those that its captured scalars are loaded from included."""
-    return list(_behind([*op.operands, *(value for _, _, value in captured_operands(op))], passed))
+@dataclass(frozen=True, slots=True)
+class _Reads:
+    """What an op and its region read that is defined around them, and what the scalars among that are computed from.
+
+    Attributes:
+        memrefs: those that the op touches, those that scalars are loaded from included.
+        indexed: the memrefs that are read at indices of their own, not where the loops are: in the region, or for scalars.
+        indices: index values that follow from sizes; they come with the call.
+        passed: the scalars that the kernel does not compute: what it cannot, or all but constants.
+    """
+
+    memrefs: tuple[ir.Value, ...]
+    indexed: frozenset[ir.Value]
+    indices: tuple[ir.Value, ...]
+    passed: tuple[ir.Value, ...]
 
 
-def _indexed(op: ir.Operation, passed: Mapping[ir.Value, None]) -> set[ir.Value]:
-    """Those that are read at indices of their own, not where the loops are: in the region, or for scalars."""
-    scalars = [value for value in op.operands if not is_memref(value.type)]
-    return set(_behind([*scalars, *(value for _, _, value in captured_operands(op))], passed))
-
-
-def _behind(values: Iterable[ir.Value], passed: Mapping[ir.Value, None]) -> dict[ir.Value, None]:
-    """The memrefs among values, and those that scalars among them are computed from in the kernel."""
-    found: dict[ir.Value, None] = {}
-    pending = [*values]
-    seen: set[ir.Value] = set()
-    while pending:
-        value = pending.pop(0)
+def _reads(op: ir.Operation, sizes: SymbolicSizes, computes: bool) -> _Reads:
+    captured = [value for _, _, value in captured_operands(op)]
+    waiting = [*op.operands, *captured]
+    indexed = [value for value in captured if is_memref(value.type)]
+    memrefs, indices, passed = (dict[ir.Value, None]() for _ in range(3))
+    seen = set[ir.Value]()
+    for value in waiting:  # grows
         if value in seen:
             continue
         seen.add(value)
+        producer = defining_op(value)
         if is_memref(value.type):
-            found[value] = None
-            continue
-        producer = defining_op(value)
-        if producer is not None and producer.name != "memref.dim" and not _is_index(value) and value not in passed:
-            pending.extend(producer.operands)
-    return found
-
-
-def _is_index(value: ir.Value) -> bool:
-    return isinstance(value.type, ir.IndexType)
-
-
-def _index_captures(op: ir.Operation, sizes: SymbolicSizes, passed: Mapping[ir.Value, None]) -> list[ir.Value]:
-    """Index values that captured scalars are computed from and that follow from sizes; they come with the call."""
-    captures: dict[ir.Value, None] = {}
-    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
-    seen: set[ir.Value] = set()
-    while pending:
-        value = pending.pop(0)
-        if value in seen or value in passed or is_memref(value.type):
-            continue
-        seen.add(value)
-        if not _is_index(value):
-            producer = defining_op(value)
-            pending.extend(producer.operands if producer is not None else ())
-        elif not isinstance(sizes.value(value), int):
-            if is_opaque(sizes.value(value)):
-                raise LoweringError(
-                    "an index depends on the values of a tensor", expected="sizes that follow from the arguments",
-                    got=str(value), where=python_line(op.location) or None,
-                )  # fmt: skip
-            captures[value] = None
-    return list(captures)
-
-
-def _passed(op: ir.Operation, computes: bool) -> Mapping[ir.Value, None]:
-    """The scalars behind the captured ones that a kernel does not compute: what it cannot, or all but constants."""
-    found: dict[ir.Value, None] = {}
-    pending = [*op.operands, *(value for _, _, value in captured_operands(op))]
-    seen: set[ir.Value] = set()
-    while pending:
-        value = pending.pop(0)
-        if value in seen or is_memref(value.type) or _is_index(value):
-            continue
-        seen.add(value)
-        producer = defining_op(value)
-        if producer is not None and producer.name == "arith.constant":
-            continue
-        if not computes or producer is None or producer.name.partition(".")[0] not in _SCALAR_DIALECTS:
-            found[value] = None
+            memrefs[value] = None
+        elif isinstance(value.type, ir.IndexType):
+            if not isinstance(_number_of(value, op, sizes), int):
+                indices[value] = None
+        elif producer is None or not _is_computed(producer, computes):
+            passed[value] = None
         else:
-            pending.extend(producer.operands)
-    return found
+            waiting.extend(producer.operands)
+            indexed.extend(operand for operand in producer.operands if is_memref(operand.type))
+    return _Reads(tuple(memrefs), frozenset(indexed), tuple(indices), tuple(passed))
+
+
+def _number_of(value: ir.Value, op: ir.Operation, sizes: SymbolicSizes) -> Size:
+    number = sizes.value(value)
+    if is_opaque(number):
+        raise LoweringError(
+            "an index depends on the values of a tensor", expected="sizes that follow from the arguments",
+            got=str(value), where=python_line(op.location) or None,
+        )  # fmt: skip
+    return number
+
+
+def _is_computed(producer: ir.Operation, computes: bool) -> bool:
+    """Whether a kernel computes a scalar itself."""
+    is_constant = producer.name == "arith.constant"
+    return is_constant or (computes and producer.name.partition(".")[0] in _SCALAR_DIALECTS)
 
 
 def _written(op: ir.Operation) -> set[ir.Value]:
