@@ -84,7 +84,7 @@ class BoundRecord:
     bytes: int
     step: int
     places: tuple[int, ...]
-    kind: Literal["live", "pinned", "tied", "beam", "dive", "cp-sat"]
+    kind: Literal["live", "pinned", "tied", "dive", "cp-sat"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,8 @@ from importlib.util import find_spec
 from math import gcd
 from typing import Any
 
-from hotdesk.planning.placement.beam import Answer
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
-from hotdesk.planning.placement.instance import Instance, common_unit
+from hotdesk.planning.placement.instance import Answer, Instance, common_unit
 from hotdesk.planning.placement.tied import BodyPlacement, BodyProblem
 from hotdesk.planning.problem.problem import LARGEST_TOTAL
 

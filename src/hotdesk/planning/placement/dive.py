@@ -1,10 +1,26 @@
 """Depth-first search with restarts: many short walks, each preferring buffers in another order.
 
-Walks are over the canonical placements of `beam.py`, in compiled code (`dive_kernels.py`), where the package `numba` is there
-(extra `exact`). How long one takes is a matter of luck: in one order a placement turns up with hardly a step back, in the next
-not in millions. So each gets a few thousand moves. The first prefer buffers as the offset-first heuristics do, those after by
-the same orders with their ranks shaken. The orders are the kind MiniMalloc takes turns at (Moffitt, ASPLOS 2024); restarts from
-randomised orders after Gomes, Selman and Kautz, "Boosting Combinatorial Search Through Randomization" (AAAI 1998).
+A state fills the arena from the bottom: each step of time has a *level*, the lowest byte at which a buffer still
+to be placed can lie there, and each unplaced buffer a *floor*, the lowest offset that is left to it. Branching takes
+the step with the lowest level and asks which buffer comes next there. Either it is one of those whose floor is that
+level, or nothing starts there and the level rises. This walks exactly the canonical placements, in which every buffer
+rests on the ground or on another one (Moffitt, "MiniMalloc", ASPLOS 2024), each once:
+
+1. Whatever is unplaced lies at the lowest level or above, so a buffer put there raises the floor of every unplaced
+   buffer that is live with it to its own top.
+2. Where nothing starts, the buffers passed over rest on some buffer that is none of them: the floor of each rises to
+   the lowest top that such a buffer which it meets can have.
+3. Identical buffers are placed in the order of their numbers.
+4. A state is dropped when, at some step, the level and the bytes still to be placed exceed the capacity.
+5. A buffer whose floor was raised so far that it rests on nothing is passed over: lower down it is looked at elsewhere.
+6. What is pinned stands in the way from the start (`obstacles.py`): floors are the lowest places clear of it, and what it takes
+   above a level is not there for others. A buffer that rests on nothing else rests on something pinned.
+
+Moves are made in compiled code (`dive_kernels.py`), where the package `numba` is there (extra `exact`). How long a walk takes is
+a matter of luck: in one order a placement turns up with hardly a step back, in the next not in millions. So each gets a few
+thousand moves. The first prefer buffers as the offset-first heuristics do, those after by these orders with their ranks shaken.
+The orders are the kind MiniMalloc takes turns at; restarts from randomised orders after Gomes, Selman and Kautz, "Boosting
+Combinatorial Search Through Randomization" (AAAI 1998).
 
 A walk that comes to an end without a placement has looked at all of them: there is none. With up to `REMEMBERED` buffers states
 that lead nowhere are remembered, so that walks need not go there again, and walks become longer: to prove that there is none
@@ -21,9 +37,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hotdesk.planning.placement.beam import Answer, earlier_twins, maximal_steps
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
-from hotdesk.planning.placement.instance import Instance, common_unit
+from hotdesk.planning.placement.instance import Answer, Instance, common_unit
 from hotdesk.planning.placement.obstacles import Integers, ObstacleTables
 from hotdesk.planning.placement.orders import by_area, by_size
 from hotdesk.planning.placement.skyline import SKYLINE_ORDERS
@@ -120,7 +135,7 @@ def _orders(instance: Instance, seed: int) -> Iterator[list[int]]:
 class WalkTables:
     """What walks look up of an instance under a capacity, in units of `unit` bytes.
 
-    Buffers are numbered anew, those of largest area first. `facts` are the tables, `twins` as `frontier.earlier_twins` has them.
+    Buffers are numbered anew, those of largest area first. `facts` are the tables, `twins` as `earlier_twins` has them.
     """
 
     def __init__(self, instance: Instance, capacity: int) -> None:
@@ -180,3 +195,24 @@ class WalkTables:
         offsets = np.empty(len(self._order), dtype=np.int64)
         offsets[self._order] = places
         return [int(offset) * self.unit for offset in offsets]
+
+
+def maximal_steps(instance: Instance) -> NDArray[np.int64]:
+    """Steps at which the set of live buffers is no subset of a later one's: those before some live range ends.
+
+    What is pinned counts up to the last step of what is not.
+    """
+    last = max(instance.upper, default=0)
+    ends = [*instance.upper, *(o.upper for o in instance.obstacles if o.upper < last)]
+    return np.unique(np.array(ends, dtype=np.int64)) - 1
+
+
+def earlier_twins(instance: Instance, order: Sequence[int]) -> NDArray[np.intp]:
+    """For each buffer, by its place in `order`, that of the last before it that differs in its number alone, or -1."""
+    last: dict[tuple[int, int, int, int], int] = {}
+    twins = np.full(len(order), -1, dtype=np.intp)
+    for place, i in enumerate(order):
+        kind = (instance.lower[i], instance.upper[i], instance.size[i], instance.alignment[i])
+        twins[place] = last.get(kind, -1)
+        last[kind] = place
+    return twins

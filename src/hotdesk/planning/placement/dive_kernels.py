@@ -1,9 +1,8 @@
 """The moves of `dive.py` on one state, and a walk of such moves, in code that `numba` compiles.
 
 `floor` is the lowest offset left to a buffer, or `far` once it is placed, `offset` its place; `level`, `left` and `count` have an
-entry for each step: see `beam.py`. Where a passed buffer comes to rest is told more closely than there: each on what it meets.
-`facts` are those of `dive.Tables`. Pinned buffers are told by the tables of `obstacles.py`, without rows where nothing is pinned;
-`room` is what they leave of the capacity at each step.
+entry for each step: see `dive.py`. `facts` are those of `dive.WalkTables`. Pinned buffers are told by tables of `obstacles.py`,
+without rows where nothing is pinned; `room` is what they leave of the capacity at each step.
 
 Integers all through, so that every machine walks alike.
 """
@@ -81,7 +80,7 @@ def raise_levels(floor: Ints, level: Ints, count: Ints, table: Ints, slots: Any,
     """Lifts each level to the lowest floor of what may still come there.
 
     The minimum over all ranges that cover a step: two runs of a power of two make a range, runs of each width are split
-    into those of half the width, as in `beam.py`. `slots` has the place of both runs in the flat table.
+    into those of half the width. `slots` has the place of both runs in the flat table.
     """
     flat = table.reshape(-1)
     flat[:] = far

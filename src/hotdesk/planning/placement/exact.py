@@ -1,9 +1,8 @@
 """The exact stage: is there a placement at the bound, and if that stays open, how low can one be found?
 
 Questions are about feasibility at a fixed capacity, first at the floor of the instance, then by bisection between
-what is open and what is found. Each rung of a ladder asks by short walks down the canonical placements, by CP-SAT or, where there
-can be no walks, by a beam over these placements, with more effort the later it comes. A capacity proven too small raises the
-floor.
+what is open and what is found. Each rung of a ladder asks by short walks down the canonical placements or by CP-SAT, with more
+effort the later it comes. A capacity proven too small raises the floor.
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hotdesk.planning.placement import cpsat, dive
-from hotdesk.planning.placement.beam import LARGEST, Answer, beam
 from hotdesk.planning.placement.cpsat import NODES_PER_EFFORT
 from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
-from hotdesk.planning.placement.instance import ArenaLayout, Instance, Prover, common_unit
+from hotdesk.planning.placement.instance import Answer, ArenaLayout, Instance, Prover, common_unit
 from hotdesk.planning.placement.skyline import reach
 
 DEFAULT_BUDGET = 2_000_000
@@ -24,57 +22,33 @@ DEFAULT_BUDGET = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """A way to ask: walks of so many `moves`, a beam of `width` over `buckets`, or CP-SAT with deterministic time `effort`."""
+    """A way to ask: walks of so many `moves`, or CP-SAT with deterministic time `effort`."""
 
     moves: int = 0
-    width: int = 0
-    buckets: int = 400
     effort: float = 0.0
 
     @property
     def name(self) -> Prover:
-        if self.moves:
-            return "dive"
-        return "beam" if self.width else "cp-sat"
+        return "dive" if self.moves else "cp-sat"
 
     def times(self, factor: int) -> Rung:
         """The same with so many times the effort."""
-        return Rung(self.moves * factor, self.width * factor, self.buckets, self.effort * factor)
+        return Rung(self.moves * factor, self.effort * factor)
 
     def suits(self, instance: Instance) -> bool:
         """Whether the instance is of a size for it, and what it runs on is installed."""
-        if self.moves:
-            return dive_suits(instance)
-        return _buffers(instance) <= LARGEST and (bool(self.width) or cpsat.available())
+        solver = dive if self.moves else cpsat
+        return len(instance) + len(instance.obstacles) <= solver.LARGEST and solver.available()
 
 
-CLOSING = (Rung(width=20, buckets=100), Rung(width=100, buckets=100))
-"""Asked at the floor, then by bisection, where nothing must be compiled and nothing need be installed."""
-
-FIRST = (Rung(moves=40_000), Rung(width=50))
+FIRST = (Rung(moves=40_000),)
 """Asked at the floor, then by bisection, where the time is limited: something smaller is found soon."""
 
-QUICK = (Rung(moves=400_000), Rung(effort=0.01), Rung(width=50), Rung(effort=0.05), Rung(width=200))
+QUICK = (Rung(moves=400_000), Rung(effort=0.01), Rung(effort=0.05))
 """Asked at the floor alone: most of what can be met there is met by one of these in some seconds."""
 
-THOROUGH = (Rung(moves=400_000), Rung(width=200), Rung(effort=0.5), Rung(moves=1_600_000), Rung(width=1000))
+THOROUGH = (Rung(moves=400_000), Rung(effort=0.5), Rung(moves=1_600_000))
 """Asked at the floor, then by bisection."""
-
-
-def rungs_of(rungs: Sequence[Rung], instance: Instance, prover: Prover | None) -> tuple[Rung, ...]:
-    """Those of one prover, or of all; the beam then only where there can be no walks, which find more in the same time."""
-    if prover is not None:
-        return tuple(rung for rung in rungs if rung.name == prover)
-    return tuple(rung for rung in rungs if not (rung.width and dive_suits(instance)))
-
-
-def dive_suits(instance: Instance) -> bool:
-    """Whether there can be walks."""
-    return _buffers(instance) <= dive.LARGEST and dive.available()
-
-
-def _buffers(instance: Instance) -> int:
-    return len(instance) + len(instance.obstacles)
 
 
 def improve(
@@ -166,8 +140,6 @@ class _Ladder:
         instance, left, deadline = self._instance, self._budget, self._deadline
         if rung.moves:
             answer = dive.dive(instance, capacity, min(rung.moves, left), seed=self._seed, deadline=deadline)
-        elif rung.width:
-            answer = beam(instance, capacity, rung.width, buckets=rung.buckets, budget=left, deadline=deadline)
         else:
             answer = cpsat.feasible(instance, capacity, min(rung.effort, left / NODES_PER_EFFORT), deadline)
         self._budget -= answer.nodes

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hotdesk.planning.problem.buffers import Buffer, pinned_top
 from hotdesk.planning.problem.problem import Problem
 
-Prover = Literal["beam", "dive", "cp-sat"]
+Prover = Literal["dive", "cp-sat"]
 Numbers = Sequence[int] | NDArray[np.int64]
 
 MOST_LISTED = 5_000
@@ -79,6 +79,18 @@ class ArenaLayout:
     proven: int = 0
     prover: Prover | None = None
     witness: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether there is a placement below some capacity: offsets by buffer, or None; `exhausted` says that then there are none.
+
+    `nodes` counts what was looked at; a solver that does not count says how many its effort is worth.
+    """
+
+    offsets: tuple[int, ...] | None
+    exhausted: bool
+    nodes: int
 
 
 def build_instance(problem: Problem, elsewhere: Collection[int] = ()) -> Instance:

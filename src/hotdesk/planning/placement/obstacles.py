@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hotdesk.planning.placement.instance import Instance
 
 Integers = NDArray[Any]
-"""16, 32 or 64 bits wide, as the capacity asks for."""
+"""32 or 64 bits wide, as the capacity asks for."""
 
 _Intervals = list[tuple[int, int]]
 
@@ -49,18 +49,6 @@ class ObstacleTables:
         total = (step_tops - step_bottoms).sum(0, dtype=np.int64)
         highest = max((o.top // unit for o in found), default=0)
         return cls(bottoms, tops, step_bottoms, step_tops, total, highest)
-
-    def clear(self, floor: Integers, size: Integers, buffer: Any = slice(None)) -> None:
-        """Raises aligned floors, a column for each buffer or each of those in `buffer`, to the lowest places that are clear."""
-        for bottom, top in zip(self.bottoms[:, buffer], self.tops[:, buffer], strict=True):
-            np.copyto(floor, top, where=(floor < top) & (floor + size > bottom))
-
-    def free_below(self, level: Integers, step: Any = slice(None)) -> Integers:
-        """What is not taken of the bytes below a level of each step, or of those in `step`."""
-        free = level
-        for bottom, top in zip(self.step_bottoms[:, step], self.step_tops[:, step], strict=True):
-            free = free - np.maximum(np.minimum(level, top) - bottom, 0)
-        return free
 
 
 def _out_of_reach(instance: Instance, i: int, unit: int) -> _Intervals:

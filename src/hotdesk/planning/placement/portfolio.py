@@ -2,11 +2,10 @@
 
 No heuristic wins everywhere: offset-first packing leads on hard instances, greedy by size on very large ones. The
 portfolio runs them cheapest first and stops at the first that meets the lower bound, which most real programs allow.
-What remains is given to a seeded local search, and a small beam then asks for the bound and closes what gap it can. Where it is
-asked for a capacity, or given a time limit, it goes on as the strategy "exact" does: all the searches of `exact.py` find what is
-hard to find or prove that it is not there. With a time limit what reaches highest is placed lower before that (`ejection.py`),
-and all is tried again and again, each time with twice the effort and other random numbers. Parts that cuts in time leave
-independent are planned by themselves.
+What remains is given to a seeded local search. Where it is asked for a capacity, or given a time limit, it goes on as the
+strategy "exact" does: the searches of `exact.py` find what is hard to find or prove that it is not there. With a time limit what
+reaches highest is placed lower before that (`ejection.py`), and all is tried again and again, each time with twice the effort and
+other random numbers. Parts that cuts in time leave independent are planned by themselves.
 
 `STRATEGIES` maps a name to a function of an instance and a `Request`; `plan` accepts any of its names.
 """
@@ -20,7 +19,7 @@ from itertools import count, islice
 from hotdesk.planning.placement.deadline import Deadline
 from hotdesk.planning.placement.decompose import solve_parts
 from hotdesk.planning.placement.ejection import eject
-from hotdesk.planning.placement.exact import CLOSING, FIRST, QUICK, THOROUGH, Rung, improve, rungs_of
+from hotdesk.planning.placement.exact import FIRST, QUICK, THOROUGH, Rung, improve
 from hotdesk.planning.placement.greedy import GREEDY_ORDERS, greedy_below, online
 from hotdesk.planning.placement.instance import ArenaLayout, Instance, Prover
 from hotdesk.planning.placement.search import search, search_whole
@@ -33,12 +32,6 @@ NO_REUSE = "no-reuse"
 
 DEFAULT_EFFORT = 100_000
 """Placements the search may make: a third of a second on hard problems, nothing where a heuristic meets the bound."""
-
-_CLOSING_NODES = 20_000
-"""Nodes of the searches that close what gap is left: some tenths of a second, where no heuristic meets the bound."""
-
-_CLOSING_LARGEST = 300
-"""Buffers, pinned ones too, up to which so few nodes may settle something."""
 
 _GREEDY_WORK = 1_600_000_000
 """Looks of one buffer at another that greedy placement may take, all orders together: some seconds, some 30 without `numba`."""
@@ -96,15 +89,6 @@ def _portfolio(instance: Instance, request: Request) -> ArenaLayout:
         if layout.arena <= instance.floor or request.deadline.passed():
             break
     return min(found, key=lambda layout: layout.arena) if found else _at_once(instance)
-
-
-def _closed(instance: Instance, request: Request) -> ArenaLayout:
-    """The portfolio's, or where its gap is open what so few nodes find below it; and what they prove."""
-    best = _portfolio(instance, request)
-    if best.arena <= instance.floor or len(instance) + len(instance.obstacles) > _CLOSING_LARGEST:
-        return best
-    nodes = min(_CLOSING_NODES, request.nodes)
-    return improve(instance, best, rungs=CLOSING, bisect=True, budget=nodes, deadline=request.deadline)
 
 
 def _layouts(instance: Instance, request: Request, found: Sequence[ArenaLayout]) -> Iterator[ArenaLayout]:
@@ -216,7 +200,7 @@ def _exact(instance: Instance, request: Request, prover: Prover | None) -> Arena
         known[part] = improve(
             part,
             started(part),
-            rungs=[rung.times(1 << turn) for rung in rungs_of(rungs, part, prover)],
+            rungs=[rung.times(1 << turn) for rung in rungs if prover in (None, rung.name)],
             bisect=bisect,
             enough=None if enough is None else part.floor,
             budget=request.nodes << turn,
@@ -277,7 +261,7 @@ def _in_parts(instance: Instance, request: Request, strategy: Strategy) -> Arena
     return solve_parts(instance, lambda part: strategy(part, request))
 
 
-PROVERS: dict[str, Prover | None] = {"exact": None, "dive": "dive", "beam": "beam", "cp-sat": "cp-sat"}
+PROVERS: dict[str, Prover | None] = {"exact": None, "dive": "dive", "cp-sat": "cp-sat"}
 """The strategies that end with all exact searches, and which of these each uses."""
 
 _SINGLE: dict[str, Strategy] = {
@@ -289,7 +273,7 @@ _SINGLE: dict[str, Strategy] = {
 
 def _as_asked(instance: Instance, request: Request) -> ArenaLayout:
     """The portfolio, or where a capacity or a time limit asks for more than a quick answer, the exact searches behind it."""
-    return _exact(instance, request, None) if request.is_thorough else _in_parts(instance, request, _closed)
+    return _exact(instance, request, None) if request.is_thorough else _in_parts(instance, request, _portfolio)
 
 
 STRATEGIES: dict[str, Strategy] = {

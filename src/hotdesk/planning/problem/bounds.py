@@ -51,14 +51,14 @@ class Bound:
     `kind` names the proof. "live": the buffers `buffer_ids`, all those live at `step`, need that much beyond what the
     pools can lend. "pinned": `buffer_ids` is the one buffer whose fixed offset reaches that high, and `step` its first.
     "tied": the buffers `buffer_ids` are tied, and reach that high where the lowest of them is as low as it can be.
-    "beam", "dive" and "cp-sat": that search looked at every placement of `buffer_ids`, the first of which is live at `step`,
+    "dive" and "cp-sat": that search looked at every placement of `buffer_ids`, the first of which is live at `step`,
     and found none smaller.
     """
 
     bytes: int
     step: int
     buffer_ids: tuple[BufferId, ...]
-    kind: Literal["live", "pinned", "tied", "beam", "dive", "cp-sat"] = "live"
+    kind: Literal["live", "pinned", "tied", "dive", "cp-sat"] = "live"
 
 
 _TOGETHER = 8

@@ -6,7 +6,6 @@ import pytest
 
 from hotdesk.planning import Buffer, Problem, check, plan
 from hotdesk.planning.placement import cpsat, exact
-from hotdesk.planning.placement.beam import beam
 from hotdesk.planning.placement.dive import dive
 from hotdesk.planning.placement.instance import ArenaLayout, Instance, build_instance
 from hotdesk.planning.placement.skyline import reach
@@ -69,28 +68,6 @@ def is_right(instance: Instance, offsets: tuple[int, ...], capacity: int) -> boo
 
 @pytest.mark.parametrize("alignments", [(1,), (1, 2, 4)])
 @pytest.mark.parametrize("seed", range(20))
-def test_a_wide_beam_answers_as_trying_everything_does(seed: int, alignments: tuple[int, ...]) -> None:
-    instance = small(seed, alignments=alignments)
-    for capacity in range(max(instance.floor - 1, 0), instance.floor + 3):
-        answer = beam(instance, capacity, width=1_000_000)
-        assert (answer.offsets is not None) == fits(instance, capacity)
-        assert answer.exhausted == (answer.offsets is None)
-        assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
-
-
-@pytest.mark.parametrize("seed", range(15))
-def test_a_narrow_beam_never_claims_a_proof_it_has_not(seed: int) -> None:
-    instance = small(seed, count=9)
-    for capacity in (instance.floor, instance.floor + 1):
-        answer = beam(instance, capacity, width=2, buckets=20)
-        if answer.offsets is not None:
-            assert is_right(instance, answer.offsets, capacity)
-        if answer.exhausted:
-            assert not fits(instance, capacity)
-
-
-@pytest.mark.parametrize("alignments", [(1,), (1, 2, 4)])
-@pytest.mark.parametrize("seed", range(20))
 def test_walks_answer_as_trying_everything_does(seed: int, alignments: tuple[int, ...]) -> None:
     pytest.importorskip("numba")
     instance = small(seed, alignments=alignments)
@@ -123,19 +100,12 @@ def test_cp_sat_answers_as_trying_everything_does(seed: int) -> None:
         assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
 
 
-def test_a_budget_of_nodes_is_kept() -> None:
-    instance = small(1, count=12)
-    answer = beam(instance, instance.floor, width=50, budget=10)
-    assert answer.nodes < 200
-    assert answer.offsets is None
-    assert not answer.exhausted
-
-
-def test_sizes_beyond_sixteen_and_thirty_two_bits() -> None:
+def test_sizes_beyond_thirty_two_bits() -> None:
+    pytest.importorskip("numba")
     for scale in (1 << 20, (1 << 40) + 1):
         buffers = tuple(Buffer(i, i % 3, i % 3 + 2, scale + i, 1) for i in range(8))
         problem = Problem(buffers)
-        result = plan(problem, strategy="beam")
+        result = plan(problem, strategy="dive")
         assert check(problem, result) == ()
         assert result.proven_optimal
 
@@ -146,7 +116,7 @@ def unreachable() -> Problem:
     return Problem(tuple(Buffer(i, lower, upper, size, 1) for i, (lower, upper, size) in enumerate(ranges)))
 
 
-@pytest.mark.parametrize("strategy", ["dive", "beam", "cp-sat", "exact"])
+@pytest.mark.parametrize("strategy", ["dive", "cp-sat", "exact"])
 def test_a_load_out_of_reach_is_proven_to_be(strategy: str) -> None:
     for name, package in (("cp-sat", "ortools"), ("dive", "numba")):
         if strategy == name:
@@ -155,19 +125,10 @@ def test_a_load_out_of_reach_is_proven_to_be(strategy: str) -> None:
     heuristic, result = plan(problem, effort=0), plan(problem, strategy=strategy)
     assert heuristic.bound.kind == "live"
     assert result.bound.bytes > heuristic.bound.bytes
-    assert result.bound.kind in ("dive", "beam", "cp-sat")
+    assert result.bound.kind in ("dive", "cp-sat")
     assert result.proven_optimal
     assert check(problem, result) == ()
     assert not fits(build_instance(problem), result.arena - 1)
-
-
-def test_the_default_closes_a_small_gap_whatever_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_all = plan(unreachable())
-    assert with_all.proven_optimal
-    assert with_all.bound.kind == "beam"
-    for module in (cpsat, exact.dive):
-        monkeypatch.setattr(module, "available", lambda: False)
-    assert plan(unreachable()) == with_all
 
 
 def test_what_a_solver_did_not_need_is_left_to_ask_with() -> None:
@@ -189,11 +150,3 @@ def test_the_ladder_stops_at_its_budget_and_keeps_what_it_was_given() -> None:
     instance = build_instance(unreachable())
     given = ArenaLayout((0,) * len(instance), 10**6, "given")
     assert exact.improve(instance, given, budget=0) == given
-
-
-def test_without_ortools_and_numba_the_beam_answers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpsat, "available", lambda: False)
-    monkeypatch.setattr(exact.dive, "available", lambda: False)
-    result = plan(unreachable(), strategy="exact")
-    assert result.bound.kind == "beam"
-    assert result.proven_optimal

@@ -1,14 +1,12 @@
 """The exact searches where some buffers are pinned: against trying every placement, and against CP-SAT."""
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from hotdesk.planning import Buffer, Problem, check, plan
 from hotdesk.planning.placement import cpsat, dive, exact
-from hotdesk.planning.placement.beam import Answer, beam
 from hotdesk.planning.placement.instance import ArenaLayout, Instance, build_instance
 from hotdesk.planning.placement.skyline import reach
 
@@ -44,31 +42,26 @@ def is_right(instance: Instance, offsets: tuple[int, ...], capacity: int) -> boo
     )
 
 
-def answers(instance: Instance, capacity: int) -> Iterator[Answer]:
-    """Of the walks, where they can be taken, and of a beam that leaves nothing out."""
-    if dive.available():
-        yield dive.dive(instance, capacity, 1_000_000)
-    yield beam(instance, capacity, 1_000_000)
-
-
 @pytest.mark.parametrize("alignments", [(1,), (1, 2, 4)])
 @pytest.mark.parametrize("seed", range(30))
 def test_around_what_is_pinned_searches_answer_as_trying_everything_does(
     seed: int, alignments: tuple[int, ...]
 ) -> None:
+    pytest.importorskip("numba")
     problem = pinned_problem(seed, 6, 6, alignments)
     instance = build_instance(problem)
     for capacity in (instance.floor - 1, instance.floor, instance.floor + 2):
         possible = tried(list(problem.buffers), capacity)
-        for answer in answers(instance, capacity):
-            assert (answer.offsets is not None) == possible
-            assert answer.exhausted == (not possible)
-            assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
+        answer = dive.dive(instance, capacity, 1_000_000)
+        assert (answer.offsets is not None) == possible
+        assert answer.exhausted == (not possible)
+        assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
 
 
 @pytest.mark.parametrize("block", [0, *(pytest.param(block, marks=pytest.mark.slow) for block in range(1, 10))])
 def test_around_what_is_pinned_searches_answer_as_cp_sat_does(block: int) -> None:
     pytest.importorskip("ortools")
+    pytest.importorskip("numba")
     for seed in range(25 * block, 25 * block + 25):
         instance = build_instance(
             pinned_problem(1000 + seed, 10, (20, 90)[seed % 2], ((1,), (1, 4, 16))[seed // 2 % 2])
@@ -76,24 +69,20 @@ def test_around_what_is_pinned_searches_answer_as_cp_sat_does(block: int) -> Non
         for capacity in (instance.floor, instance.floor + instance.floor // 16):
             solved = cpsat.feasible(instance, capacity, effort=1.0)
             assert solved.exhausted == (solved.offsets is None)
-            for answer in answers(instance, capacity):
-                assert (answer.offsets is None, answer.exhausted) == (solved.offsets is None, solved.exhausted)
-                assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
+            answer = dive.dive(instance, capacity, 1_000_000)
+            assert (answer.offsets is None, answer.exhausted) == (solved.offsets is None, solved.exhausted)
+            assert answer.offsets is None or is_right(instance, answer.offsets, capacity)
 
 
-@pytest.mark.parametrize("without", [("ortools",), ("ortools", "numba")])
 @pytest.mark.parametrize("seed", range(12))
-def test_without_the_solver_an_optimum_is_proven(
-    seed: int, without: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_solver_an_optimum_is_proven(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
     problem = pinned_problem(2000 + seed, 9, 12, (1, 2))
     monkeypatch.setattr(cpsat, "available", lambda: False)
-    if "numba" in without:
-        monkeypatch.setattr(exact.dive, "available", lambda: False)
     result = plan(problem, strategy="exact")
     assert check(problem, result) == ()
     assert result.proven_optimal
-    assert result.bound.kind in ("live", "pinned", "dive", "beam")
+    assert result.bound.kind in ("live", "pinned", "dive")
     assert not tried_by_searching(problem, result.arena - 1)
 
 
@@ -145,9 +134,9 @@ def test_a_hard_problem_ends_within_its_nodes_and_the_same_way_each_time() -> No
     assert first.arena < given.arena
     assert is_right(instance, first.offsets, first.arena)
     lower = first.arena - 1
-    for answer in (dive.dive(instance, lower, 5_000), beam(instance, lower, 50, budget=5_000)):
-        assert answer.nodes <= 10_000
-        assert not answer.exhausted
+    answer = dive.dive(instance, lower, 5_000)
+    assert answer.nodes <= 10_000
+    assert not answer.exhausted
 
 
 def test_cp_sat_keeps_clear_of_what_is_pinned() -> None:

@@ -314,7 +314,7 @@ def test_a_capacity_is_asked_for_until_none_can_fit() -> None:
     refused = plan(problem, capacity=needed - 1)
     assert refused.bound.bytes == needed
     assert plan(problem, capacity=needed).arena == needed
-    assert plan(problem, capacity=3).bound.kind in ("live", "beam")
+    assert plan(problem, capacity=3).bound.kind in ("live", "dive")
 
 
 @pytest.mark.parametrize("strategy", ["greedy/start", "skyline/lifetime"])

@@ -112,7 +112,7 @@ def build_loop_kernel(
 
 
 @dataclass(frozen=True, slots=True)
-class _Reads:
+class _KernelReads:
     """What an op and its region read that is defined around them, and what the scalars among that are computed from.
 
     Attributes:
@@ -128,7 +128,7 @@ class _Reads:
     passed: tuple[ir.Value, ...]
 
 
-def _reads(op: ir.Operation, sizes: SymbolicSizes, computes: bool) -> _Reads:
+def _reads(op: ir.Operation, sizes: SymbolicSizes, computes: bool) -> _KernelReads:
     captured = [value for _, _, value in captured_operands(op)]
     waiting = [*op.operands, *captured]
     indexed = [value for value in captured if is_memref(value.type)]
@@ -149,7 +149,7 @@ def _reads(op: ir.Operation, sizes: SymbolicSizes, computes: bool) -> _Reads:
         else:
             waiting.extend(producer.operands)
             indexed.extend(operand for operand in producer.operands if is_memref(operand.type))
-    return _Reads(tuple(memrefs), frozenset(indexed), tuple(indices), tuple(passed))
+    return _KernelReads(tuple(memrefs), frozenset(indexed), tuple(indices), tuple(passed))
 
 
 def _number_of(value: ir.Value, op: ir.Operation, sizes: SymbolicSizes) -> Size:
