@@ -36,7 +36,7 @@ def _nested(count: int) -> str:
 
 
 def _yielded(count: int) -> str:
-    """Each branch makes memory or hands on what it has got."""
+    """Each branch makes memory or passes on what it has got."""
     parts = (
         f"%r{i} = scf.if %p -> {M} {{\n{_new('%a', _result(i - 1))}scf.yield %a : {M}\n"
         f"}} else {{\nscf.yield {_result(i - 1)} : {M}\n}}\n"

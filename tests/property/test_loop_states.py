@@ -1,4 +1,4 @@
-"""Loops that keep, make anew, overwrite and hand on their arguments: values stay as they are, and nothing leaks."""
+"""Loops that keep, make anew, overwrite and pass on their arguments: values stay as they are, and nothing leaks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Random programs: Hotdesk's bufferization copies no more bytes and takes no more memory than MLIR's, where MLIR's takes them.
 
-Both get the same program, cleaned up by MLIR's `canonicalize` and `cse`, and hand out results in the same way: in memory of the
+Both get the same program, cleaned up by MLIR's `canonicalize` and `cse`, and return results in the same way: in memory of the
 caller's. A program of which MLIR's makes something else than the reference is left out.
 """
 

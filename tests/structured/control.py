@@ -101,7 +101,7 @@ def for_loop(b: Builder) -> None:
 
 
 def while_loop(b: Builder) -> None:
-    """A counter and tensors; those that the condition hands on may be others, in another order."""
+    """A counter and tensors; those that the condition passes on may be others, in another order."""
     inits = carried(b)
     trips = b.between(0, 3)
     start, end = b.index(0), b.index(trips)

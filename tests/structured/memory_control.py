@@ -29,7 +29,7 @@ def _if(w: Writer) -> None:
             steps(w, w.random.randrange(3))
             if wanted is not None:
                 safe = [m for m in before if m in w.memrefs]
-                end = handed_out(w, wanted, safe)
+                end = passed_out(w, wanted, safe)
                 bases |= end.bases
                 w.finish(before, [end])
                 lines.append(f"scf.yield {end.name} : {end.type}")
@@ -44,7 +44,7 @@ def _if(w: Writer) -> None:
     w.memrefs.append(replace(wanted, name=name, bases=bases, owned=None))
 
 
-def handed_out(w: Writer, wanted: Memref, before: Sequence[Memref]) -> Memref:
+def passed_out(w: Writer, wanted: Memref, before: Sequence[Memref]) -> Memref:
     """With frees, only memory that is older than the region, so that somebody else frees it."""
     old = frozenset[int]().union(*(m.bases for m in before))
     if not w.frees and w.chance(40):
@@ -70,7 +70,7 @@ def _for(w: Writer) -> None:
         own = [replace(m, name=f"%b{w.number()}", bases=bases, owned=None) for m in inits]
         w.memrefs += own
         steps(w, w.random.randrange(1, 4))
-        ends = [handed_out(w, m, [*before, *own]) for m in own]
+        ends = [passed_out(w, m, [*before, *own]) for m in own]
         if len(own) > 1 and own[0].type == own[1].type and own[0].sizes == own[1].sizes and w.chance(40):
             ends = own[::-1]
         w.finish([*before, *own], ends)
@@ -163,7 +163,7 @@ def blocks(w: Writer) -> Writer:
         for label in ("left", "right"):
             with w.region() as lines:
                 steps(w, w.random.randrange(3))
-                passed.append(handed_out(w, wanted, before))
+                passed.append(passed_out(w, wanted, before))
                 w.finish(before, passed[-1:])
                 ends = f"cf.br ^end{number}({passed[-1].name} : {wanted.type})"
             w.lines += [f"^{label}{number}:", *lines, ends]
@@ -177,7 +177,7 @@ def blocks(w: Writer) -> Writer:
             w.memrefs.append(own)
             w.indices.append((f"%i{number}", 2))
             steps(w, w.random.randrange(1, 3))
-            passed.append(handed_out(w, wanted, [*before, own]))
+            passed.append(passed_out(w, wanted, [*before, own]))
             w.finish([*before, own], passed)
             following = w.line(f"arith.addi %i{number}, %k1 : index")
             again = w.line(f"arith.cmpi slt, {following}, %k2 : index")

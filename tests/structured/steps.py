@@ -46,7 +46,7 @@ def elementwise(b: Builder, first: Tensor | None = None, out: Tensor | None = No
         for name in (*names[1:-1], *(names[-1:] if reads else ())):
             op = b.pick(_INTEGERS if first.element == "i32" else _FLOATS)
             result = b.line(f"arith.{op} {result}, {name} : {first.element}")
-        if len(ins) == 1 and not reads:  # a body that hands on is a copy, which is counted as one
+        if len(ins) == 1 and not reads:  # a body that passes on is a copy, which is counted as one
             op = "addi" if first.element == "i32" else "addf"
             result = b.line(f"arith.{op} {result}, {b.scalar(first.element)} : {first.element}")
         body.append(f"linalg.yield {result} : {first.element}")

@@ -1,4 +1,4 @@
-"""The house: modules import from floors below their own, neither modules nor packages import one another in circles, and each
+"""The house: modules import from floors below their own, neither modules nor packages import one another in cycles, and each
 class has a name of its own."""
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ def test_every_module_has_a_floor() -> None:
     assert {module.split(".")[1] for module in _modules() if module.count(".")} <= known
 
 
-def test_modules_are_in_no_circle() -> None:
-    assert _circles(_imports(deferred=False)) == []
+def test_modules_are_in_no_cycle() -> None:
+    assert _cycles(_imports(deferred=False)) == []
 
 
-def test_packages_are_in_no_circle() -> None:
+def test_packages_are_in_no_cycle() -> None:
     packages: dict[str, set[str]] = {}
     for module, names in _imports(deferred=False).items():
         own = _package(module)
         others = {_package(name) for name in names}
         packages.setdefault(own, set()).update(p for p in others if not _one_holds_the_other(own, p))
-    assert _circles({package: frozenset(names) for package, names in packages.items()}) == []
+    assert _cycles({package: frozenset(names) for package, names in packages.items()}) == []
 
 
-def test_circles_are_found() -> None:
+def test_cycles_are_found() -> None:
     graph = {"a": frozenset({"b"}), "b": frozenset({"c"}), "c": frozenset({"b", "d"}), "d": frozenset[str]()}
-    assert _circles(graph) == [("b", "c")]
+    assert _cycles(graph) == [("b", "c")]
 
 
 def test_class_names_occur_once() -> None:
@@ -87,7 +87,7 @@ def _one_holds_the_other(a: str, b: str) -> bool:
     return f"{a}.".startswith(f"{b}.") or f"{b}.".startswith(f"{a}.")
 
 
-def _circles(graph: Graph) -> list[tuple[str, ...]]:
+def _cycles(graph: Graph) -> list[tuple[str, ...]]:
     """The sets of nodes that reach one another."""
     reached = {node: _reached(graph, node) for node in graph}
     together = {tuple(sorted(b for b in reached[a] if a in reached.get(b, ()))) for a in graph if a in reached[a]}

@@ -50,7 +50,7 @@ _PASSES_TENSORS = frozenset(
         "scf.if", "scf.index_switch", "scf.while",
     }
 )  # fmt: skip
-"""Ops that hand on tensors, which stand for the memory they are read from."""
+"""Ops that pass on tensors, which stand for the memory they are read from."""
 _DEPTH = 20_000  # Python frames; a call of the program takes about six
 
 

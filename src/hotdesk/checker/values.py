@@ -1,7 +1,7 @@
 """Element types, and values that nobody has defined.
 
 A scalar is a NumPy scalar, a vector an array, and inside a loop over many points at once a scalar is an array too. A value of
-which a part was read from memory that nobody wrote is `Unwritten`: it may be handed on, and is told on when it is used.
+which a part was read from memory that nobody wrote is `Unwritten`: it may be passed on, and is told on when it is used.
 """
 
 from __future__ import annotations

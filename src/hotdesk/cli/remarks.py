@@ -44,7 +44,7 @@ class Functions:
 
 @dataclass(frozen=True, slots=True)
 class Remarks:
-    """Makes remarks of decisions and errors and hands on those that the filter accepts."""
+    """Makes remarks of decisions and errors and passes on those that the filter accepts."""
 
     accepts: RemarkFilter
     format: str
@@ -65,7 +65,7 @@ class Remarks:
             column=place.column,
             condition=failed_condition(pass_name, decision.reason.value),
         )
-        self._hand_on(made, place, source)
+        self._emit(made, place, source)
 
     def failed(self, pass_name: str, error: HotdeskError, source: Input, functions: Functions) -> None:
         place = source.at(error.where or "")
@@ -73,9 +73,9 @@ class Remarks:
         made = failure_of(
             error, pass_name=pass_name, function=function, file=place.file, line=place.line, column=place.column
         )
-        self._hand_on(made, place, source)
+        self._emit(made, place, source)
 
-    def _hand_on(self, remark: Remark, place: FilePosition, source: Input) -> None:
+    def _emit(self, remark: Remark, place: FilePosition, source: Input) -> None:
         if not self.accepts.accepts(remark):
             return
         diagnostic = Diagnostic("remark", place, as_line(remark))

@@ -140,7 +140,7 @@ def _arguments(op: ir.Operation) -> list[ir.Value]:
 
 
 def _receivers(module: ir.Module) -> dict[Position, tuple[Position, ...]]:
-    """Of a result those that use it, of an op with regions also their arguments, of what ends a block those it hands on to."""
+    """Of a result those that use it, of an op with regions also their arguments, of what ends a block those it passes on to."""
     found: dict[Position, dict[Position, None]] = {}
     for op in nested_ops(module.operation):
         if op.name == "func.func":

@@ -217,7 +217,7 @@ class Reason(str, Enum):
     FREED_ELSEWHERE = "freed-elsewhere", "The buffer is freed where it may be another one, or not on every path."
     TOO_LARGE = "too-large", "The buffer has more bytes than the limit allows."
     SIZE_NOT_STATIC = "size-not-static", "The size is not known before the program runs."
-    LEAVES_SCOPE = "leaves-scope", "The buffer is handed out of the scope that it is made in."
+    LEAVES_SCOPE = "leaves-scope", "The buffer leaves the scope that it is made in."
     MADE_REPEATEDLY = "made-repeatedly", "A loop would make the buffer again and again, and the stack keeps each one."
     NOT_ALLOCATED_HERE = "not-allocated-here", "Neither buffer is allocated as a whole in the block of the copy."
     STILL_USED = "still-used", "Both buffers are used after the copy, and one of them is written."

@@ -167,7 +167,7 @@ def _is_followed(memref: ir.Value, *, calls: bool = False) -> bool:
 
 
 def _keeps_nothing(op: ir.Operation, calls: bool) -> bool:
-    """Whether an op hands on no memref that it uses."""
+    """Whether an op passes on no memref that it uses."""
     local = op.name.split(".")[0] in _LOCAL or (calls and op.name == "func.call")
     return local and not any(is_buffer(result.type) for result in op.results)
 

@@ -56,8 +56,8 @@ class Facts:
         elementwise: operands of which the op reads, before it writes an element of a tied operand, that element only.
         undefined: results without contents.
         constants: results that are read-only memory.
-        brought: results in new memory that the op makes and hands over, such as what a callee returns.
-        lent: results in memory that the function neither makes nor hands over, though it may write there.
+        brought: results in new memory that the op makes and passes on, such as what a callee returns.
+        lent: results in memory that the function neither makes nor passes on, though it may write there.
         choices: (operand, result) pairs where the result is one of several operands' memory, which one is seen at run time.
         part: the slice that an extraction sees or an insertion writes.
         clobbers: operands whose memory the op overwrites without a result that lies there.

@@ -64,7 +64,7 @@ def loops(
     step: Callable[[list[ir.Value], ir.Value, ir.Operation], ir.Value],
     before: ir.Operation,
 ) -> ir.Value:
-    """Nested loops over a box that hand a tensor on: `step` makes the next one from a position and the one before."""
+    """Nested loops over a box that pass a tensor on: `step` makes the next one from a position and the one before."""
     return _nest(list(extents), [], start, step, before)
 
 

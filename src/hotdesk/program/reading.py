@@ -149,10 +149,10 @@ class Reader(ABC, Generic[OpT, ValueT]):
         ways = {(edge.start, edge.end): number for number, edge in enumerate(op.edges)}
         for operand, region, argument in flow.entries:
             if (way := ways.get((ENTRY, region))) is not None:
-                self._hand(op, operand, self._arguments(op, region)[argument], way)
+                self._add_flow(op, operand, self._arguments(op, region)[argument], way)
         for operand, result in flow.skips:
             if (way := ways.get((ENTRY, EXIT))) is not None:
-                self._hand(op, operand, op.results[result], way)
+                self._add_flow(op, operand, op.results[result], way)
         for region, operand, to, argument in flow.exits:
             if (way := ways.get((region, to))) is None:
                 continue
@@ -160,12 +160,12 @@ class Reader(ABC, Generic[OpT, ValueT]):
             for number in op.regions[region]:
                 last = self.blocks[number].last
                 if last >= 0 and not self.blocks[number].branches and self.ops[last].operands:
-                    self._hand(self.ops[last], operand, target, way)
+                    self._add_flow(self.ops[last], operand, target, way)
 
     def _arguments(self, op: OpT, region: int) -> tuple[int, ...]:
         return self.blocks[op.regions[region][0]].arguments
 
-    def _hand(self, op: OpT, operand: int, target: int, edge: int) -> None:
+    def _add_flow(self, op: OpT, operand: int, target: int, edge: int) -> None:
         source = op.operands[operand]
         if UNTRACKED not in (source, target):
             self.flows.append(FlowEdge(op.number, operand, source, target, edge))
@@ -187,4 +187,4 @@ class Reader(ABC, Generic[OpT, ValueT]):
             branches = tuple([(to, tuple(way)) for to, way in zip(successors, ways, strict=True)])
             self._blocks[number] = replace(record, branches=branches)
             for operand, to, argument in passed or ():
-                self._hand(end, operand, self.blocks[successors[to]].arguments[argument], to)
+                self._add_flow(end, operand, self.blocks[successors[to]].arguments[argument], to)

@@ -1,4 +1,4 @@
-"""One record of a function for every analysis: its ops, values, blocks, regions, and where control hands values on.
+"""One record of a function for every analysis: its ops, values, blocks, regions, and where control passes values on.
 
 Ops are numbered in order, parents before what is in their regions; `end` is the number after the last op inside, so that
 "inside" and "later" are comparisons of numbers. The blocks of one region come in reverse postorder: definitions precede uses.
@@ -114,7 +114,7 @@ OpT = TypeVar("OpT", bound=Op, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class FunctionIR(Generic[OpT, ValueT]):
-    """A function. `numbers` has the number of each value that is followed; `flows` is all that control hands on;
+    """A function. `numbers` has the number of each value that is followed; `flows` is all that control passes on;
     `body` the blocks of its own region."""
 
     function: ir.Operation

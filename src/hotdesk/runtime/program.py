@@ -22,7 +22,7 @@ from hotdesk.report import BufferLine, Document, Memory, Report, WorstCase, rend
 from hotdesk.report.document import document
 from hotdesk.report.profile import Profile
 from hotdesk.runtime.arguments.admission import Admission, Admitted
-from hotdesk.runtime.arguments.donation import Donation, Taken
+from hotdesk.runtime.arguments.donation import Donation, TakenInputs
 from hotdesk.runtime.arguments.limits import is_bounds, limits
 from hotdesk.runtime.arguments.outputs import Extents, admit, plain
 from hotdesk.runtime.arguments.remembered import PLAN_BYTES, PLANS, PlanCounts, Remembered, Signature
@@ -459,7 +459,7 @@ class Program:
         results = [make(shape) for make, shape in zip(makers, binding.result_shapes, strict=True)]
         return results, [result.data_ptr() for result in results] if kind == "torch" else list(map(address, results))
 
-    def _allocate(self, call: Admitted, taken: Taken, binding: Binding) -> list[object]:
+    def _allocate(self, call: Admitted, taken: TakenInputs, binding: Binding) -> list[object]:
         """New memory for each result, but a view of a donated input for one that lies there."""
         kind, held = call.signature.kind, self._donation.held
         return [

@@ -1,4 +1,4 @@
-// Constants of complex numbers are overwritten in part, read later and handed on.
+// Constants of complex numbers are overwritten in part, read later and passed on.
 // given: 2, 2
 func.func @main(%c: f32, %n: index) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %listed = arith.constant dense<[(1.0, 2.0), (3.0, -4.5), (5.0, 6.0), (7.0, 8.0)]> : tensor<4xcomplex<f32>>

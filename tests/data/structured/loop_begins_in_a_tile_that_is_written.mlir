@@ -1,4 +1,4 @@
-// A loop that starts from a tile hands on new memory, and writes what the tile is of.
+// A loop that starts from a tile passes on new memory, and writes what the tile is of.
 // given: 3
 func.func @main(%a: tensor<6xi32> {hotdesk.donated}, %n: index) -> (tensor<2xi32>, tensor<6xi32>) {
   %c0 = arith.constant 0 : index

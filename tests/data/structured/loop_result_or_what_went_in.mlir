@@ -1,4 +1,4 @@
-// A branch hands on what it writes over the result of a loop, or what went into the loop, which copies over its own memory.
+// A branch passes on what it writes over the result of a loop, or what went into the loop, which copies over its own memory.
 // given: 0, 1, 2
 func.func @main(%arg0: tensor<3xi32>, %arg1: index, %arg2: index, %arg3: index) -> (tensor<3xi32>) {
     %c-2_i32 = arith.constant -2 : i32

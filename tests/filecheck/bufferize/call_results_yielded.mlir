@@ -1,7 +1,7 @@
 // RUN: %hotdesk-opt %s --hotdesk-one-shot-bufferize | FileCheck %s
 // RUN: %hotdesk-opt %s --hotdesk-one-shot-bufferize=results=returned | FileCheck %s
 
-// What calls return is handed on and returned as it is. Nothing is known of the functions: each gets a copy that it may write.
+// What calls return is passed on and returned as it is. Nothing is known of the functions: each gets a copy that it may write.
 // CHECK-LABEL: func.func @f(
 // CHECK-SAME:      -> memref<4xf32> {
 // CHECK:         [[R:%.*]] = scf.if

@@ -33,8 +33,8 @@ func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 
 // An earlier operation has taken the operand's buffer for its result.
 // CHECK: decision: operand 0 of scf.yield: copied: already-overwritten
-// CHECK-LABEL: func.func @circle(
-func.func @circle(%a: tensor<4xi32>, %n: index, %c: i1) -> tensor<4xi32> {
+// CHECK-LABEL: func.func @cycle(
+func.func @cycle(%a: tensor<4xi32>, %n: index, %c: i1) -> tensor<4xi32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %v = arith.addi %a, %a : tensor<4xi32>

@@ -58,7 +58,7 @@ func.func @swap(%x: tensor<8xf32> {hotdesk.donated}, %y: tensor<8xf32> {hotdesk.
 
 // -----
 
-// A new tensor that is yielded is computed where the argument lies. If the argument is wanted until then, it is handed on, and copied
+// A new tensor that is yielded is computed where the argument lies. If the argument is wanted until then, it is passed on, and copied
 // behind the loop; or it is copied back in each iteration, where loops must not yield new memory.
 // CHECK-LABEL: func.func @fresh(
 // CHECK-SAME:    [[X:%[^ ]*]]: memref<4x4xf32>, {{.*}} [[OUT:%[^ ]*]]: memref<4x4xf32> {bufferize.result = 0

@@ -64,8 +64,8 @@ func.func @stays(%a: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>)
 
 // -----
 
-// What is copied in a circle is not set aside and copied back: one argument has new memory in each iteration.
-// CHECK-LABEL: func.func @circle(
+// What is copied in a cycle is not set aside and copied back: one argument has new memory in each iteration.
+// CHECK-LABEL: func.func @cycle(
 // CHECK-SAME:    [[A:%.*]]: memref<4xi32>, {{.*}}: index, {{.*}}: i1, [[OUT:%.*]]: memref<4xi32>
 // CHECK:         [[V:%.*]] = memref.alloc()
 // CHECK:         linalg.generic {{.*}} ins([[A]] : memref<4xi32>) outs([[OUT]] : memref<4xi32>)
@@ -76,7 +76,7 @@ func.func @stays(%a: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>)
 // CHECK:           linalg.generic {{.*}} ins([[K]] : memref<4xi32>) outs([[OUT]] : memref<4xi32>)
 // CHECK-NOT:       linalg.generic
 // CHECK:           scf.yield [[NEW]], [[OUT]]
-func.func @circle(%a: tensor<4xi32>, %n: index, %c: i1) -> tensor<4xi32> {
+func.func @cycle(%a: tensor<4xi32>, %n: index, %c: i1) -> tensor<4xi32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
   %v = arith.addi %a, %a : tensor<4xi32>

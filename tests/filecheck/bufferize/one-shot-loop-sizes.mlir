@@ -1,6 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-one-shot-bufferize --canonicalize | FileCheck %s
 
-// The size stays the same round the loop: the result's memory is worked on, and the loop hands on nothing.
+// The size stays the same round the loop: the result's memory is worked on, and the loop passes on nothing.
 // CHECK-LABEL: func.func @written_over(
 // CHECK-SAME:      [[X:%.*]]: memref<?xf32>, {{.*}} [[R:%.*]]: memref<?xf32> {bufferize.result
 // CHECK:         linalg.generic {{.*}} ins([[X]] : memref<?xf32>) outs([[R]] : memref<?xf32>)

@@ -59,7 +59,7 @@ func.func @branch(%b: i1, %i: index, %x: tensor<8xf32>, %y: tensor<4xf32>) -> (i
 
 // -----
 
-// Two regions that hand on to each other.
+// Two regions that pass on to each other.
 // CHECK-LABEL: func.func @condition(
 // CHECK:         scf.while ([[P:%.*]] = %{{.*}}) : (memref<?xf32>) -> memref<?xf32> {
 // CHECK:           scf.condition(%{{.*}}) [[P]] : memref<?xf32>

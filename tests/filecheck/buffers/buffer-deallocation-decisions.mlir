@@ -1,6 +1,6 @@
 // RUN: %hotdesk-opt %s --hotdesk-buffer-deallocation --print-decisions 2>&1 | FileCheck %s
 
-// Whatever is freed has a decision: what a loop hands on, too, under a flag where only some paths own it.
+// Whatever is freed has a decision: what a loop passes on, too, under a flag where only some paths own it.
 // CHECK-DAG:   decision: allocation: freed: live-range-ended, 8 bytes (memref.copy at
 // CHECK-DAG:   decision: buffer: freed: freed-if-owned, 8 bytes (memref.copy at {{.*}}decisions.mlir:30:3)
 // CHECK-DAG:   decision: buffer: freed: freed-if-owned, 8 bytes (scf.yield at {{.*}}decisions.mlir:23:7)

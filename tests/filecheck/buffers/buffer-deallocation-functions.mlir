@@ -1,7 +1,7 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-buffer-deallocation | FileCheck %s
 // RUN: %hotdesk-opt %s --split-input-file --pass-pipeline='builtin.module(hotdesk-buffer-deallocation{private-function-dynamic-ownership=true})' | FileCheck %s --check-prefix=LENT
 
-// A result belongs to the caller: an argument, or a global, is copied; an allocation is handed over.
+// A result belongs to the caller: an argument, or a global, is copied; an allocation is transferred.
 // CHECK-LABEL: func.func @returns(
 // CHECK-SAME:    [[X:%[a-z0-9]+]]: memref<2xf32>)
 // CHECK:         [[A:%.*]] = memref.alloc()

@@ -189,7 +189,7 @@ func.func @written_in_a_loop_in_between(%p: i1, %n: index, %x: memref<2xf32>) ->
 
 // -----
 
-// What nobody uses is not passed on: the loop hands over nothing, and the way on which nothing is made needs no flag.
+// What nobody uses is not passed on: the loop passes on nothing, and the way on which nothing is made needs no flag.
 // CHECK-LABEL: func.func @unused(
 // CHECK:         scf.for
 // CHECK-NOT:     iter_args

@@ -36,12 +36,12 @@ func.func @f(%x: memref<3xf32>) -> memref<3xf32> {
   return %o : memref<3xf32>
 }
 
-// What a loop hands on is used by it, though nobody uses what comes out.
-// CHECK-LABEL: func.func @handed_on(
+// What a loop passes on is used by it, though nobody uses what comes out.
+// CHECK-LABEL: func.func @passed_on(
 // CHECK:         [[A:%.*]] = memref.alloc
 // CHECK:         linalg.generic {{.*}} outs([[A]], %{{.*}} :
 // CHECK:         scf.for {{.*}} = [[A]]
-func.func @handed_on(%x: memref<3xf32> {llvm.noalias}, %r: memref<3xf32> {llvm.noalias}, %n: index) {
+func.func @passed_on(%x: memref<3xf32> {llvm.noalias}, %r: memref<3xf32> {llvm.noalias}, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %k = arith.constant 2.0 : f32

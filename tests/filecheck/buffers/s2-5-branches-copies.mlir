@@ -35,7 +35,7 @@ func.func @branch(%p: i1, %x: memref<2xf32>, %out: memref<2xf32>) {
 
 // -----
 
-// An argument and an allocation come to one block argument: both ways hand on copies, sizes asked of what is copied.
+// An argument and an allocation come to one block argument: both ways pass on copies, sizes asked of what is copied.
 // CHECK-LABEL: func.func @condBranchDynamicType(
 // CHECK-SAME:    [[P:%[a-z0-9]+]]: i1, [[X:%[a-z0-9]+]]: memref<?xf32>,
 // CHECK:       ^bb1:

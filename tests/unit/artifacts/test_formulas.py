@@ -1,4 +1,4 @@
-"""Formulas have the values of the SymPy expressions that they were written from, and refuse tables that go in circles or grow."""
+"""Formulas have the values of the SymPy expressions that they were written from, and refuse tables that go in cycles or grow."""
 
 from __future__ import annotations
 

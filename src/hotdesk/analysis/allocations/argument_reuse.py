@@ -66,7 +66,7 @@ class _ArgumentRefusal:
 
 
 class ArgumentReuse:
-    """The handovers of one function, the memory they share, and a decision for each result; the IR must not change meanwhile."""
+    """The arguments that calls of one function reuse, and a decision for each result; the IR must not change meanwhile."""
 
     def __init__(self, function: ir.Operation, callees: Mapping[str, ArgumentOrder], given: GivenFreed) -> None:
         self.allocations = Allocations(function, given)
@@ -86,13 +86,13 @@ class ArgumentReuse:
                 pairs[taker.buffer] = op.operands[found.argument]
                 wanted[taker.buffer] = (found, taker)
                 break
-        sharing = Sharing(function, allocations=self.allocations, handed=pairs)
+        sharing = Sharing(function, allocations=self.allocations, overwritten=pairs)
         self.slots: tuple[MemorySlot, ...] = tuple(slot for slot in sharing.slots if len(slot.users) > 1)
-        self.found = tuple(handover for buffer, (handover, _) in wanted.items() if buffer not in sharing.refused)
-        for buffer, (handover, taker) in wanted.items():
+        self.found = tuple(reused for buffer, (reused, _) in wanted.items() if buffer not in sharing.refused)
+        for buffer, (reused, taker) in wanted.items():
             because = sharing.refused.get(buffer)
-            op = self._program.ops[self.allocations.positions[handover.call]]
-            refused.append((op, taker, because or Reason.DIES_HERE, handover.call))
+            op = self._program.ops[self.allocations.positions[reused.call]]
+            refused.append((op, taker, because or Reason.DIES_HERE, reused.call))
         refused.sort(key=lambda each: each[0].number)
         self.decisions = tuple(self._decision(*each) for each in refused)
 

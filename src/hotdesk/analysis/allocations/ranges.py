@@ -4,7 +4,7 @@ Ops are numbered in the order of the text, so one branch comes before the other,
 Two allocations whose ranges do not meet are never in use at one time:
 
 1. The range begins with the first op that reads or writes an alias, and ends behind the last one. Views, sizes and deallocations
-   touch nothing, and neither does handing an alias on. Only `memref.reshape` counts, which reads the sizes that it is given.
+   touch nothing, and neither does passing an alias on. Only `memref.reshape` counts, which reads the sizes that it is given.
 2. It is counted in the lowest block that has all aliases and their uses inside: what is touched inside an op of that block is
    touched by the whole op, since the op may be a loop.
 3. If the uses are spread over several blocks of a region, it is all of that region.

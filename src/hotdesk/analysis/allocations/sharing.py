@@ -65,7 +65,7 @@ class Sharing:
 
     Args:
         allocations: those of the function, if they are known already.
-        handed: takers, and the one whose memory each takes over while one op touches both, by buffer. Then nobody else
+        overwritten: takers, and the one whose memory each takes over while one op touches both, by buffer. Then nobody else
             shares, and `refused` says which of them do not, and why.
     """
 
@@ -74,7 +74,7 @@ class Sharing:
         function: ir.Operation,
         given: GivenFreed | None = None,
         allocations: Allocations | None = None,
-        handed: Mapping[int, int] | None = None,
+        overwritten: Mapping[int, int] | None = None,
     ) -> None:
         self.allocations = allocations or Allocations(function, given)
         self.refused: dict[int, Reason] = {}
@@ -114,27 +114,27 @@ class Sharing:
         self._fits: dict[tuple[object, ...], bool] = {}
         self._of_size: dict[Size, int] = {}  # the last slot of each size
         self._largest = -1  # of the slots whose size is a number
-        if handed is not None:
-            self._hand_over(found, handed)
+        if overwritten is not None:
+            self._join_overwritten(found, overwritten)
             return
         for slot, live in found:
             self._release(live.lower)
             self._assign(slot, live)
 
-    def _hand_over(self, found: Sequence[tuple[MemorySlot, LiveRange]], handed: Mapping[int, int]) -> None:
+    def _join_overwritten(self, found: Sequence[tuple[MemorySlot, LiveRange]], overwritten: Mapping[int, int]) -> None:
         """Gives takers, the last one first, and whoever takes over from them, the memory that they take over, if it is enough."""
         slots = {slot.users[0].buffer: slot for slot, _ in found}
         for single, live in reversed(found):
             taker = single.users[0].buffer
-            if taker not in handed:
+            if taker not in overwritten:
                 continue
-            alone, slot = slots[taker], slots.get(handed[taker])
+            alone, slot = slots[taker], slots.get(overwritten[taker])
             if slot is None or len(slot.users) > 1:
                 self.refused[taker] = Reason.ALREADY_OVERWRITTEN
                 continue
             joined = self._join_if_it_fits(slot, alone, LiveRange(live.block, live.lower, alone.upper))
             if isinstance(joined, MemorySlot):
-                slots[handed[taker]] = joined
+                slots[overwritten[taker]] = joined
                 del slots[taker]
             else:
                 self.refused[taker] = joined

@@ -1,6 +1,6 @@
 """Each allocation of a function with all that is known about who sees it, read once: aliases, uses, deallocations.
 
-An *alias* of an allocation is a memref that may be a view of it, however control handed it on (`analysis.memrefs.origins`).
+An *alias* of an allocation is a memref that may be a view of it, however control passed it on (`analysis.memrefs.origins`).
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Allocations:
         return bytes_of(self.value(allocation), self.sizes)
 
     def comes_around(self, allocation: Allocation, inside: int = FUNCTION) -> bool:
-        """Whether an alias is what a block had as an argument before it came to the allocation, so that a loop handed it on.
+        """Whether an alias is what a block had as an argument before it came to the allocation, so that a loop passed it on.
 
         Only blocks inside the op number `inside` count.
         """

@@ -81,7 +81,7 @@ class CopyContext:
         return why_not_replaced(self.program.ops[owner.op].operation)
 
     def are_freed_alike(self, one: Allocation, other: Allocation) -> bool:
-        """Whether one op frees both allocations: what one of them is handed on as, the other one may be."""
+        """Whether one op frees both allocations: what one of them is passed on as, the other one may be."""
         return len({freeing_op(self.program.ops[each.op].operation) for each in (one, other)}) == 1
 
     def freed_here(self, copy: Copy, target: Allocation) -> int | None:

@@ -96,9 +96,9 @@ class MemoryClasses:
         return [value for value in (*effects.reads, *effects.writes) if self.classes_of(value) & classes]
 
     def is_viewed_only(self, allocation: Allocation) -> bool:
-        """Whether all aliases are views of the allocation, none of them handed on by control flow or a choice."""
+        """Whether all aliases are views of the allocation, none of them passed on by control flow or a choice."""
         kinds = (self.program.buffers[alias].kind for alias in allocation.aliases if alias != allocation.buffer)
-        ends = (self._hands_on(self.program.ops[user]) for user in allocation.users)
+        ends = (self._passes_on(self.program.ops[user]) for user in allocation.users)
         return all(kind is Kind.VIEW for kind in kinds) and not any(ends)
 
     def leaves(self, allocation: Allocation) -> bool:
@@ -109,7 +109,7 @@ class MemoryClasses:
             self.allocations.program.within(user, home) is None for user in allocation.users
         )
 
-    def _hands_on(self, op: BufferOp) -> bool:
+    def _passes_on(self, op: BufferOp) -> bool:
         block = self.program.blocks[op.block]
         return op.control or (block.last == op.number and not is_touching(self.allocations, op)) or op.name == RETURN
 
@@ -153,14 +153,14 @@ def copy_of(op: ir.Operation) -> tuple[int, int] | None:
         is_copy = True
     else:
         generic = read_generic(op)
-        is_copy = generic is not None and len(op.operands) == 2 and generic.inputs == 1 and _hands_over(op)
+        is_copy = generic is not None and len(op.operands) == 2 and generic.inputs == 1 and _is_copy_payload(op)
     if not is_copy or not all(is_memref(value.type) for value in op.operands):
         return None
     elements = [cast(Any, value.type).element_type for value in op.operands]
     return (0, 1) if elements[0] == elements[1] else None
 
 
-def _hands_over(op: ir.Operation) -> bool:
+def _is_copy_payload(op: ir.Operation) -> bool:
     generic = read_generic(op)
     assert generic is not None
     block = op.regions[0].blocks[0]

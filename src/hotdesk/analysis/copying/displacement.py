@@ -12,7 +12,7 @@ The result of an op is an allocation that it writes, and that nothing touched be
 4. it is clear who frees: the result's deallocations free the operand's memory, so that the operand's go. If nothing frees the
    result, and it stays in its block, nothing frees the operand either (`freed-elsewhere`, `freed-by-another-op`);
 5. the result's memory may be other memory (`models.new_memory`), and no op counts on its alignment; what is on the
-   stack is not handed over for what is on the heap, nor the other way (`alignment-assumed`, `not-ordinary-memory`,
+   stack is not used for what is on the heap, nor the other way (`alignment-assumed`, `not-ordinary-memory`,
    `does-more-than-allocate`, `asynchronous`, `not-known-to-move`).
 
 The first operand that qualifies is taken. Results that take over one another's memory in a row end in that of the first.
@@ -118,9 +118,9 @@ class Displacements:
         later = self._memory.next_touching(self._memory.classes(source), here + 1, freed or len(program.ops))
         if later is not None:
             return _OperandRefusal(6, Reason.READ_LATER, later)
-        return self._handed_over(pair, owner, target, freed)
+        return self._displaced_dead(pair, owner, target, freed)
 
-    def _handed_over(
+    def _displaced_dead(
         self, pair: Copy, owner: Allocation | None, target: Allocation, freed: int | None
     ) -> Displaced | _OperandRefusal:
         """Rules 3 to 5, for an operand that nothing touches any more as far as its block tells."""

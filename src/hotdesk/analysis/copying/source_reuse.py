@@ -11,7 +11,7 @@
    The last op that reads the target may write the source all the same if it reads each element where it writes it
    (`still-used`);
 4. it is clear who frees: the same op frees both, and the source's deallocation in the block goes, so that the target's free the
-   source; or the whole source is handed over with the target's deallocations; or the target stays in the block, is freed as a
+   source; or the whole source is passed on with the target's deallocations; or the target stays in the block, is freed as a
    whole by the op that frees such memory, and the source's deallocations can wait (`freed-by-another-op`, `freed-elsewhere`,
    `leaves-scope`);
 5. every op that has the target takes the source's type, or a cast or slices made anew of it; none counts on the target's

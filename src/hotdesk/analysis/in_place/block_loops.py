@@ -2,7 +2,7 @@
 
 1. What comes back to an argument of the first block lies where the argument lies, if it has the same size, all that lies there is
    made inside the loop, no other argument lies there, and nothing is lost.
-2. Else its memory is handed over, if that is another argument's or was made inside the loop, and the same branch hands it to
+2. Else its memory is passed on, if that is another argument's or was made inside the loop, and the same branch hands it to
    nobody else. Then a place stands for one buffer now and another one later, and what is made there anew has memory of its own.
 3. Else an argument over which nobody writes lies wherever what it gets lies, if nothing is lost.
 4. Else it is copied into new memory, at the branch.
@@ -30,7 +30,7 @@ class BlockLoop:
 
     Attributes:
         copied: why what a branch passes on is copied, for those where it is.
-        handed: branches that pass on memory as it is, from one place to another.
+        passed: branches that pass on memory as it is, from one place to another.
     """
 
     def __init__(
@@ -43,18 +43,18 @@ class BlockLoop:
         self._back = [edge for edge in edges if function.ops[edge.op].block >= self._head.number]
         self._entering = [edge for edge in edges if function.ops[edge.op].block < self._head.number]
         self.copied: dict[FlowEdge, Conflict] = {}
-        self.handed: set[FlowEdge] = set()
+        self.passed: set[FlowEdge] = set()
 
     def decide(self) -> None:
         for edge in self._back:
-            self._lead_back(edge)
+            self._decide_back_edge(edge)
         for branch in _branches(self._back):
-            self._hand_over(branch)
+            self._swap_buffers(branch)
         for target in dict.fromkeys(edge.target for edge in self._back):
             self._choose(target)
         self._places.scatter(edge.target for edge in self.copied)
         giving = givers(self._places, self._entering)
-        refused = [edge for edge in self._entering if edge not in self.handed and not self._enter(edge, giving)]
+        refused = [edge for edge in self._entering if edge not in self.passed and not self._enter(edge, giving)]
         for edge in lend(self._places, refused):
             del self.copied[edge]
         ways = Counter(edge.target for edge in self._entering)
@@ -62,7 +62,7 @@ class BlockLoop:
         apart = [edge for edge in several if edge in self.copied or not self._is_as_large(edge)]
         self._places.scatter(edge.target for edge in apart)
 
-    def _lead_back(self, edge: FlowEdge) -> None:
+    def _decide_back_edge(self, edge: FlowEdge) -> None:
         """An edge to the next iteration: in the place of the argument, if that can be."""
         places = self._places
         if places.locations(edge.source) == places.locations(edge.target):
@@ -102,8 +102,8 @@ class BlockLoop:
         """The arguments of the first block that lie in a place."""
         return self._places.arguments_in(place, self._head.number)
 
-    def _hand_over(self, branch: Sequence[FlowEdge]) -> None:
-        """The edges of one branch back: what would be copied is handed over where that can be."""
+    def _swap_buffers(self, branch: Sequence[FlowEdge]) -> None:
+        """The edges of one branch back: what would be copied is passed on where that can be."""
         places = self._places
         settled = [edge for edge in branch if edge not in self.copied]
         taken = {place for edge in settled for place, _ in places.locations(edge.source)}
@@ -114,7 +114,7 @@ class BlockLoop:
             if source in places.read_only or not self._is_inside(source):
                 continue
             del self.copied[edge]
-            self.handed.add(edge)
+            self.passed.add(edge)
             taken.add(source)
             places.move((edge.source, edge.target))
             for argument in self._arguments_in(source):
@@ -135,7 +135,7 @@ class BlockLoop:
         places.choose([edge.source for edge in others], target, merge=False)
         for edge in edges:
             self.copied.pop(edge, None)
-            self.handed.add(edge)
+            self.passed.add(edge)
 
     def _enter(self, edge: FlowEdge, giving: frozenset[int]) -> bool:
         """Whether what enters the first iteration lies in the place of the argument."""

@@ -23,12 +23,12 @@ def coalesced_arguments(
     results: Mapping[int, int],
     taken: Callable[[FlowEdge, Collection[int]], Conflict | None],
 ) -> Iterator[list[FlowEdge]]:
-    """Groups of edges that hand on one tensor, whose targets are put into one place.
+    """Groups of edges that pass on one tensor, whose targets are put into one place.
 
     Args:
-        yielded: edges that may hand on memory which an iteration made, or kept.
+        yielded: edges that may pass on memory which an iteration made, or kept.
         results: the result of the loop that each of its arguments becomes.
-        taken: why memory is not handed on by an edge to its target, which may lie with these others.
+        taken: why memory is not passed on by an edge to its target, which may lie with these others.
     """
     alike: dict[tuple[int, int], list[FlowEdge]] = {}
     for edge in yielded:

@@ -123,5 +123,5 @@ class FlowCopies:
         loop.decide()
         for edge in edges:
             decision = FlowDecision.of(edge, loop.copied.get(edge))
-            handed = edge in loop.handed and not decision.copied
-            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS) if handed else decision
+            passed = edge in loop.passed and not decision.copied
+            self.decisions[edge] = FlowDecision(edge, False, Reason.ARGUMENT_AS_IS) if passed else decision

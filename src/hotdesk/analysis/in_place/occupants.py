@@ -18,7 +18,7 @@ class Occupant:
         order, block: when and where they are defined.
         after: number of the first op that runs later.
         extent: the part of the place they take.
-        written: the part that defining them writes; None if control flow hands them over.
+        written: the part that defining them writes; None if control flow passes them on.
         source: the group whose elements an insertion writes.
         writer: the op that writes it.
         copied: an operand is copied here before the op reads the others; so it is taken to be until the op is decided in place.
@@ -85,10 +85,10 @@ def writers_of(function: TensorProgram) -> dict[int, OpRecord]:
     """The op that writes each value which is written when it is made: results of ops that are neither views nor passed on."""
     writers: dict[int, OpRecord] = {}
     for op in function.ops:
-        handed = {result for _, result in (*op.facts.views, *op.facts.choices)}
+        shown = {result for _, result in (*op.facts.views, *op.facts.choices)}
         if op.flow is not None:
             continue
         for result, value in enumerate(op.results):
-            if value != NOT_A_TENSOR and result not in handed:
+            if value != NOT_A_TENSOR and result not in shown:
                 writers[value] = op
     return writers

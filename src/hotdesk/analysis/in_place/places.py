@@ -152,13 +152,13 @@ class Places(Occupancy):
                 merged.extend(others)
                 self._merged.update(dict.fromkeys(others, merged))
 
-    def hand_on(self, value: int, target: int, loop: OpRecord) -> None:
+    def pass_on(self, value: int, target: int, loop: OpRecord) -> None:
         """Says that each iteration of a loop makes memory for a value, unless that lies where `target` does already; the next
         iteration, or what follows, has it then for `target`."""
         kept = {place for place, _ in self.locations(target)}
         for place, _ in self.locations(value):
             if place not in kept:
-                self._separation.hand_on(place, 2 * loop.number + 1, 2 * loop.end - 1)
+                self._separation.pass_on(place, 2 * loop.number + 1, 2 * loop.end - 1)
 
     def copy_into(self, target: int, op: OpRecord) -> None:
         """Says that op, a terminator, copies something over `target`'s place."""

@@ -161,8 +161,8 @@ def _written(op: OpRecord) -> list[int]:
     """The results that an op writes itself."""
     if op.flow is not None:
         return []
-    handed = {result for _, result in (*op.facts.views, *op.facts.choices)}
-    other = handed | op.facts.undefined | op.facts.constants
+    shown = {result for _, result in (*op.facts.views, *op.facts.choices)}
+    other = shown | op.facts.undefined | op.facts.constants
     return [result for result, value in enumerate(op.results) if value != NOT_A_TENSOR and result not in other]
 
 

@@ -28,8 +28,8 @@ def pointer_moves(
 
     Args:
         copied: the edges of one loop that would be copied, to the next iteration.
-        kept: its other ones, which hand on memory as it is.
-        taken: why memory is not handed on by an edge to its target, although it is free of what these arguments hold.
+        kept: its other ones, which pass on memory as it is.
+        taken: why memory is not passed on by an edge to its target, although it is free of what these arguments hold.
     """
     used = {place for edge in kept for place, _ in places.locations(edge.source)}
     giving = {edge.target for edge in kept}

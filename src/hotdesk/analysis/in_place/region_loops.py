@@ -34,7 +34,7 @@ class RegionLoop:
 
     Attributes:
         decisions: about each edge.
-        unsettled: arguments that are handed on memory which loops inside have swapped.
+        unsettled: arguments that are passed on memory which loops inside have swapped.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class RegionLoop:
         self._yielded = [edge for edge in to_arguments if edge.op != loop.number]
         self._ends = [edge for edge in edges if function.values[edge.target].producer >= 0]
         self._skips = {edge.operand: edge.target for edge in self._ends if edge.op == loop.number}
-        self._given: set[int] = set()  # places of what is yielded and not copied
+        self._passed: set[int] = set()  # places of what is yielded and not copied
         self.decisions: dict[FlowEdge, FlowDecision] = {}
         self.unsettled: set[int] = set()
 
@@ -70,14 +70,14 @@ class RegionLoop:
         rotating = self._rotation()
         for edge in self._yielded:
             if edge.target in rotating:
-                self._hand_on(edge, Reason.ARGUMENT_AS_IS)
+                self._pass_uncopied(edge, Reason.ARGUMENT_AS_IS)
         wanted = [e for e in self._yielded if e.target in self._needed or results.get(e.target) in self._needed]
-        self._hand_on_together(wanted, results)
+        self._coalesce_arguments(wanted, results)
         for edge in dict.fromkeys([*wanted, *self._yielded]):
             if edge not in self.decisions:
-                self._lead_back(edge)
+                self._decide_back_edge(edge)
         if self._anew:
-            self._hand_down()
+            self._move_pointers()
             copied = [edge for edge in self._yielded if self.decisions[edge].copied]
             fresh = cycle_breakers(self._places, self._needed, copied, self._entering, results)
             self._places.move(edge.target for edge in fresh)
@@ -138,22 +138,22 @@ class RegionLoop:
         self._places.move(found)
         return frozenset(found)
 
-    def _lead_back(self, edge: FlowEdge) -> None:
+    def _decide_back_edge(self, edge: FlowEdge) -> None:
         """An edge to the next iteration: in place, or copied."""
         places, target = self._places, edge.target
         brought = self._brought(edge)
         if places.locations(edge.source) == places.locations(target):
-            self._hand_on(edge, Reason.DIES_HERE) if brought is None else self._settle(edge, brought)
+            self._pass_uncopied(edge, Reason.DIES_HERE) if brought is None else self._settle(edge, brought)
             return
-        taken = self._taken(edge) or self._handed_on(edge)
+        taken = self._why_not_moved(edge) or self._already_passed(edge)
         if self._changes_size(edge):
             places.move((target,))
-            self._lead_on(edge, taken)
+            self._pass_own_memory(edge, taken)
             return
         conflict = taken or brought or places.may_join(edge.source, target)
         if conflict is not None and taken is None and self._anew:
             places.move((target,))
-            self._lead_on(edge, None)
+            self._pass_own_memory(edge, None)
             return
         self._settle(edge, conflict)
 
@@ -166,59 +166,59 @@ class RegionLoop:
     def _changes_size(self, edge: FlowEdge) -> bool:
         return self._function.values[edge.source].shape != self._function.values[edge.target].shape
 
-    def _hand_on_together(self, yielded: list[FlowEdge], results: dict[int, int]) -> None:
-        """Hands on what an iteration made for several arguments, if they may have one buffer."""
+    def _coalesce_arguments(self, yielded: list[FlowEdge], results: dict[int, int]) -> None:
+        """Coalesces several arguments that get what an iteration made, if they may have one buffer."""
         free = [edge for edge in yielded if edge not in self.decisions and (self._anew or self._changes_size(edge))]
-        for edges in coalesced_arguments(self._places, free, results, self._taken):
+        for edges in coalesced_arguments(self._places, free, results, self._why_not_moved):
             self._places.move(edge.target for edge in edges)
             for edge in edges:
                 if stays(self._places, edge):
-                    self._hand_on(edge, Reason.DIES_HERE)
+                    self._pass_uncopied(edge, Reason.DIES_HERE)
                 else:
-                    self._lead_on(edge, None)
+                    self._pass_own_memory(edge, None)
 
-    def _hand_down(self) -> None:
-        """Hands on memory of arguments that get new memory themselves, to others that would be copied."""
+    def _move_pointers(self) -> None:
+        """Moves pointers: memory of arguments that get new memory themselves goes to others that would be copied."""
         copied = [edge for edge in self._yielded if self.decisions[edge].copied]
         kept = [edge for edge in self._yielded if not self.decisions[edge].copied]
-        for edge, arguments in pointer_moves(self._function, self._places, copied, kept, self._taken):
+        for edge, arguments in pointer_moves(self._function, self._places, copied, kept, self._why_not_moved):
             self._places.move((edge.target,))
             for argument in arguments:
                 self._places.swaps.add(argument, edge.target)
-            self._hand_on(edge, Reason.ARGUMENT_AS_IS)
+            self._pass_uncopied(edge, Reason.ARGUMENT_AS_IS)
 
-    def _handed_on(self, edge: FlowEdge) -> Conflict | None:
-        """Whether the memory of what is yielded is handed on already, to another argument."""
-        if any(place in self._given for place, _ in self._places.locations(edge.source)):
+    def _already_passed(self, edge: FlowEdge) -> Conflict | None:
+        """Whether the memory of what is yielded is passed on already, to another argument."""
+        if any(place in self._passed for place, _ in self._places.locations(edge.source)):
             return Conflict(Reason.ALREADY_OVERWRITTEN, self._loop.number)
         return None
 
-    def _hand_on(self, edge: FlowEdge, reason: Reason) -> None:
+    def _pass_uncopied(self, edge: FlowEdge, reason: Reason) -> None:
         """What is yielded is not copied."""
-        self._given.update(place for place, _ in self._places.locations(edge.source))
+        self._passed.update(place for place, _ in self._places.locations(edge.source))
         self.decisions[edge] = FlowDecision(edge, False, reason)
 
-    def _lead_on(self, edge: FlowEdge, conflict: Conflict | None) -> None:
+    def _pass_own_memory(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         """An edge to the next iteration in memory of the tensor's own: what was made for it alone, or a copy."""
         if conflict is None:
-            self._places.hand_on(edge.source, edge.target, self._loop)
-            self._hand_on(edge, Reason.ARGUMENT_AS_IS)
+            self._places.pass_on(edge.source, edge.target, self._loop)
+            self._pass_uncopied(edge, Reason.ARGUMENT_AS_IS)
         else:
             self.decisions[edge] = FlowDecision(edge, True, conflict.reason, conflict.op)
 
     def _settle(self, edge: FlowEdge, conflict: Conflict | None) -> None:
         if conflict is None:
             self._places.join(edge.source, edge.target)
-            self._hand_on(edge, Reason.DIES_HERE)
+            self._pass_uncopied(edge, Reason.DIES_HERE)
         else:
             self.decisions[edge] = FlowDecision.of(edge, conflict)
             if edge.op == self._loop.number:
                 self._places.know(edge.target, self._loop)
 
-    def _taken(self, edge: FlowEdge, beside: Collection[int] = ()) -> Conflict | None:
+    def _why_not_moved(self, edge: FlowEdge, beside: Collection[int] = ()) -> Conflict | None:
         """Whether what is yielded is only a part, may not be written, was there before the loop, or is another argument's.
 
-        That may be one of those `beside`, which have the same memory handed on.
+        That may be one of those `beside`, which have the same memory passed on.
         """
         if any(extent is not WHOLE for _, extent in self._places.locations(edge.source)):
             return Conflict(Reason.PARTIAL_VIEW)
@@ -271,7 +271,7 @@ class RegionLoop:
         return Conflict(Reason.PARTIAL_VIEW) if made and self._places.place_of(edge.source) is None else None
 
     def _is_idle(self, edge: FlowEdge) -> bool:
-        """Whether what enters is no result, and its memory neither read nor written: what is handed on takes its place."""
+        """Whether what enters is no result, and its memory neither read nor written: what is passed on takes its place."""
         if any(value in self._needed for value in (edge.target, self._skips.get(edge.operand))):
             return False
         if any(extent is not WHOLE for _, extent in self._places.locations(edge.source)):  # of another layout

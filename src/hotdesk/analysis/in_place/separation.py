@@ -1,5 +1,5 @@
 """Values that must lie apart although no contents would be lost: by ops that fill several places at a time, loops that are
-not decided yet or hand on what an iteration made, and parallel loops."""
+not decided yet or pass on what an iteration made, and parallel loops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Separation:
         self._at_once: dict[int, set[int]] = {}  # ops that fill several places at a time, this one among them
         self._coming: dict[int, set[int]] = {}  # when loops begin, or began, whose values lie in a place
         self._settled: set[int] = set()
-        self._handed: dict[int, set[tuple[int, int]]] = {}  # when loops begin and end that hand a place on
+        self._passed: dict[int, set[tuple[int, int]]] = {}  # when loops begin and end that pass a place on
 
     def occupy(self, place: int, occupant: Occupant) -> None:
         """Takes note of a new occupant of a place."""
@@ -43,22 +43,22 @@ class Separation:
         """Says that what comes round the loop that begins at `begin` is decided from now on."""
         self._settled.add(begin)
 
-    def hand_on(self, place: int, begin: int, end: int) -> None:
-        """Says that each iteration of a loop makes a place for itself and hands it on: nothing from outside may lie there."""
-        self._handed.setdefault(place, set()).add((begin, end))
+    def pass_on(self, place: int, begin: int, end: int) -> None:
+        """Says that each iteration of a loop makes a place for itself and passes it on: nothing from outside may lie there."""
+        self._passed.setdefault(place, set()).add((begin, end))
 
     def unite(self, a: int, b: int) -> None:
         """Says that place `a` is part of `b` now; its occupants are to be announced by `occupy`."""
         self._coming.setdefault(b, set()).update(self._coming.pop(a, ()))
-        self._handed.setdefault(b, set()).update(self._handed.pop(a, ()))
+        self._passed.setdefault(b, set()).update(self._passed.pop(a, ()))
 
     def spread(self, place: int, locations: Locations) -> None:
         """Says that what lies in a place lies in all of these now."""
         coming = self._coming.pop(place, set[int]())
-        handed = self._handed.pop(place, set[tuple[int, int]]())
+        passed = self._passed.pop(place, set[tuple[int, int]]())
         for root, _ in locations:
             self._coming.setdefault(root, set()).update(coming)
-            self._handed.setdefault(root, set()).update(handed)
+            self._passed.setdefault(root, set()).update(passed)
 
     def _too_early(self, a: int, b: int) -> int | None:
         """The beginning of a loop that is not settled, with a value in one place, while the other one was in use before, or has
@@ -74,17 +74,17 @@ class Separation:
         return None
 
     def _lives_on(self, a: int, b: int) -> int | None:
-        """The beginning of a loop that hands on one place, while the other one is in use outside of it too."""
+        """The beginning of a loop that passes on one place, while the other one is in use outside of it too."""
         for place, other in ((a, b), (b, a)):
             orders = [occupant.order for occupant in (*self._occupants[other][:1], *self._occupants[other][-1:])]
-            for begin, end in sorted(self._handed.get(place, ())):
+            for begin, end in sorted(self._passed.get(place, ())):
                 if any(not begin < order < end for order in orders):
                     return begin
         return None
 
     def conflict(self, place: int, locations: Locations) -> Conflict | None:
         """Whether one op fills `place` and a location at a time, one of them comes round a loop and the other one was there
-        before, or is handed on by a loop and the other one is used outside of that, or memory from outside a parallel loop is
+        before, or is passed on by a loop and the other one is used outside of that, or memory from outside a parallel loop is
         written."""
         filled = self._at_once.get(place, set[int]())
         both = next((op for root, _ in locations for op in sorted(filled & self._at_once.get(root, set()))), None)

@@ -4,7 +4,7 @@
       %y = linalg.exp ins(%x) outs(%a)             ->   or in the result's own memory: no copy
       return %y }
 
-    scf.for iter_args(%x, %y) {                         %z is computed in %x's memory, which the loop hands on as it is, and
+    scf.for iter_args(%x, %y) {                         %z is computed in %x's memory, which the loop passes on as it is, and
       %z = linalg.fill outs(%x)                    ->   copied for %y; or computed in new memory: no copy
       scf.yield %x, %z }
 

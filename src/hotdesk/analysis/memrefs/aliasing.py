@@ -18,7 +18,7 @@ or an expression over symbols.
 
 This is the one analysis of aliases on memory, in three layers. Passes ask the one that answers their question:
 
-- which memory a memref may be, after all that control flow and calls hand on: `origins`, over `buffer_reading`. Liveness,
+- which memory a memref may be, after all that control flow and calls pass on: `origins`, over `buffer_reading`. Liveness,
   hoisting, promotion, sharing and merging go by the aliases of each allocation that follow from it (`allocations.uses`), copy
   removal by classes of memory (`copies`), deallocation by the memrefs that may own it (`ownership`);
 - which part of its base a view shows: `memref_views`. Lowering makes pointers of it;

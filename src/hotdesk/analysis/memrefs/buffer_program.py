@@ -51,13 +51,13 @@ class BufferValue(Value):
 @dataclass(frozen=True, slots=True)
 class BufferProgram(FunctionIR[Op, BufferValue]):
     """A function. `users` has for each memref the numbers of the ops that have it as an operand, in order; `asynchronous` are
-    the ops that run on beside the program (`analysis.memrefs.asynchronous`); `handed_on` are terminators that pass on
+    the ops that run on beside the program (`analysis.memrefs.asynchronous`); `passed_on` are terminators that pass on
     what is not followed, each with a memref whose memory that leads to (`analysis.memrefs.hidden_memory`); `stored` are ops with
     a memref that they put into other memory, from where it may be read."""
 
     users: tuple[tuple[int, ...], ...]
     asynchronous: frozenset[int] = frozenset()
-    handed_on: tuple[tuple[int, int], ...] = ()
+    passed_on: tuple[tuple[int, int], ...] = ()
     stored: tuple[tuple[int, int], ...] = ()
 
     @property

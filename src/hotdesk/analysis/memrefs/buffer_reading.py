@@ -41,7 +41,7 @@ class _BufferReader(Reader[Op, BufferValue]):
         self.hidden = hidden
         self._users: list[list[int]] = []
         self._asynchronous: list[int] = []
-        self._handed_on: list[tuple[int, int]] = []
+        self._passed_on: list[tuple[int, int]] = []
         self._stored: list[tuple[int, int]] = []
         self._payloads: dict[int, list[int]] = {}  # the memrefs that payloads use, by op
 
@@ -57,7 +57,7 @@ class _BufferReader(Reader[Op, BufferValue]):
             self.body,
             tuple(map(tuple, self._users)),
             frozenset(self._asynchronous),
-            tuple(self._handed_on),
+            tuple(self._passed_on),
             tuple(self._stored),
         )
 
@@ -96,7 +96,7 @@ class _BufferReader(Reader[Op, BufferValue]):
 
     def ended(self, last: int) -> None:
         if self.hidden:
-            self._handed_on += self.hidden.handed_on(self.ops[last])
+            self._passed_on += self.hidden.passed_on(self.ops[last])
             self.hidden.pass_on(self.ops[last].operation)
 
     def forgotten(self, argument: int, branch: ir.Operation) -> None:

@@ -5,7 +5,7 @@
 2. What an op makes of such a value hides the same memory, unless it is no more than a float or a truth value. So does what a
    branch passes it to.
 3. With `scalars`, numbers lead to the memory that they are computed from as well, where an op uses them that may compute them
-   again: not one that takes them as they are, to hand them on, or to a callee.
+   again: not one that takes them as they are, to pass them on, or to a callee.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class HiddenMemory:
             found += (buffer for value in operation.operands for buffer in self._loaded.get(value, ()))
         return found
 
-    def handed_on(self, end: BufferOp) -> list[tuple[int, int]]:
-        """What a terminator hands on where it is not followed: its number with each memref behind a value that may lead there.
+    def passed_on(self, end: BufferOp) -> list[tuple[int, int]]:
+        """What a terminator passes on where it is not followed: its number with each memref behind a value that may lead there.
 
         Branches are followed by `pass_on`, but for tensors.
         """

@@ -1,4 +1,4 @@
-"""What memory each memref of a function may be, however control has handed it on.
+"""What memory each memref of a function may be, however control has passed it on.
 
 The *origins* of a memref are the allocations, arguments, globals and unknown memrefs that it may be a view of: those of a view's
 operand, of both operands of a choice, and of everything that is passed to a block argument or a result. The sets grow along a

@@ -1,4 +1,4 @@
-"""What a memref may show that an op makes of which nothing is known, or that such an op hands on.
+"""What a memref may show that an op makes of which nothing is known, or that such an op passes on.
 
 1. A result of an op may be what the op has as operands, and what the terminators of its regions have, or those of theirs.
 2. The same holds of the arguments of its regions. An op that itself ends a region of an unknown op, such as `scf.reduce`, may
@@ -27,7 +27,7 @@ class UnknownMemory:
                 if successor in entered:
                     self._branching.setdefault(successor, []).append(block.last)
 
-    def handed(self, buffer: BufferValue) -> Iterator[tuple[int, int]]:
+    def passed_on(self, buffer: BufferValue) -> Iterator[tuple[int, int]]:
         """The memrefs that one may show, each with the number of the op that has it as an operand."""
         ops, block = self._program.ops, self._program.blocks[buffer.block]
         if buffer.producer >= 0:

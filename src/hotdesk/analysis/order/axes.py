@@ -9,7 +9,7 @@ A dimension of a result can be cut if a loop runs over it, and
 An operand that the loop runs over is needed in the same part, along that dimension, or in what the windows of that part reach
 (`analysis.order.reaches`); any other one as a whole. Batches and rows of a convolution and batches, channels and rows of a
 pooling are such loops, of a contraction the letters of the result, and of padding and insertions the dimensions that have nothing
-beside. A view hands the cut on where the elements of a part stay together; its parts may be several elements wide.
+beside. A view passes the cut on where the elements of a part stay together; its parts may be several elements wide.
 """
 
 from __future__ import annotations

@@ -202,9 +202,9 @@ class _Reading:
 
     def _outliving(self, elsewhere: frozenset[int], returned: bool) -> tuple[frozenset[int], set[int]]:
         """The values that are wanted after the block, and those that lie in the caller's memory."""
-        handed = (*self._last.operands, *self._last.captured)
+        passed = (*self._last.operands, *self._last.captured)
         wanted = (value for value in self._roots if value in elsewhere)
-        kept = frozenset(self._roots[value][0] for value in (*handed, *wanted) if value in self._roots)
+        kept = frozenset(self._roots[value][0] for value in (*passed, *wanted) if value in self._roots)
         if returned or self._last.name != RETURN:
             return kept, set()
         values = (self._roots[value] for value in self._last.operands if value in self._roots)

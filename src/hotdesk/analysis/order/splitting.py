@@ -3,7 +3,7 @@
 Beginning with a value and a dimension of it:
 
 1. The operation that makes it and all that read it, directly or through views, are done in parts. Each has to run a loop over the
-   dimension that can be cut (`analysis.order.axes`), and each view has to hand the cut on. An operation with windows needs more
+   dimension that can be cut (`analysis.order.axes`), and each view has to pass the cut on. An operation with windows needs more
    of what it reads than it makes: what parts have in common is computed for each (`analysis.order.spans`).
 2. What they read besides is taken in slices, or as a whole where the loop does not run over it. What makes it joins in if it is
    large as well, or is the destination of one of them alone. Destinations without contents are made anew.

@@ -2,7 +2,7 @@
 
 The *candidates* of a memref are the owners that may have to free its memory, and `EXTERNAL` if that may be nobody: arguments,
 globals and the stack belong to somebody else. They are those of a view's operand, of both operands of a choice, of all that an
-unknown op has, and of whatever control passes on without handing it over.
+unknown op has, and of whatever control passes on without a transfer of ownership.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram, BufferValue, Kind
 from hotdesk.analysis.memrefs.unknown_memory import UnknownMemory
-from hotdesk.analysis.ownership.handovers import Handovers, Key
+from hotdesk.analysis.ownership.slots import Key, OwnershipSlots
 from hotdesk.program.dataflow import least_solution
 
 EXTERNAL = -1
@@ -23,7 +23,7 @@ ONLY_EXTERNAL = frozenset({EXTERNAL})
 class OwnerCandidates:
     """Finds the candidates of a function's memrefs; `lent` are results of calls that come with a flag."""
 
-    def __init__(self, program: BufferProgram, slots: Handovers, lent: frozenset[int]) -> None:
+    def __init__(self, program: BufferProgram, slots: OwnershipSlots, lent: frozenset[int]) -> None:
         self._program, self._slots, self._lent = program, slots, lent
         self.unknown = UnknownMemory(program)
         self._made = [self._own(buffer) for buffer in program.buffers]
@@ -52,7 +52,7 @@ class OwnerCandidates:
     ) -> list[frozenset[int]]:
         """The candidates of each memref, by number.
 
-        `owning` are the slots that own, by number; `kept` what is not handed over although its slot owns; `claims` operands that
+        `owning` are the slots that own, by number; `kept` what is not transferred although its slot owns; `claims` operands that
         another one of the same op outlives.
         """
         found = list(self._made)
@@ -90,10 +90,10 @@ class OwnerCandidates:
         return producer >= 0 and self._program.ops[producer].name in ("func.call", "func.call_indirect")
 
     def _shown(self, buffer: int) -> tuple[int, ...]:
-        """The memrefs whose memory a memref may be by its op: a view's, a choice's, all that an unknown op has or hands on."""
+        """The memrefs whose memory a memref may be by its op: a view's, a choice's, all that an unknown op has or passes on."""
         record = self._program.buffers[buffer]
         shown = record.sources
         if record.kind is Kind.UNKNOWN:
             is_new = self._is_called(buffer) and buffer not in self._lent
-            shown = () if is_new else dict.fromkeys(value for _, value in self.unknown.handed(record))
+            shown = () if is_new else dict.fromkeys(value for _, value in self.unknown.passed_on(record))
         return tuple(source for source in shown if source != NOT_A_BUFFER)

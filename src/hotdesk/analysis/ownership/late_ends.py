@@ -29,9 +29,9 @@ class LateEnds:
         last otherwise."""
         block = self._program.blocks[self._program.buffers[owner].block]
         for op in sorted(ops):
-            handed = bool(moves) and not places and op.passed_by.issuperset(moves)
+            transferred = bool(moves) and not places and op.passed_by.issuperset(moves)
             ends = not moves and not block.branches and awaited_by(self._program, op, block.number)
-            if not (handed or ends):
+            if not (transferred or ends):
                 return op.op
         return places if moves else (ReleasePoint(after=self._end(block.number)),)
 

@@ -1,21 +1,20 @@
-"""Who frees each buffer: the value that owns it, where ownership is handed over, and where it must be asked at run time.
+"""Who frees each buffer: the value that owns it, where ownership is transferred, and where it must be asked at run time.
 
-An allocation owns its buffer, and so does a call's result. A slot (`analysis.ownership.handovers`) *borrows*: its arguments and
+An allocation owns its buffer, and so does a call's result. A slot (`analysis.ownership.slots`) *borrows*: its arguments and
 results are aliases of buffers that others own. It *owns* where it must:
 
-1. A buffer is handed over where it leaves the scope of its owner: to a result of the op around it, around a loop, into a block
+1. A buffer is transferred where it leaves the scope of its owner: to a result of the op around it, around a loop, into a block
    that the owner does not dominate, or out of the function. A slot with such an operand owns.
-2. Operands of an owning slot hand over where their owner is dead afterwards and can be freed on all other paths (`releases`).
-   Otherwise the owner keeps the buffer and outlives the slot's values.
+2. Operands of an owning slot transfer ownership where their owner is dead afterwards and can be freed on all other paths
+   (`releases`). Otherwise the owner keeps the buffer and outlives the slot's values.
 3. Memory of somebody else (arguments, globals, the stack) is never owned. A call's result is the caller's, unless it is *lent*:
    the callee says by a flag whether it is; if not, it is memory that the callee got or that is nobody's.
-4. If one op hands a buffer over to two slots, the one with fewer candidates gets it, or the first, and outlives the other.
-
-5. What a slot owns is freed by one op (`analysis.ownership.allocators`). Memory that another op frees is not handed over, and its
+4. If one op transfers a buffer to two slots, the one with fewer candidates gets it, or the first, and outlives the other.
+5. What a slot owns is freed by one op (`analysis.ownership.allocators`). Memory that another op frees is not transferred, and its
    owner has to outlive the slot's values.
 
-A slot whose operands hand over all of their candidates (`analysis.ownership.candidates`) owns *statically*. Any other owning slot
-carries a flag at run time. The least solution is found by repetition: slots only come to own, handovers are only taken back.
+A slot whose operands transfer all of their candidates (`analysis.ownership.candidates`) owns *statically*. Any other owning slot
+carries a flag at run time. The least solution is found by repetition: slots only come to own, transfers are only taken back.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ from typing import NamedTuple
 
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
 from hotdesk.analysis.ownership.candidates import EXTERNAL
-from hotdesk.analysis.ownership.handovers import Key, OwnershipSlot
 from hotdesk.analysis.ownership.problem import OwnershipProblem
 from hotdesk.analysis.ownership.releases import ReleasePoint
+from hotdesk.analysis.ownership.slots import Key, OwnershipSlot
 from hotdesk.analysis.ownership.unreleased import not_released
 from hotdesk.analysis.ownership.uses import uses_of_owners
 
 
-class Handover(NamedTuple):
-    """What an operand passes into an owning slot: the owners that hand over to it first (`moved`), those that another operand
-    of the same op has first claim to (`claimed`), all `candidates`, and whether ownership is certain."""
+class OwnershipTransfer(NamedTuple):
+    """What an operand passes into an owning slot: the owners that transfer ownership to it first (`moved`), those that another
+    operand of the same op has first claim to (`claimed`), all `candidates`, and whether ownership is certain."""
 
     key: Key
     slot: OwnershipSlot
@@ -56,11 +55,11 @@ class Ownership:
         slots: what is passed on together.
         candidates: for each memref, the owners that its memory may belong to.
         owning: the slots that own, by number.
-        handovers: what is passed into them, by key.
+        transfers: what is passed into them, by key.
         places: for each owner that frees its buffer somewhere, where.
         uses: for each owner, the ops that use its buffer, in order.
         last_uses: for each owner that frees its buffer, the last of them.
-        unfinished: asynchronous ops that may still use memory which is freed or handed over, by number.
+        unfinished: asynchronous ops that may still use memory which is freed or transferred, by number.
     """
 
     def __init__(self, problem: OwnershipProblem, owning: Iterable[int] = ()) -> None:
@@ -80,7 +79,7 @@ class Ownership:
     @cached_property
     def dynamic(self) -> tuple[OwnershipSlot, ...]:
         """The slots that carry a flag, in order."""
-        uncertain = {h.slot.number for h in self.handovers.values() if not h.certain and h.slot.returned < 0}
+        uncertain = {h.slot.number for h in self.transfers.values() if not h.certain and h.slot.returned < 0}
         return tuple(slot for slot in self.slots.slots if slot.number in uncertain)
 
     def freed(self, op: BufferOp) -> frozenset[int]:
@@ -94,23 +93,23 @@ class Ownership:
     @property
     def asked(self) -> int:
         """How much is left to run time: flags, and three times the pairs of memrefs whose addresses are compared."""
-        return len(self.dynamic) + 3 * sum(self.compared(handover) for handover in self.handovers.values())
+        return len(self.dynamic) + 3 * sum(self.compared(transfer) for transfer in self.transfers.values())
 
-    def compared(self, handover: Handover) -> int:
+    def compared(self, transfer: OwnershipTransfer) -> int:
         """How many owners an operand is compared with by address: not with one that another operand certainly takes."""
-        if len(handover.candidates) < 2:
+        if len(transfer.candidates) < 2:
             return 0
-        open_claims = (owner for owner, first in handover.claimed if len(self.handovers[first].candidates) > 1)
-        owners = (*handover.moved, *open_claims)
-        return sum(owner != self._program.root(handover.source) for owner in owners)
+        open_claims = (owner for owner, first in transfer.claimed if len(self.transfers[first].candidates) > 1)
+        owners = (*transfer.moved, *open_claims)
+        return sum(owner != self._program.root(transfer.source) for owner in owners)
 
     def _settled(self) -> bool:
         self.candidates = self._candidates()
         if self._must_own() or self._keep_apart():
             return False
         self._refuse_unknown()
-        self.handovers = {h.key: h for op in sorted(self.slots.keys_at) for h in self._handed_at(op)}
-        claims = {(h.key, first) for h in self.handovers.values() for _, first in h.claimed}
+        self.transfers = {h.key: h for op in sorted(self.slots.keys_at) for h in self._transfers_at(op)}
+        claims = {(h.key, first) for h in self.transfers.values() for _, first in h.claimed}
         if not claims <= self._claims:
             self._claims |= claims
             return False
@@ -125,7 +124,7 @@ class Ownership:
         for buffer in unknown.all:
             owners = self.candidates[buffer.number] - {EXTERNAL, buffer.number}
             gone = {owner for owner in owners if not self._scopes.has(owner, buffer.number)}
-            for number, source in unknown.handed(buffer) if gone else ():
+            for number, source in unknown.passed_on(buffer) if gone else ():
                 if not gone.isdisjoint(self.candidates[source]):
                     raise not_released(self._program, self._program.ops[number], True)
 
@@ -152,9 +151,9 @@ class Ownership:
         self._kept |= found
         return bool(found)
 
-    def _handed_at(self, op: int) -> list[Handover]:
-        """Who hands over at an op (rules 2 and 4)."""
-        found: list[Handover] = []
+    def _transfers_at(self, op: int) -> list[OwnershipTransfer]:
+        """What is transferred at an op (rules 2 and 4)."""
+        found: list[OwnershipTransfer] = []
         taken: list[tuple[int, Key]] = []
         keys = [key for key in self.slots.keys_at[op] if self.slots.of_key[key].number in self.owning]
         for key in sorted(keys, key=lambda key: len(self.candidates[self.slots.source[key]])):
@@ -172,18 +171,18 @@ class Ownership:
                 else:
                     claimed.append((c, first))
             taken += ((c, key) for c in moved)
-            found.append(Handover(key, slot, source, candidates, tuple(moved), tuple(claimed)))
+            found.append(OwnershipTransfer(key, slot, source, candidates, tuple(moved), tuple(claimed)))
         return found
 
     def _place(self) -> bool:
-        """Finds where each owner frees its buffer, or takes handovers back."""
+        """Finds where each owner frees its buffer, or takes transfers back."""
         self.uses, self._late = uses_of_owners(self._problem, self.candidates)
         moves: dict[int, dict[int, frozenset[int]]] = {}
-        for handover in self.handovers.values():
-            for c in handover.moved:
-                edges = self.slots.edges(handover.key)
+        for transfer in self.transfers.values():
+            for c in transfer.moved:
+                edges = self.slots.edges(transfer.key)
                 here = moves.setdefault(c, {})
-                here[handover.key[0]] = here.get(handover.key[0], frozenset()) | edges
+                here[transfer.key[0]] = here.get(transfer.key[0], frozenset()) | edges
         self.places: dict[int, tuple[ReleasePoint, ...]] = {}
         self._moves = moves
         self.last_uses: dict[int, int] = {}
@@ -192,7 +191,9 @@ class Ownership:
             mine = moves.get(owner, {})
             found = self._releases.find(owner, uses, mine)
             if isinstance(found, range):
-                back = {(h.key, owner) for op in mine if op in found for h in self._handed_at(op) if owner in h.moved}
+                back = {
+                    (h.key, owner) for op in mine if op in found for h in self._transfers_at(op) if owner in h.moved
+                }
                 self._require(owner, found, back)
                 refused |= back
             else:
@@ -214,12 +215,12 @@ class Ownership:
         return tuple(sorted(found))
 
     def _stored(self) -> set[int]:
-        """Owners of memory that other memory points to, and whoever they hand over to: it may be read from there."""
+        """Owners of memory that other memory points to, and whoever they transfer ownership to: it may be read from there."""
         found = {c for _, memref in self._program.stored for c in self.candidates[memref]} - {EXTERNAL}
         before = -1
         while found and before != len(found):
             before = len(found)
-            found.update(t for h in self.handovers.values() if found.intersection(h.moved) for t in h.slot.targets)
+            found.update(t for h in self.transfers.values() if found.intersection(h.moved) for t in h.slot.targets)
         return found
 
     def _require(self, owner: int, ops: range, back: set[tuple[Key, int]]) -> None:

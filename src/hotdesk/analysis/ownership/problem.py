@@ -6,10 +6,10 @@ from hotdesk.analysis.memrefs.asynchronous import started
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.allocators import Allocators
 from hotdesk.analysis.ownership.candidates import OwnerCandidates
-from hotdesk.analysis.ownership.handovers import Handovers
 from hotdesk.analysis.ownership.late_ends import LateEnds
 from hotdesk.analysis.ownership.releases import Releases
 from hotdesk.analysis.ownership.scopes import OwnerScopes
+from hotdesk.analysis.ownership.slots import OwnershipSlots
 from hotdesk.models.memref import QUIET, view_source
 from hotdesk.models.new_memory import freed, never_frees
 from hotdesk.program.dominance import Dominance
@@ -20,7 +20,7 @@ _NOTHING: frozenset[int] = frozenset()
 class OwnershipProblem:
     """A function, and what of it does not change while its ownership is solved; `lent` are results that come with a flag."""
 
-    def __init__(self, program: BufferProgram, slots: Handovers, lent: frozenset[int] = frozenset()) -> None:
+    def __init__(self, program: BufferProgram, slots: OwnershipSlots, lent: frozenset[int] = frozenset()) -> None:
         self.program, self.slots, self.lent = program, slots, lent
         dominance = Dominance(program)
         self.scopes, self.releases = OwnerScopes(program, self.slots, dominance), Releases(program, dominance)

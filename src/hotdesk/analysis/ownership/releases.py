@@ -1,14 +1,14 @@
 """Where a buffer is freed: right after the last use of any alias of it, once on every path.
 
-An owner has it from where it is defined. On its way the buffer is *handed over* at some ops, whose edges end the owner's duty;
+An owner has it from where it is defined. On its way the buffer is *transferred* at some ops, whose edges end the owner's duty;
 wherever else control goes on without a use to come, it is freed:
 
 1. In the block where the last use is, right after the op that has it. A use inside an op with regions is one of that op.
 2. Where a block is entered in which it is dead, but the ways out of which it came still have it: at the start of the block if all
    ways into it come with the buffer, else on the way, in a block of its own.
-3. Inside an op with regions only if it is handed over in there, or if one of its regions allocates: then as in 2, with regions in
-   the place of blocks. There is no way to free it between two regions; where that would be needed the handing over is refused.
-4. Around a loop nothing is handed over that came from outside: the next iteration would want it again. That is refused too.
+3. Inside an op with regions only if it is transferred in there, or if one of its regions allocates: then as in 2, with regions in
+   the place of blocks. There is no way to free it between two regions; where that would be needed the transfer is refused.
+4. Around a loop nothing is transferred that came from outside: the next iteration would want it again. That is refused too.
 
 This is liveness of one variable on the graph of a region's blocks, and again on the graph of an op's regions. Only blocks between
 the uses and the last one before them in which control certainly arrives, once, are looked at: it is still there in all before.
@@ -27,7 +27,7 @@ from hotdesk.program.records import ENTRY, EXIT, Block
 
 _NOWHERE: frozenset[int] = frozenset()
 Moves = Mapping[int, frozenset[int]]
-"""By op, the edges on which it hands a buffer over: successors of a branch, else numbers of the edges of the op with regions."""
+"""By op, the edges on which it transfers a buffer: successors of a branch, else numbers of the edges of the op with regions."""
 
 
 class ReleasePoint(NamedTuple):
@@ -39,7 +39,7 @@ class ReleasePoint(NamedTuple):
 
 
 class _RefusedError(Exception):
-    """Handing over at one of these ops, or in one, leaves a path on which the buffer cannot be freed."""
+    """A transfer at one of these ops, or in one, leaves a path on which the buffer cannot be freed."""
 
     def __init__(self, first: int, end: int) -> None:
         self.first, self.end = first, end
@@ -58,7 +58,7 @@ class Releases:
         self._allocating = sorted(made)
 
     def find(self, owner: int, uses: Sequence[int], moves: Moves) -> tuple[ReleasePoint, ...] | range:
-        """Where an owner frees its buffer, which ops use and which hand it over; or the ops where that is refused."""
+        """Where an owner frees its buffer, which ops use and which transfer it; or the ops where that is refused."""
         buffer = self._program.buffers[owner]
         self._home, self._defined = buffer.block, buffer.producer
         found = self._at_home(self._program.blocks[buffer.block], uses, moves)
@@ -82,7 +82,7 @@ class Releases:
     def _in_region(self, entry: int, ops: Sequence[int], moves: Moves, stays: bool, home: bool) -> list[ReleasePoint]:
         """Places in the blocks of the region of `entry`, into which the buffer comes.
 
-        `ops` use it or hand it over. `stays` is whether it is still there when control leaves the region.
+        `ops` use it or transfer it. `stays` is whether it is still there when control leaves the region.
         """
         program = self._program
         first = program.blocks[entry]
@@ -101,14 +101,16 @@ class Releases:
                 last = {block: op for block, op in last.items() if self._dominance.dominates(entry, block)}
         ways = self._ways
         start = entry if home else -1
-        handed = {program.ops[op].block: moves[op] for op in moves if program.blocks[program.ops[op].block].last == op}
+        transferred = {
+            program.ops[op].block: moves[op] for op in moves if program.blocks[program.ops[op].block].last == op
+        }
 
         def before(block: int) -> Iterable[int]:
             """The blocks that come to a block with the buffer."""
-            return (b for b, i in ways.get(block, ()) if block != start and i not in handed.get(b, _NOWHERE))
+            return (b for b, i in ways.get(block, ()) if block != start and i not in transferred.get(b, _NOWHERE))
 
         live = set(reached(last, before))
-        for b, edges in sorted(handed.items(), key=lambda pair: program.blocks[pair[0]].last):
+        for b, edges in sorted(transferred.items(), key=lambda pair: program.blocks[pair[0]].last):
             if any(i in edges and s in live and s != start for i, (s, _) in enumerate(program.blocks[b].branches)):
                 raise _RefusedError(program.blocks[b].last, program.blocks[b].last + 1)
         live.add(entry)
@@ -116,9 +118,9 @@ class Releases:
         for b in live:
             block = program.blocks[b]
             if not block.branches:
-                leads_on = stays or b in handed
+                leads_on = stays or b in transferred
             else:
-                edges = handed.get(b, _NOWHERE)
+                edges = transferred.get(b, _NOWHERE)
                 leads_on = any(i in edges or (s in live and s != start) for i, (s, _) in enumerate(block.branches))
             if leads_on or (block.branches and contains(ops, block.last)):
                 wanted.add(b)
@@ -128,7 +130,7 @@ class Releases:
         for s in dict.fromkeys(s for b in sorted(wanted) for s, _ in program.blocks[b].branches):
             if s in live and s != start:
                 continue
-            ending = [(b, i) for b, i in ways[s] if b in wanted and i not in handed.get(b, _NOWHERE)]
+            ending = [(b, i) for b, i in ways[s] if b in wanted and i not in transferred.get(b, _NOWHERE)]
             if ending and len(ending) == len(ways[s]):
                 places.append(ReleasePoint(block=s))
             else:
@@ -168,17 +170,19 @@ class Releases:
         program = self._program
         spans = {n: span(program, op, n) for n in range(len(op.regions)) if op.regions[n]}
         inside = {n: between(ops, there.start, there.stop) for n, there in spans.items()}
-        handed = {i for i, edge in enumerate(op.edges) if self._is_handed(op, i, edge.start, moves)}
+        transferred = {i for i, edge in enumerate(op.edges) if self._is_transferred(op, i, edge.start, moves)}
         before: dict[int, list[int]] = {}
         for i, (start, end, _) in enumerate(op.edges):
-            if i not in handed:
+            if i not in transferred:
                 before.setdefault(end, []).append(start)
         live = set(reached([n for n, used in inside.items() if used], lambda n: before.get(n, ()))) - {ENTRY}
         refused = _RefusedError(op.number, op.end)
-        if any(op.edges[i].end in live for i in handed):
+        if any(op.edges[i].end in live for i in transferred):
             raise refused
-        wanted = {e.start for i, e in enumerate(op.edges) if i in handed or e.end in live} | {ENTRY}
-        arriving = [e for i, e in enumerate(op.edges) if e.start in wanted and i not in handed and e.end not in live]
+        wanted = {e.start for i, e in enumerate(op.edges) if i in transferred or e.end in live} | {ENTRY}
+        arriving = [
+            e for i, e in enumerate(op.edges) if e.start in wanted and i not in transferred and e.end not in live
+        ]
         places: list[ReleasePoint] = []
         arrived, ends = [edge.end for edge in arriving], [edge.end for edge in op.edges]
         for end in dict.fromkeys(arrived):
@@ -191,20 +195,20 @@ class Releases:
                 places += self._in_region(op.regions[n][0], inside[n], within, n in wanted, False)
             except _RefusedError as inner:
                 if not between(sorted(moves), inner.first, inner.end):
-                    raise refused from None  # what is handed over in another region leaves no place in this one
+                    raise refused from None  # what is transferred in another region leaves no place in this one
                 raise
         return places
 
-    def _is_handed(self, op: BufferOp, edge: int, start: int, moves: Moves) -> bool:
-        """Whether the buffer is handed over on an edge of an op; refused if only by some of a region's terminators."""
+    def _is_transferred(self, op: BufferOp, edge: int, start: int, moves: Moves) -> bool:
+        """Whether the buffer is transferred on an edge of an op; refused if only by some of a region's terminators."""
         if start == ENTRY:
             return edge in moves.get(op.number, ())
         if not moves:
             return False
-        handing = [edge in moves.get(t.number, _NOWHERE) for t in self._program.terminators(op, start)]
-        if any(handing) and not all(handing):
+        transferring = [edge in moves.get(t.number, _NOWHERE) for t in self._program.terminators(op, start)]
+        if any(transferring) and not all(transferring):
             raise _RefusedError(op.number, op.end)
-        return bool(handing) and all(handing)
+        return bool(transferring) and all(transferring)
 
     def _lifted(self, op: int, region: tuple[int, int]) -> tuple[int, int]:
         """The block of a region, and the op in it, that an op is in."""

@@ -1,8 +1,8 @@
 """Where the owner of a buffer is still there, and which slots own because a buffer leaves that scope.
 
-A buffer is handed over where it becomes a value outside the scope of its owner (rule 1 of `analysis.ownership.owners`). Where the
+A buffer is transferred where it becomes a value outside the scope of its owner (rule 1 of `analysis.ownership.owners`). Where the
 operand is the owner itself, or a view of it, that is known without asking which owners a memref may have; what a slot owns may be
-handed over again. So slots are found along a worklist, in time in proportion to what is passed on.
+transferred again. So slots are found along a worklist, in time in proportion to what is passed on.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Collection
 
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.analysis.ownership.candidates import EXTERNAL, OwnerCandidates
-from hotdesk.analysis.ownership.handovers import Handovers, OwnershipSlot
+from hotdesk.analysis.ownership.slots import OwnershipSlot, OwnershipSlots
 from hotdesk.program.dominance import Dominance
 
 
 class OwnerScopes:
     """The scopes of the owners of one function."""
 
-    def __init__(self, program: BufferProgram, slots: Handovers, dominance: Dominance) -> None:
+    def __init__(self, program: BufferProgram, slots: OwnershipSlots, dominance: Dominance) -> None:
         self._program, self._slots, self._dominance = program, slots, dominance
         self._passed: dict[int, list[tuple[int, OwnershipSlot]]] = {}
         for key, slot in slots.of_key.items():

@@ -6,14 +6,14 @@ Where an owner is ambiguous, slots that it was borrowed through are made to own.
 from __future__ import annotations
 
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferProgram
-from hotdesk.analysis.ownership.handovers import Handovers
 from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.analysis.ownership.problem import OwnershipProblem
+from hotdesk.analysis.ownership.slots import OwnershipSlots
 
 _ATTEMPTS = 4
 
 
-def solve(program: BufferProgram, slots: Handovers, lent: frozenset[int] = frozenset()) -> Ownership:
+def solve(program: BufferProgram, slots: OwnershipSlots, lent: frozenset[int] = frozenset()) -> Ownership:
     """The ownership of a function's buffers, given its slots; `lent` are results of calls that come with a flag.
 
     Raises:
@@ -36,7 +36,7 @@ def _borrowed_behind(problem: OwnershipProblem, solution: Ownership) -> set[int]
     """The borrowing slots through which an operand came whose owner is not certain."""
     found: set[int] = set()
     seen: set[int] = set()
-    waiting = [h.source for h in solution.handovers.values() if len(h.candidates) != 1]
+    waiting = [h.source for h in solution.transfers.values() if len(h.candidates) != 1]
     while waiting:
         value = waiting.pop()
         if value in seen:

@@ -11,7 +11,7 @@ from hotdesk.ir.types import is_any_tensor, is_buffer
 def not_released(program: BufferProgram, op: BufferOp, passed: bool) -> BufferizationError:
     """Why nothing can be freed behind an op that ends its block; `passed` is whether the buffer is one of its operands."""
     where = python_line(op.operation.location) or None
-    if any(number == op.number for number, _ in program.handed_on):
+    if any(number == op.number for number, _ in program.passed_on):
         return hidden_refused(op)
     if op.regions and not passed:
         return BufferizationError(

@@ -2,7 +2,7 @@
 
 1. An op may say it: memory that is allocated in a space, or that is there already as a memref of a type.
 2. At the edge of a function types say it: the encoding of a tensor, where encodings are memory spaces; else the default space.
-3. What is written where an operand lies, seen there, chosen among operands, or handed on by control flow is in its space.
+3. What is written where an operand lies, seen there, chosen among operands, or passed on by control flow is in its space.
 4. What is in no space by then is where its type says, as at the edge, unless all spaces must be inferred.
 
 A value of several spaces is an error. What is needed in another space than its own is copied (`misplaced`).

@@ -26,7 +26,7 @@ CAPTURED = -1
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Op `op` reads the part `extent` of a group through operand `operand`, or `CAPTURED`; what is in `spared` it leaves out.
+    """Op `op` reads the part `extent` of a group through operand `operand`, or `CAPTURED`; what is in `excluded` it leaves out.
 
     Where it is `passed` on to another value, that may be read later.
     """
@@ -34,7 +34,7 @@ class Read:
     op: int
     operand: int
     extent: Extent
-    spared: Extent | None = None
+    excluded: Extent | None = None
     passed: bool = False
 
 
@@ -150,12 +150,12 @@ class Readers:
             return True
         again = range(0) if loop is None else range(loop.first, loop.end)
         before = steady(written, again)
-        spared = read.spared is not None and not moves(read.spared, again) and covers(read.spared, before)
-        if spared or disjoint(steady(read.extent, again), before):
+        excluded = read.excluded is not None and not moves(read.excluded, again) and covers(read.excluded, before)
+        if excluded or disjoint(steady(read.extent, again), before):
             return False
         if loop is None or loop.parallel is None:
             return True
-        moved = any(moves(extent, again) for extent in (written, read.extent, read.spared))
+        moved = any(moves(extent, again) for extent in (written, read.extent, read.excluded))
         return not (moved and self.is_apart(loop.parallel, read.extent, written))
 
     def is_apart(self, loop: int, *extents: Extent) -> bool:
@@ -222,13 +222,13 @@ class Readers:
             value = op.operands[operand]
             if value == NOT_A_TENSOR:
                 continue
-            spared: Extent | None = None
+            excluded: Extent | None = None
             if part is not None and part.source is not None and operand == part.container:
                 inner = self.part(op)
                 if inner is WHOLE:
                     continue  # all of it is overwritten
-                spared = within(self.extent[value], inner)
-            self._add(value, Read(op.number, operand, self.extent[value], spared))
+                excluded = within(self.extent[value], inner)
+            self._add(value, Read(op.number, operand, self.extent[value], excluded))
         for operand, value in passed:
             self._add(value, Read(op.number, operand, self.extent[value], passed=True))
         for value in op.captured:

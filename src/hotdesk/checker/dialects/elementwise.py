@@ -1,7 +1,7 @@
 """Ops that compute: functions of NumPy scalars, and of arrays element by element.
 
 A computation on a value that nobody has written is told, and goes on with what happens to be there (`undefined="carry"` keeps the
-mark instead). Choosing between values and handing one on is no computation.
+mark instead). Choosing between values and passing one on is no computation.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class ResultHeld(int):
 
 
 class ResultDelivered(int):
-    """The number of a result that the program hands over, since its sizes are known only when that runs."""
+    """The number of a result that the program returns, since its sizes are known only when that runs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -402,7 +402,7 @@ class _Stores:
 # Foreign calls whose results are as long as they happen to be
 
 _HELD = threading.local()
-"""What this thread's last calls have made and not handed on yet, by the symbol of the call."""
+"""What this thread's last calls have made and not passed on yet, by the symbol of the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,7 +482,7 @@ def _measured(
 
 
 def deliver(tensor: torch.Tensor, place: int) -> torch.Tensor:
-    """What stands in a graph for handing a result to the caller that is as long as it happens to be; a number comes of it.
+    """What stands in a graph for a result that is returned as long as it happens to be; a number comes of it.
 
     It is cut out before anything runs it.
     """
@@ -501,7 +501,7 @@ def delivered(graph: torch.fx.Graph, node: torch.fx.Node, place: int) -> torch.f
 
 
 def received() -> Mapping[int, torch.Tensor]:
-    """The tensors that this thread's last call has delivered, by the number of the result; they are handed on once."""
+    """The tensors that this thread's last call has delivered, by the number of the result; they are passed on once."""
     return cast("dict[int, torch.Tensor]", _HELD.__dict__.pop("delivered", {}))
 
 

@@ -1,4 +1,4 @@
-"""What enters and leaves regions and blocks, as memrefs: handed on as they are, or copied where the analysis says so.
+"""What enters and leaves regions and blocks, as memrefs: passed on as they are, or copied where the analysis says so.
 
 A terminator copies all that it has to copy before anything is overwritten that is still to be copied; what goes round in a cycle
 is set aside once.
@@ -48,7 +48,7 @@ class Crossing:
         self._leaving: dict[int, dict[int, ir.Value]] = {}
 
     def passes_on(self, op: OpRecord) -> bool:
-        """Whether an op hands on any tensor."""
+        """Whether an op passes on any tensor."""
         return any((op.number, i) in self._edges for i in range(len(op.operands)))
 
     def entering(self, op: ir.Operation, operand: int) -> ir.Value:

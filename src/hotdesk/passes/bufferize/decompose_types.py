@@ -1,4 +1,4 @@
-"""Takes values that hold several others apart where functions, blocks and regions hand them on.
+"""Takes values that hold several others apart where functions, blocks and regions pass them on.
 
     func @f(%t: tuple<tensor<4xf32>, i1>)                     func @f(%x: tensor<4xf32>, %b: i1) -> (tensor<4xf32>, i1) {
         -> tuple<tensor<4xf32>, i1> {                           cf.br ^next(%x, %b)
@@ -11,7 +11,7 @@
    taken apart in turn.
 2. Signatures, calls, returns, branches between blocks, and what `scf` ops get, yield and return are changed. Attributes of an
    argument or a result go to each of its parts.
-3. A value is packed where ops that stay need it whole, and unpacked where it is handed on. Nothing is unpacked whose parts are
+3. A value is packed where ops that stay need it whole, and unpacked where it is passed on. Nothing is unpacked whose parts are
    known.
 
 Legal iff functions whose signature changes are used by `func.call` only. Bufferize afterwards: parts that are tensors become

@@ -76,7 +76,7 @@ def place_results(node: Callable, record: TensorProgram, rewriting: Rewriting, b
     for number, argument in boundary.held.items():
         places.hold(number, argument)
     if not node.recursive:  # others rely on what was found for recursive functions
-        boundary.added = {n: sizes for n, sizes in boundary.added.items() if not places.hand_on(n)}
+        boundary.added = {n: sizes for n, sizes in boundary.added.items() if not places.return_as_it_came(n)}
     arguments = {number: places.add_argument(number) for number in boundary.added}
     for number in sorted(arguments, key=places.is_undefined):
         places.put(number, arguments[number])
@@ -255,7 +255,7 @@ class _ResultPlacement:
         op.erase()
         self._taken.update((replacement, argument, allocation))
 
-    def hand_on(self, number: int) -> bool:
+    def return_as_it_came(self, number: int) -> bool:
         """Whether a result is, on some path, what a call returned: then it is returned, if that needs no copy."""
         made = self._rewriting.covering.made(self._record.end.operands[number], self.buffers[number], self._taken)
         if made is None or not any(is_called(memref) for memref in made):

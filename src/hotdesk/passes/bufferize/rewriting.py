@@ -1,6 +1,6 @@
 """The rewrite of one function from tensors to buffers, as the in-place analysis decided; what models see of it.
 
-Which memref holds a tensor is in `memrefs`, what control flow hands on in `crossing`, where the function's results end in
+Which memref holds a tensor is in `memrefs`, what control flow passes on in `crossing`, where the function's results end in
 `covering`.
 """
 

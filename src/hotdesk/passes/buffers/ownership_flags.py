@@ -16,15 +16,15 @@ from typing import Any, cast
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
 from hotdesk.analysis.ownership.candidates import EXTERNAL
-from hotdesk.analysis.ownership.handovers import OwnershipSlot
-from hotdesk.analysis.ownership.owners import Handover, Ownership
+from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
+from hotdesk.analysis.ownership.slots import OwnershipSlot
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import python_line
 from hotdesk.models.func import RETURN
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
-from hotdesk.passes.buffers.handed_flags import HandedFlags
+from hotdesk.passes.buffers.operand_flags import OperandFlags
 from hotdesk.passes.buffers.remaking import bit, bit_type, remade, widen_signature
 from hotdesk.passes.buffers.returned_copies import ReturnedCopy, copy_results
 from hotdesk.passes.buffers.rewritten import Rewritten
@@ -38,27 +38,27 @@ class OwnershipFlags:
         self._program, self._slots, self._ownership = program, ownership.slots, ownership
         self._dynamic = {slot.number for slot in ownership.dynamic}
         self.rewritten = Rewritten(program, ownership)
-        self._handed = HandedFlags(program, ownership, self._dynamic, self.rewritten)
+        self._operand_flags = OperandFlags(program, ownership, self._dynamic, self.rewritten)
         self.copied: list[ReturnedCopy] = []
-        passings, handed = ownership.slots.passings, ownership.handovers.values()
-        self._uncertain = {p.target for h in handed if not h.certain for p in passings.get(h.key, ())}
-        told = (h.slot.returned for h in ownership.handovers.values() if _may_be_lent(h))
+        passings, transferred = ownership.slots.passings, ownership.transfers.values()
+        self._uncertain = {p.target for h in transferred if not h.certain for p in passings.get(h.key, ())}
+        told = (h.slot.returned for h in ownership.transfers.values() if _may_be_lent(h))
         self.lent = tuple(sorted(set(told))) if lends else ()
 
     def run(self) -> None:
-        """Widens every op that passes on a dynamic slot, outer ones first, and settles who owns at each handover."""
-        handing = {key[0] for key in self._ownership.handovers}
+        """Widens every op that passes on a dynamic slot, outer ones first, and settles who owns at each transfer."""
+        transferring = {key[0] for key in self._ownership.transfers}
         for slot in self._ownership.dynamic:
             self._add_arguments(slot)
         wide = {n for slot in self._ownership.dynamic for n in self._around(slot)}
         called = {self._program.buffers[buffer].producer for buffer in self._ownership.lent}
-        for number in sorted(handing | wide | called):
+        for number in sorted(transferring | wide | called):
             op = self._program.ops[number]
             before = self.rewritten.op(number)
             if number in called:
                 self._widen_call(op)
                 continue
-            flags = self._handed.at(op, before)
+            flags = self._operand_flags.at(op, before)
             if number in wide:
                 self._widen(op, flags)
             if op.name == RETURN:
@@ -153,7 +153,7 @@ class OwnershipFlags:
 
     def _own_results(self, op: BufferOp, before: ir.Operation, flags: dict[int, ir.Value]) -> None:
         """Returns copies of what the function does not own, or flags that tell."""
-        open_ = {h.key[1]: h for h in self._ownership.handovers.values() if h.key[0] == op.number and not h.certain}
+        open_ = {h.key[1]: h for h in self._ownership.transfers.values() if h.key[0] == op.number and not h.certain}
         lent = {h.slot.returned: operand for operand, h in open_.items() if self.lent and _may_be_lent(h)}
         kept = {operand: h for operand, h in open_.items() if operand not in lent.values()}
         self.copied += copy_results(before, kept, flags, self._program.function)
@@ -169,10 +169,10 @@ class OwnershipFlags:
             self.rewritten.flags[value] = flag
 
 
-def _may_be_lent(handover: Handover) -> bool:
+def _may_be_lent(transfer: OwnershipTransfer) -> bool:
     """Whether a result that a function may not own is memory that outlives it, so that a flag may say whose it is."""
-    inside = handover.candidates - {EXTERNAL}
-    return handover.slot.returned >= 0 and not handover.certain and inside == frozenset(handover.moved)
+    inside = transfer.candidates - {EXTERNAL}
+    return transfer.slot.returned >= 0 and not transfer.certain and inside == frozenset(transfer.moved)
 
 
 def flagged_results(program: BufferProgram, flagged: Mapping[str, Sequence[int]]) -> frozenset[int]:

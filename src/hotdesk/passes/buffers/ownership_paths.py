@@ -28,7 +28,7 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.memrefs.memory_effects import effects_of
 from hotdesk.analysis.ownership.candidates import EXTERNAL
-from hotdesk.analysis.ownership.owners import Handover, Ownership
+from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.ir.building import create, replace
 from hotdesk.passes.buffers.ownership_tails import Tail, may_follow
 from hotdesk.program.records import ENTRY, EXIT
@@ -42,9 +42,9 @@ Point = tuple[int, int]
 def asked_choices(program: BufferProgram, ownership: Ownership) -> list[BufferOp]:
     """The selects of which addresses would tell what was chosen (1)."""
     found: dict[int, BufferOp] = {}
-    for handover in ownership.handovers.values():
-        root = program.buffers[program.root(handover.source)]
-        if root.kind is Kind.CHOICE and len(handover.candidates) > 1 and (handover.moved or handover.claimed):
+    for transfer in ownership.transfers.values():
+        root = program.buffers[program.root(transfer.source)]
+        if root.kind is Kind.CHOICE and len(transfer.candidates) > 1 and (transfer.moved or transfer.claimed):
             op = program.ops[root.producer]
             if str(op.operation.operands[0].type) == "i1":
                 found[root.producer] = op
@@ -70,19 +70,19 @@ def choice_of(branch: ir.Operation) -> None:
 
 def foreign_points(
     program: BufferProgram, ownership: Ownership
-) -> tuple[list[tuple[Handover, list[Point]]], Tail | None]:
+) -> tuple[list[tuple[OwnershipTransfer, list[Point]]], Tail | None]:
     """The results that are copied on their paths, and where these pass on memory of somebody else (2); or what has to go into
     the ways of a branch first."""
-    found: list[tuple[Handover, list[Point]]] = []
-    for handover in ownership.handovers.values():
-        if handover.slot.returned < 0 or handover.certain or len(handover.slot.keys) != 1:
+    found: list[tuple[OwnershipTransfer, list[Point]]] = []
+    for transfer in ownership.transfers.values():
+        if transfer.slot.returned < 0 or transfer.certain or len(transfer.slot.keys) != 1:
             continue
-        paths = _Paths(program, ownership, {EXTERNAL, *(owner for owner, _ in handover.claimed)})
-        points = paths.behind(handover.source, handover.key[0])
+        paths = _Paths(program, ownership, {EXTERNAL, *(owner for owner, _ in transfer.claimed)})
+        points = paths.behind(transfer.source, transfer.key[0])
         if points and paths.tails:
             return [], paths.tails[0]
         if points:
-            found.append((handover, points))
+            found.append((transfer, points))
     return found, None
 
 

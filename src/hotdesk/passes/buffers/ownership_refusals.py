@@ -24,13 +24,13 @@ def refuse_conditional(program: BufferProgram) -> None:
 
 
 def refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
-    """Raises BufferizationError if memory would be freed or handed over that an asynchronous op may still use."""
+    """Raises BufferizationError if memory would be freed or transferred that an asynchronous op may still use."""
     for number in ownership.unfinished:
         op = program.ops[number]
         raise BufferizationError(
             f"memory that `{op.name}` uses beside the program",
             expected="an op that waits for it, in the block in which the memory is allocated",
-            got="none, so that it may use the memory when it is freed or handed over",
+            got="none, so that it may use the memory when it is freed or transferred",
             where=python_line(op.operation.location) or None,
             hint="wait in that block: async.await or gpu.wait for its token, memref.dma_wait for its tag, omp.taskwait or "
             "omp.barrier for a task, acc.wait for all queues; or hand in memory that somebody else frees "
@@ -40,7 +40,7 @@ def refuse_unfinished(program: BufferProgram, ownership: Ownership) -> None:
 
 def refuse_hidden(program: BufferProgram, ownership: Ownership) -> None:
     """Raises BufferizationError if a tensor or handle leaves the region in which the memory is freed that it leads to."""
-    for number, buffer in program.handed_on:
+    for number, buffer in program.passed_on:
         owners = (owner for owner in ownership.candidates[buffer] if owner != EXTERNAL and ownership.places.get(owner))
         if any(leaves(program, program.ops[number], owner) for owner in owners):
             raise hidden_refused(program.ops[number])
@@ -52,7 +52,7 @@ def refuse_several(program: BufferProgram, ownership: Ownership) -> None:
     for flow in program.flows:
         passed.setdefault((flow.op, flow.edge, flow.target), set()).add(flow.operand)
     for (number, _, _), operands in passed.items():
-        if len(operands) > 1 and any(h.moved for o in operands if (h := ownership.handovers.get((number, o)))):
+        if len(operands) > 1 and any(h.moved for o in operands if (h := ownership.transfers.get((number, o)))):
             op = program.ops[number]
             raise BufferizationError(
                 f"memory that `{op.name}` passes on",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.uses import bytes_of
-from hotdesk.analysis.ownership.owners import Handover
+from hotdesk.analysis.ownership.owners import OwnershipTransfer
 from hotdesk.explain import Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
@@ -34,20 +34,20 @@ class ReturnedCopy:
         return cls(bytes_of(value, SymbolicSizes(function)), reason, python_line(end.location))
 
 
-def reason_of(handover: Handover) -> Reason:
-    """Why what is not handed over for certain is copied: it is another result's too, or somebody else's."""
-    return Reason.RETURNED_TWICE if handover.claimed else Reason.RETURNED_INPUT
+def reason_of(transfer: OwnershipTransfer) -> Reason:
+    """Why what is not transferred for certain is copied: it is another result's too, or somebody else's."""
+    return Reason.RETURNED_TWICE if transfer.claimed else Reason.RETURNED_INPUT
 
 
 def copy_results(
-    end: ir.Operation, open_: Mapping[int, Handover], flags: Mapping[int, ir.Value], function: ir.Operation
+    end: ir.Operation, open_: Mapping[int, OwnershipTransfer], flags: Mapping[int, ir.Value], function: ir.Operation
 ) -> list[ReturnedCopy]:
     """Returns copies of what a function does not own; `open_` are operands of `end` of which that is not certain."""
     copied: list[ReturnedCopy] = []
-    for operand, handover in open_.items():
+    for operand, transfer in open_.items():
         value, flag = end.operands[operand], flags[operand]
-        never = not (handover.moved or handover.claimed) or is_false(flag)
-        copied.append(ReturnedCopy.of(value, reason_of(handover), end, function))
+        never = not (transfer.moved or transfer.claimed) or is_false(flag)
+        copied.append(ReturnedCopy.of(value, reason_of(transfer), end, function))
         if never:
             erase_unused(flag)
             end.operands[operand] = copy_of(value, end)

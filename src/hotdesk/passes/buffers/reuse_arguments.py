@@ -97,8 +97,8 @@ def _run(module: ir.Module, given: GivenFreed) -> list[Decision]:
         plan.apply()
     variants = _Variants(module)
     for reuse in reuses:
-        for handover in reuse.found:
-            variants.call(handover)
+        for reused in reuse.found:
+            variants.call(reused)
     variants.make()
     return [decision for reuse in reuses for decision in reuse.decisions]
 
@@ -112,25 +112,25 @@ class _Variants:
                          if "sym_name" in cast(Any, op).operation.attributes}  # fmt: skip
         self._names: dict[_Key, str] = {}
 
-    def call(self, handover: ReusedArgument) -> None:
+    def call(self, reused: ReusedArgument) -> None:
         """Calls a variant instead, whose argument and result are the same memory by now."""
-        call, operands = handover.call, list(handover.call.operands)
-        argument, result = operands[handover.argument], operands[handover.result]
+        call, operands = reused.call, list(reused.call.operands)
+        argument, result = operands[reused.argument], operands[reused.result]
         form, sizes = "", list[ir.Value]()
         made, other = defining_op(result), defining_op(argument)
         if argument != result and made is not None:
             form = made.name
             if form == _VIEW and other is not None:
-                operands[handover.argument] = made.operands[0]
+                operands[reused.argument] = made.operands[0]
                 sizes = [*list(other.operands)[2:], *list(made.operands)[2:]]
-        given = operands[handover.argument].type
-        key = (callee_name(call), handover.argument, handover.result, form, given)
+        given = operands[reused.argument].type
+        key = (callee_name(call), reused.argument, reused.result, form, given)
         if key not in self._names:
             self._names[key] = self._unused_name(key)
         name = self._names[key]
         attributes = {each: call.attributes[each] for each in call.attributes if each != "arg_attrs"}
         attributes["callee"] = ir.FlatSymbolRefAttr.get(name)
-        kept = [operand for number, operand in enumerate(operands) if number != handover.result]
+        kept = [operand for number, operand in enumerate(operands) if number != reused.result]
         types = [each.type for each in call.results]
         new = create(call.name, [*kept, *sizes], types, attributes, before=call)
         for old, each in zip(call.results, new.results, strict=True):

@@ -14,8 +14,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.ownership.allocators import returned_elsewhere
-from hotdesk.analysis.ownership.handovers import Handovers, Key
 from hotdesk.analysis.ownership.owners import Ownership
+from hotdesk.analysis.ownership.slots import Key, OwnershipSlots
 from hotdesk.analysis.ownership.solving import solve
 from hotdesk.explain import Reason
 from hotdesk.passes.buffers.branch_edges import passes_more, split_edge
@@ -106,12 +106,12 @@ class _Settling:
             self._read()
         return Settled(self._program, self._ownership, tuple(self._copied), tuple(branches))
 
-    def _records(self) -> tuple[BufferProgram, Handovers]:
+    def _records(self) -> tuple[BufferProgram, OwnershipSlots]:
         """The function as it is now, and its slots."""
         program = read_buffers(self._function, self._options.reload_scalars)
-        return program, Handovers(program)
+        return program, OwnershipSlots(program)
 
-    def _read(self, records: tuple[BufferProgram, Handovers] | None = None) -> None:
+    def _read(self, records: tuple[BufferProgram, OwnershipSlots] | None = None) -> None:
         """Solves the function, as it has been read or is read now."""
         while True:
             program, slots = records or self._records()
@@ -148,9 +148,9 @@ class _Settling:
         """Copies what is returned and not certainly owned."""
         ends = {op.number: op.operation for op in self._program.returns}
         values = {(n, i): value for n, end in ends.items() for i, value in enumerate(end.operands)}
-        for handover in copy_open_results(self._program, self._ownership):
-            end = ends[handover.key[0]]
-            self._copied.append(ReturnedCopy.of(values[handover.key], reason_of(handover), end, self._function))
+        for transfer in copy_open_results(self._program, self._ownership):
+            end = ends[transfer.key[0]]
+            self._copied.append(ReturnedCopy.of(values[transfer.key], reason_of(transfer), end, self._function))
         if self._copied:
             self._read()
 
@@ -164,10 +164,10 @@ class _Settling:
                 continue
             if not points:
                 return
-            for handover, passed in points:
-                end = self._program.ops[handover.key[0]].operation
-                value = end.operands[handover.key[1]]
-                self._copied.append(ReturnedCopy.of(value, reason_of(handover), end, self._function))
+            for transfer, passed in points:
+                end = self._program.ops[transfer.key[0]].operation
+                value = end.operands[transfer.key[1]]
+                self._copied.append(ReturnedCopy.of(value, reason_of(transfer), end, self._function))
                 for number, operand in passed:
                     op = self._program.ops[number].operation
                     op.operands[operand] = copy_of(op.operands[operand], op)
@@ -175,8 +175,8 @@ class _Settling:
 
     def _copy_compared(self) -> None:
         """Copies what is returned where addresses would have to tell what it is."""
-        handovers = self._ownership.handovers.values()
-        found = {h.key: reason_of(h) for h in handovers if h.slot.returned >= 0 and self._ownership.compared(h)}
+        transfers = self._ownership.transfers.values()
+        found = {h.key: reason_of(h) for h in transfers if h.slot.returned >= 0 and self._ownership.compared(h)}
         if found:
             self._copy_returned(self._program, found)
             self._read()
@@ -191,14 +191,14 @@ class _Settling:
 
 
 def _unclear_edges(program: BufferProgram, ownership: Ownership) -> dict[int, set[int]]:
-    """Edges of branches on which something is freed that no other edge may free: what a handover does not take."""
+    """Edges of branches on which something is freed that no other edge may free: what a transfer does not take."""
     found: dict[int, set[int]] = {}
-    for handover in ownership.handovers.values():
-        op = program.ops[handover.key[0]]
+    for transfer in ownership.transfers.values():
+        op = program.ops[transfer.key[0]]
         block = program.blocks[op.block]
         is_branch = block.last == op.number and len(block.branches) > 1
-        if is_branch and handover.moved and len(handover.candidates) > 1:
-            found.setdefault(op.number, set()).update(ownership.slots.edges(handover.key))
+        if is_branch and transfer.moved and len(transfer.candidates) > 1:
+            found.setdefault(op.number, set()).update(ownership.slots.edges(transfer.key))
     return found
 
 

@@ -2,7 +2,7 @@
 
     %r:2 = scf.if %p -> (memref<8xf32>, f32) { … yield %a, %s }      ->      %r = scf.if %p -> (f32) { … yield %s }
 
-1. Unused are block arguments and results that get their memrefs from the same operands (`analysis.ownership.handovers`), if no op
+1. Unused are block arguments and results that get their memrefs from the same operands (`analysis.ownership.slots`), if no op
    has one as an operand other than to pass it on to unused ones, around a loop too.
 2. All ops that pass them on are of `scf` or branches of `cf`: of another op's operands and results it is not known how they go
    together.
@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
-from hotdesk.analysis.ownership.handovers import Handovers, Key, OwnershipSlot
+from hotdesk.analysis.ownership.slots import Key, OwnershipSlot, OwnershipSlots
 from hotdesk.ir.building import create
 from hotdesk.passes.buffers.branch_edges import operand_parts, remade_branch
 
@@ -25,10 +25,10 @@ _PASSING = (*_AROUND, "scf.yield", "scf.condition", "shape.assuming_yield")
 _BRANCHES = ("cf.br", "cf.cond_br", "cf.switch")
 
 
-def drop_unused(program: BufferProgram, handovers: Handovers) -> bool:
+def drop_unused(program: BufferProgram, slots: OwnershipSlots) -> bool:
     """Takes away what is passed on and not used in a function that was just read; whether there was any."""
     gone = _unused_views(program)
-    unused = _unused(program, handovers, gone)
+    unused = _unused(program, slots, gone)
     for number in sorted(gone, reverse=True):
         if not unused:
             program.ops[number].operation.erase()
@@ -52,15 +52,15 @@ def _unused_views(program: BufferProgram) -> set[int]:
     return gone
 
 
-def _unused(program: BufferProgram, handovers: Handovers, gone: set[int]) -> list[OwnershipSlot]:
+def _unused(program: BufferProgram, slots: OwnershipSlots, gone: set[int]) -> list[OwnershipSlot]:
     """The slots of which nothing is used (1, 2): all that do not show a use, less those that pass on to others."""
-    unused = {slot.number: slot for slot in handovers.slots if slot.returned < 0 and _is_plain(program, slot)}
+    unused = {slot.number: slot for slot in slots.slots if slot.returned < 0 and _is_plain(program, slot)}
     waiting = list(unused.values())
     while waiting:
         slot = waiting.pop()
-        if slot.number in unused and not _is_unused(program, handovers, slot, unused, gone):
+        if slot.number in unused and not _is_unused(program, slots, slot, unused, gone):
             del unused[slot.number]
-            sources = (handovers.of_target.get(handovers.source[key]) for key in slot.keys)
+            sources = (slots.of_target.get(slots.source[key]) for key in slot.keys)
             waiting += (source for source in sources if source is not None)
     return list(unused.values())
 
@@ -79,7 +79,7 @@ def _is_passing(program: BufferProgram, op: BufferOp) -> bool:
 
 
 def _is_unused(
-    program: BufferProgram, handovers: Handovers, slot: OwnershipSlot, unused: dict[int, OwnershipSlot], gone: set[int]
+    program: BufferProgram, slots: OwnershipSlots, slot: OwnershipSlot, unused: dict[int, OwnershipSlot], gone: set[int]
 ) -> bool:
     for target in slot.targets:
         for user in program.users[target]:
@@ -87,8 +87,8 @@ def _is_unused(
                 continue
             places = [i for i, value in enumerate(program.ops[user].operands) if value == target]
             keys: list[Key] = [(user, i) for i in places]
-            slots = [handovers.of_key.get(key) for key in keys]
-            if not keys or any(each is None or each.number not in unused for each in slots):
+            passed_by = [slots.of_key.get(key) for key in keys]
+            if not keys or any(each is None or each.number not in unused for each in passed_by):
                 return False
     return True
 

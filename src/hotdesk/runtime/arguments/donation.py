@@ -27,7 +27,7 @@ ALIGNED = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenInputs:
     """The inputs of a call: where each lies, and of those that the program may write, by number, the memory where it does.
 
     `copied_back` are the caller's tensors, by number, that get the new contents of a copy.
@@ -67,7 +67,7 @@ class Donation:
         """Whether any input is donated, written or changed, or must stay out of state."""
         return bool(self._all or self._state)
 
-    def take(self, leaves: Sequence[object], call: Admitted) -> Taken:
+    def take(self, leaves: Sequence[object], call: Admitted) -> TakenInputs:
         """The memory of an admitted call. Raises ArgumentTypeError, LayoutError and DonatedOverlapError."""
         extents = call.extents()
         for number, extent in enumerate(extents if self._state else ()):
@@ -97,7 +97,7 @@ class Donation:
         for number in views.keys() - given:
             memory[number] = copied(views[number]) if views[number].contiguous else call.copies[number]
             addresses[number] = memory[number].pointer
-        return Taken(addresses, memory, {number: views[number] for number in self._changed - given})
+        return TakenInputs(addresses, memory, {number: views[number] for number in self._changed - given})
 
     def is_copied(self, number: int, view: TensorView) -> bool:
         """Whether a call copies an argument before it runs, or would if it were not refused."""

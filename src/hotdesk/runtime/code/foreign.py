@@ -49,7 +49,7 @@ class ForeignCall:
         numbers: how many numbers go with it.
         bytes: of its results.
         runs: what computes it.
-        is_op: whether it stands for an op of the model; else it belongs to another call, or hands a result over.
+        is_op: whether it stands for an op of the model; else it belongs to another call, or returns a result.
     """
 
     symbol: str

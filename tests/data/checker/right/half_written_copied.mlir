@@ -1,4 +1,4 @@
-// A copy may hand on what nobody has written; what is read then was written.
+// A copy may pass on what nobody has written; what is read then was written.
 func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) {
   %a = memref.alloc() : memref<8xf32>
   %b = memref.alloc() : memref<8xf32>

@@ -52,7 +52,7 @@ SOURCE: dict[str, tuple[int, Reason, str]] = {
         f"%w = memref.alloc() : memref<16xf32>\n%s = memref.subview %w[4] [8] [1] : memref<16xf32> to {PART}\n" + T
         + f"memref.copy %s, %t : {PART} to memref<8xf32>\nmemref.dealloc %s : {PART}\n" + CALLED.format("%t"),
     ),
-    "what is handed over is freed through a view": (
+    "what is transferred is freed through a view": (
         4,
         Reason.FREED_ELSEWHERE,
         MADE + T + COPY + READ_T + FREED_AS_VIEW.format("%s") + FREE.format("%t"),
@@ -90,7 +90,7 @@ SOURCE["the target is memory of a device"] = (
     Reason.NOT_ORDINARY_MEMORY,
     MADE + "%t = gpu.alloc () : memref<8xf32>\n" + COPY + READ_T + "gpu.dealloc %t : memref<8xf32>\n",
 )
-SOURCE["what is handed over is freed by another op than the caller's"] = (
+SOURCE["what is transferred is freed by another op than the caller's"] = (
     4,
     Reason.FREED_BY_ANOTHER_OP,
     "%s = gpu.alloc () : memref<8xf32>\n" + WRITE_S + T + COPY + "return %t : memref<8xf32>\n",

@@ -1,4 +1,4 @@
-"""What a loop hands on to several arguments, and what goes into loops that run: no more is copied or taken than by MLIR's."""
+"""What a loop passes on to several arguments, and what goes into loops that run: no more is copied or taken than by MLIR's."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ WRITTEN = {
     "an argument while the other one is wanted": _loop(
         f"%x1 = {_PUT} %x[%c1] : {T}\n{_TURNED.replace('%x', '%x1')}\nscf.yield %v, %v : {T}, {T}"
     ),
-    "an argument, and one is not handed on": _loop(
+    "an argument, and one is not passed on": _loop(
         f"%x1 = {_PUT} %x[%c1] : {T}\n{_TURNED.replace('%x', '%x1')}\nscf.yield %v, %y : {T}, {T}"
     ),
-    "what is handed on, by itself": _loop(f"%v = {_PUT} %x[%i] : {T}\nscf.yield %v, %v : {T}, {T}", last="%c3"),
+    "what is passed on, by itself": _loop(f"%v = {_PUT} %x[%i] : {T}\nscf.yield %v, %v : {T}, {T}", last="%c3"),
 }
 """Memory of one argument, or result, is written: values stay as they are."""
 
@@ -98,7 +98,7 @@ def test_examples(name: str) -> None:
 
 RUNNING = {
     "overwritten unread": (f"%v = linalg.fill ins(%k : f32) outs(%x : {T}) -> {T}\nscf.yield %v, %y : {T}, {T}", 1),
-    "handed on": (
+    "passed on": (
         f"""%u = linalg.exp ins(%y : {T}) outs(%e : {T}) -> {T}
         %v = linalg.sub ins(%u, %y : {T}, {T}) outs(%e : {T}) -> {T}
         scf.yield %v, %y : {T}, {T}""",

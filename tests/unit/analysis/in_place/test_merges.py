@@ -45,9 +45,9 @@ scf.yield %x, %n : {T}, {T}
 scf.yield %m, %x : {T}, {T}
 }}"""
 _COPIED = {
-    "a branch hands on an argument": (branches("%r", ("%x",), ("%n", _NEW)), (0, 1)),
-    "a branch hands on a constant": (_CONSTANT + branches("%r", ("%k",), ("%n", _NEW)), (0, 1)),
-    "both hand on what was there": (f"{_NEW}\n{branches('%r', ('%x',), ('%n',))}", (0, 1)),
+    "a branch passes on an argument": (branches("%r", ("%x",), ("%n", _NEW)), (0, 1)),
+    "a branch passes on a constant": (_CONSTANT + branches("%r", ("%k",), ("%n", _NEW)), (0, 1)),
+    "both pass on what was there": (f"{_NEW}\n{branches('%r', ('%x',), ('%n',))}", (0, 1)),
     "a branch in a branch": (f"%d = arith.xori %b, %b : i1\n{branches('%r', ('%x',), ('%q', _INNER))}", (0, 1)),
     "a switch": (_SWITCH, (1, 0)),
     "one of two is selected": (f"{_NEW}\n%r = arith.select %b, %x, %n : {T}", (0, 1)),
@@ -89,7 +89,9 @@ def test_copies_on_each_path(name: str, taken: int) -> None:
 
 
 @pytest.mark.parametrize("taken", [0, 1])
-@pytest.mark.parametrize("name", ["a branch hands on an argument", "one of two is selected", "blocks", "it is written"])
+@pytest.mark.parametrize(
+    "name", ["a branch passes on an argument", "one of two is selected", "blocks", "it is written"]
+)
 def test_copies_on_each_path_of_a_dynamic_size(name: str, taken: int) -> None:
     body, copies = _COPIED[name]
     text = _dynamic(main(f"%x: {T}, %b: i1", _EMPTY + body, [("%r", T)], given=f"8, {taken}"))

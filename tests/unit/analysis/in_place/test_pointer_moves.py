@@ -1,4 +1,4 @@
-"""What a loop hands down from one argument to another, which gets new memory itself: nothing is copied, and nothing is lost."""
+"""Moves of pointers around a loop: an argument gets what another had, which gets new memory. Nothing is copied or lost."""
 
 from __future__ import annotations
 

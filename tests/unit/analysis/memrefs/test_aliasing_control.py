@@ -1,4 +1,4 @@
-"""What two memrefs have in common when control flow, selects and calls have handed them on."""
+"""What two memrefs have in common when control flow, selects and calls have passed them on."""
 
 from __future__ import annotations
 

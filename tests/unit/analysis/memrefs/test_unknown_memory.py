@@ -1,4 +1,4 @@
-"""Memory that ops hand on of which nothing is known, that is reduced or stored, and blocks that nothing reaches."""
+"""Memory that ops pass on of which nothing is known, that is reduced or stored, and blocks that nothing reaches."""
 
 from __future__ import annotations
 

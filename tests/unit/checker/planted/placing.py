@@ -116,7 +116,7 @@ func.func @main(%n: index, %x: memref<4xf32>) -> memref<4xf32> {
 }
 """
 HOISTING = {
-    "an allocation leaves a loop that hands it on": Case(
+    "an allocation leaves a loop that passes it on": Case(
         always(Hoisting, "_forbidden", None), WRONG_RESULTS, program(*FRESH_EACH_TIME)
     ),
     "a size that nobody asked for is negative": Case(
@@ -127,7 +127,7 @@ HOISTING = {
     ),
 }
 LOOP_HOISTING = {
-    "an allocation leaves a loop that hands it on": Case(
+    "an allocation leaves a loop that passes it on": Case(
         always(Hoisting, "_keeps", None), WRONG_RESULTS, program(*FRESH_EACH_TIME)
     ),
     "threads share an allocation": Case(always(Hoisting, "_keeps", None), FaultKind.RACE, program(*IN_THREADS)),

@@ -120,7 +120,7 @@ MERGING = {
             "linalg.add ins(%z, %y : M, M) outs(%y : M)", "memref.dealloc %z : M",
         ),
     ),
-    "what a loop hands on is merged": Case(
+    "what a loop passes on is merged": Case(
         both(
             always(Allocations, "comes_around", False),
             always(ranges, "is_loop", False),

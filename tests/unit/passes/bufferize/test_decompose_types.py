@@ -149,7 +149,7 @@ def test_s2_2_without_blocks_it_runs_through_one_shot_bufferization() -> None:
 
 
 def test_s2_2_pack_and_unpack_hooks() -> None:
-    """Where nobody sees through the user's operations, values are packed at once and unpacked where they are handed on."""
+    """Where nobody sees through the user's operations, values are packed at once and unpacked where they are passed on."""
     register("test", BARE)
     after = decomposed(f"func.func @caller(%p: {PAIR}) -> {PAIR} {{\n{make('%q', '%x', '%i')}\nreturn %q : {PAIR}\n}}".replace(
         "\n", f"\n{get('%x', '%p', 0, T)}\n{get('%i', '%p', 1, 'index')}\n", 1))  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a loop hands on is now the memory that it had, now new memory, for a condition: it is not copied, and nothing is lost."""
+"""What a loop passes on is now the memory that it had, now new memory, for a condition: it is not copied, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_what_is_written_is_nobody_elses(name: str, times: int, first: int) -> N
 
 
 def _while(body: str) -> str:
-    """A loop with a condition in front, whose first argument is handed on twice."""
+    """A loop with a condition in front, whose first argument is passed on twice."""
     return f"""func.func @main(%a: {T} {{hotdesk.donated}}, %b: {T}, %n: index, %f: index) -> ({T}, {T}) {{
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index

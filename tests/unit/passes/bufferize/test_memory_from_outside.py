@@ -1,4 +1,4 @@
-"""What an iteration computes over memory from outside of its loop: in new memory, if it is handed on and less is copied then."""
+"""What an iteration computes over memory from outside of its loop: in new memory, if it is passed on and less is copied then."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PROGRAMS = {
     "a part, twice": f"""%s = tensor.extract_slice %y[0] [2] [1] : {T} to tensor<2xf32>
         %w = tensor.insert_slice %s into %a[1] [2] [1] : tensor<2xf32> into {T}
         scf.yield %w, %w : {T}, {T}""",
-    "a part, beside what else is handed on": f"""%c = arith.cmpi eq, %i, %c1 : index
+    "a part, beside what else is passed on": f"""%c = arith.cmpi eq, %i, %c1 : index
         %w = scf.if %c -> {T} {{
           scf.yield %y : {T}
         }} else {{
@@ -79,6 +79,6 @@ def test_no_more_is_copied_than_by_mlir(name: str, times: int) -> None:
 def test_a_part_is_computed_in_new_memory_where_two_copies_follow() -> None:
     """%p is a copy of %x in its branch, and what becomes the states is not copied."""
     given = [np.arange(4, dtype=np.float32), np.arange(4, dtype=np.float32) ** 2, np.int64(4)]
-    text = _loop(PROGRAMS["a part, beside what else is handed on"])
+    text = _loop(PROGRAMS["a part, beside what else is passed on"])
     assert check(text, given, OURS).copies.count == 12
     assert check(text, given, MLIR_AT_CALLERS).copies.count == 14

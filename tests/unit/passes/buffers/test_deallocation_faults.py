@@ -10,10 +10,10 @@ import pytest
 
 from hotdesk.analysis.memrefs.buffer_program import Kind
 from hotdesk.analysis.ownership import releases
-from hotdesk.analysis.ownership.owners import Handover, Ownership
+from hotdesk.analysis.ownership.owners import Ownership, OwnershipTransfer
 from hotdesk.analysis.ownership.releases import Releases
-from hotdesk.passes.buffers import handed_flags, ownership_paths, returned_copies, settle_ownership
-from hotdesk.passes.buffers.handed_flags import HandedFlags
+from hotdesk.passes.buffers import operand_flags, ownership_paths, returned_copies, settle_ownership
+from hotdesk.passes.buffers.operand_flags import OperandFlags
 from tests.unit.passes.buffers.deallocation_programs import PROGRAMS
 from tests.unit.passes.buffers.test_deallocation import OWNERSHIP, check_runs
 
@@ -32,23 +32,23 @@ def never_freed_on_the_way(patch: Patch) -> None:
 
 
 def freed_behind_branches_alone(patch: Patch) -> None:
-    """A handover inside of an op is not seen where its end is looked for."""
+    """A transfer inside of an op is not seen where its end is looked for."""
     patch.setattr(releases, "between", lambda ops, first, end: [])
 
 
 def flags_turned_round(patch: Patch) -> None:
-    bit = handed_flags.bit
-    patch.setattr(handed_flags, "bit", lambda value, before: bit(not value, before))
+    bit = operand_flags.bit
+    patch.setattr(operand_flags, "bit", lambda value, before: bit(not value, before))
 
 
-def one_buffer_handed_over_twice(patch: Patch) -> None:
-    handed = Ownership._handed_at
+def one_buffer_transferred_twice(patch: Patch) -> None:
+    transfers_at = Ownership._transfers_at
 
-    def generous(self: Ownership, op: int) -> list[Handover]:
-        every = handed(self, op)
+    def generous(self: Ownership, op: int) -> list[OwnershipTransfer]:
+        every = transfers_at(self, op)
         return [h._replace(moved=(*h.moved, *(owner for owner, _ in h.claimed)), claimed=()) for h in every]
 
-    patch.setattr(Ownership, "_handed_at", generous)
+    patch.setattr(Ownership, "_transfers_at", generous)
 
 
 def results_not_copied(patch: Patch) -> None:
@@ -76,11 +76,11 @@ def addresses_are(equal: bool) -> Callable[[Patch], None]:
     """Every comparison of addresses says the same."""
 
     def apply(patch: Patch) -> None:
-        def answered(self: HandedFlags, how: str, a: int, b: int, before: Any) -> Any:
+        def answered(self: OperandFlags, how: str, a: int, b: int, before: Any) -> Any:
             del self, a, b
-            return handed_flags.bit((how == "eq") is equal, before)
+            return operand_flags.bit((how == "eq") is equal, before)
 
-        patch.setattr(HandedFlags, "_compared", answered)
+        patch.setattr(OperandFlags, "_compared", answered)
 
     return apply
 
@@ -92,9 +92,9 @@ def freed_at_the_first_use(patch: Patch) -> None:
 
 FAULTS: dict[str, tuple[Callable[[Patch], None], str]] = {
     "never freed on the way": (never_freed_on_the_way, "blocks"),
-    "handovers in regions are not seen": (freed_behind_branches_alone, "s2_8 loop, new sometimes"),
+    "transfers in regions are not seen": (freed_behind_branches_alone, "s2_8 loop, new sometimes"),
     "flags turned round": (flags_turned_round, "loop, new each time"),
-    "one buffer handed over twice": (one_buffer_handed_over_twice, "one twice"),
+    "one buffer transferred twice": (one_buffer_transferred_twice, "one twice"),
     "results are not copied": (
         results_not_copied,
         "returned from one of two ways, the argument is written in a loop before",

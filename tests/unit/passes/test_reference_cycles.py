@@ -1,4 +1,4 @@
-"""What passes make of a program holds itself in no circle: it is freed as soon as a pass is done with it."""
+"""What passes make of a program is in no reference cycle: it is freed as soon as a pass is done with it."""
 
 from __future__ import annotations
 

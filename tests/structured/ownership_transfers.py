@@ -18,7 +18,7 @@ _HEAD = ("%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index", "%c
 _DEEPEST = 3
 
 
-def handing_program(random: Any, *, blocks: bool = False) -> str:
+def transferring_program(random: Any, *, blocks: bool = False) -> str:
     """A program; with `blocks`, some functions have blocks that branch to one another."""
     callees = [_callee(random, number, blocks) for number in range(random.randrange(3))]
     w = _Writer(random, "%out", [name for name, _ in callees])

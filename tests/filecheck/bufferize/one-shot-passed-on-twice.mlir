@@ -1,7 +1,7 @@
 // RUN: %hotdesk-opt %s --hotdesk-one-shot-bufferize | FileCheck %s
 // RUN: %hotdesk-opt %s --hotdesk-one-shot-bufferize --print-decisions 2>&1 >%t.out | FileCheck %s --check-prefix=WHY
 
-// The loop hands on %x as it is, and what %x is overwritten with, unread: that is computed in new memory from the start, and not copied
+// The loop passes on %x as it is, and what %x is overwritten with, unread: that is computed in new memory from the start, and not copied
 // there from %x's.
 
 // CHECK-LABEL: func.func @handed_on_twice

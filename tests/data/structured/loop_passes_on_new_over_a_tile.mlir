@@ -1,4 +1,4 @@
-// A loop that starts from a tile and hands on new memory: what it ends with does not lie in the tile, and is put back.
+// A loop that starts from a tile and passes on new memory: what it ends with does not lie in the tile, and is put back.
 func.func @main(%a0: tensor<6xi32> {hotdesk.donated}) -> (tensor<6xi32>) {
   %v56 = tensor.extract_slice %a0[0][2][2] : tensor<6xi32> to tensor<2xi32>
   %v57 = arith.constant 0 : index

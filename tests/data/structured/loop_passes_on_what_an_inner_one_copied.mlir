@@ -1,4 +1,4 @@
-// An inner loop copies an argument of the outer one into memory that the outer one hands on: each iteration has its own.
+// An inner loop copies an argument of the outer one into memory that the outer one passes on: each iteration has its own.
 // given: 1
 func.func @main(%a: tensor<4xi32> {hotdesk.donated}, %b: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>) {
   %two = arith.constant 2 : index

@@ -1,6 +1,6 @@
 // RUN: %hotdesk-opt %s --split-input-file --hotdesk-one-shot-bufferize | FileCheck %s
 
-// What a branch computes for the result is computed there; what it hands over is copied, in that branch alone.
+// What a branch computes for the result is computed there; what it passes on is copied, in that branch alone.
 // CHECK-LABEL: func.func @branch(
 // CHECK-SAME:    [[X:%[^ ]*]]: memref<8xf32>, %{{.*}}: i1, [[R:%[^ ]*]]: memref<8xf32> {bufferize.result
 // CHECK-NOT:     memref.alloc
@@ -87,7 +87,7 @@ func.func @wanted(%x: tensor<8xf32>, %c: i1) -> (tensor<8xf32>, tensor<8xf32>) {
 
 // -----
 
-// A loop whose iterations hand on their argument on one path computes in its buffer on the other.
+// A loop whose iterations pass on their argument on one path computes in its buffer on the other.
 // CHECK-LABEL: func.func @loop(
 // CHECK-SAME:    %{{.*}}: memref<8xf32>, %{{.*}}: i1, %{{.*}}: index, [[R:%[^ ]*]]: memref<8xf32> {bufferize.result
 // CHECK:         scf.for {{.*}} iter_args([[P:%.*]] = [[R]])

@@ -1,4 +1,4 @@
-// Each iteration makes new memory from what the one before handed on; two arguments, the second of which gets the first.
+// Each iteration makes new memory from what the one before passed on; two arguments, the second of which gets the first.
 // given: 3
 func.func @main(%a: tensor<4xi32>, %b: tensor<4xi32> {hotdesk.donated}, %n: index) -> (tensor<4xi32>, tensor<4xi32>) {
   %c0 = arith.constant 0 : index

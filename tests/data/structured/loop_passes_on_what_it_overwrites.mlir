@@ -1,4 +1,4 @@
-// A loop hands on its argument as it is, and what is computed over it: each in memory of its own, and nothing is copied in it.
+// A loop passes on its argument as it is, and what is computed over it: each in memory of its own, and nothing is copied in it.
 // given: 5, 7
 func.func @main(%a: tensor<?xf32> {hotdesk.donated}, %b: tensor<?xf32> {hotdesk.donated}) -> (tensor<?xf32>, tensor<?xf32>) {
   %c1 = arith.constant 1 : index

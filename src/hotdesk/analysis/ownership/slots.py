@@ -26,7 +26,7 @@ class OwnershipSlot:
     returned: int = -1
 
 
-class Handovers:
+class OwnershipSlots:
     """The slots of a function, by target and by key; for each key its source, its passings, and the edges it goes along."""
 
     def __init__(self, program: BufferProgram) -> None:

@@ -15,7 +15,7 @@ from hotdesk.ir.context import entered, make_context, run_mlir_passes
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.running.apart import run_apart
 from tests.running.ownership import helper_comparisons, mark_given, runtime_checks
-from tests.structured.handing import handing_program
+from tests.structured.ownership_transfers import transferring_program
 from tests.unit.passes.buffers.test_deallocation import AT_END, COPIES, LENT, OWNERSHIP, check_runs
 
 _FREED = "builtin.module(buffer-deallocation-pipeline,convert-bufferization-to-memref,canonicalize,cse)"
@@ -44,7 +44,7 @@ def check_never_more(seeds: range, *, blocks: bool) -> int:
     """Fails if ours asks more on any of these programs; how much less it asks on all of them."""
     less = 0
     for seed in seeds:
-        ours, theirs = asked(handing_program(Random(seed), blocks=blocks))
+        ours, theirs = asked(transferring_program(Random(seed), blocks=blocks))
         if theirs is not None:
             assert ours <= theirs, f"seed {seed}: {ours} checks, MLIR's {theirs}"
             less += theirs - ours
@@ -64,7 +64,7 @@ def test_never_more_is_asked_on_many(blocks: bool) -> None:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("blocks", [False, True])
 def test_runs(seed: int, blocks: bool) -> None:
-    check_runs(handing_program(Random(seed), blocks=blocks), OWNERSHIP)
+    check_runs(transferring_program(Random(seed), blocks=blocks), OWNERSHIP)
 
 
 @pytest.mark.slow
@@ -72,14 +72,14 @@ def test_runs(seed: int, blocks: bool) -> None:
 @pytest.mark.parametrize("blocks", [False, True])
 def test_many_run(blocks: bool, one: DeallocateAfterLastUse) -> None:
     for seed in range(200):
-        check_runs(handing_program(Random(seed), blocks=blocks), one)
+        check_runs(transferring_program(Random(seed), blocks=blocks), one)
 
 
 @pytest.mark.slow
 def test_copies_ask_nothing() -> None:
     for seed in range(200):
         with make_context(), ir.Location.unknown():
-            module = ir.Module.parse(handing_program(Random(seed)))
+            module = ir.Module.parse(transferring_program(Random(seed)))
             mark_given(module)
             with entered(module.operation):
                 COPIES.run(module)

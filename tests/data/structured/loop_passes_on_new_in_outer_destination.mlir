@@ -1,4 +1,4 @@
-// What an iteration makes is handed on, and a destination from outside names no buffer for it: the last one is still read.
+// What an iteration makes is passed on, and a destination from outside names no buffer for it: the last one is still read.
 // given: 3
 func.func @main(%a: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>) {
   %zero = arith.constant 0 : index
