@@ -16,7 +16,7 @@ from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse
 from tests.running.apart import run_apart
 from tests.running.ownership import helper_comparisons, mark_given, runtime_checks
 from tests.structured.ownership_transfers import transferring_program
-from tests.unit.passes.buffers.test_deallocation import AT_END, COPIES, LENT, OWNERSHIP, check_runs
+from tests.unit.passes.buffers.test_deallocate import AT_END, COPIES, LENT, OWNERSHIP, check_runs
 
 _FREED = "builtin.module(buffer-deallocation-pipeline,convert-bufferization-to-memref,canonicalize,cse)"
 _TIDY = "canonicalize,cse"

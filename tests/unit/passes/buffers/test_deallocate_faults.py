@@ -15,7 +15,7 @@ from hotdesk.analysis.ownership.releases import Releases
 from hotdesk.passes.buffers import operand_flags, ownership_paths, returned_copies, settle_ownership
 from hotdesk.passes.buffers.operand_flags import OperandFlags
 from tests.unit.passes.buffers.deallocation_programs import PROGRAMS
-from tests.unit.passes.buffers.test_deallocation import OWNERSHIP, check_runs
+from tests.unit.passes.buffers.test_deallocate import OWNERSHIP, check_runs
 
 Patch = pytest.MonkeyPatch
 

@@ -13,7 +13,7 @@ from benchmarks import interposer
 from benchmarks.interposer import Counters, InterposerError
 
 HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
+ROOT = HERE.parents[1]
 
 
 def run(*command: str | Path) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from hotdesk.errors import BufferizationError
 from tests.unit.passes.buffers.checking import FREE, freed_alike, through
-from tests.unit.passes.buffers.test_deallocation import OWNERSHIP, deallocated
+from tests.unit.passes.buffers.test_deallocate import OWNERSHIP, deallocated
 
 M = "memref<4xf32>"
 A = f"%a = memref.alloc() : {M}\n  memref.copy %x, %a : {M} to {M}"

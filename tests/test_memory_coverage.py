@@ -8,7 +8,7 @@ import pytest
 
 from tests.memory_coverage import CHECKED_NOWHERE, PROPERTY, Coverage
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 def _done(name: str, runs: int, when: str = "teardown") -> pytest.TestReport:

@@ -17,14 +17,14 @@ from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.checker import CheckReport, FaultKind, Settings, check_module
 from hotdesk.ir.context import make_context
 from hotdesk.passes.textual import parse_pipeline
+from tests.planted.boundaries import EQUIVALENT, OUT_PARAMS, OUT_PARAMS_HOISTED, WORKSPACES
+from tests.planted.copying import COPIES, FUSION
+from tests.planted.placing import DEALLOCATION, HOISTING, LOOP_HOISTING, PROMOTION
+from tests.planted.planting import WRONG_RESULTS, Case, Patch, always
+from tests.planted.sharing import MERGING, SHARING
 from tests.running import wanted
 from tests.running.examples import EXAMPLES, inputs_of
-from tests.unit.analysis.test_mutations import CASES as IN_PLACE
-from tests.unit.checker.planted.boundaries import EQUIVALENT, OUT_PARAMS, OUT_PARAMS_HOISTED, WORKSPACES
-from tests.unit.checker.planted.copying import COPIES, FUSION
-from tests.unit.checker.planted.placing import DEALLOCATION, HOISTING, LOOP_HOISTING, PROMOTION
-from tests.unit.checker.planted.planting import WRONG_RESULTS, Case, Patch, always
-from tests.unit.checker.planted.sharing import MERGING, SHARING
+from tests.unit.analysis.test_analysis_mutations import CASES as IN_PLACE
 
 PASSES = {
     "hotdesk-buffer-deallocation": DEALLOCATION,

@@ -7,7 +7,7 @@ from hotdesk.analysis.copying.copies import MemoryClasses
 from hotdesk.analysis.copying.effects import CopyEffects
 from hotdesk.analysis.fusion.buffer_fusion import BufferFusions
 from hotdesk.checker import FaultKind
-from tests.unit.checker.planted.planting import ALLOC, COPY, WRONG_RESULTS, Case, always, both, program, unary
+from tests.planted.planting import ALLOC, COPY, WRONG_RESULTS, Case, always, both, program, unary
 
 COPIES = {
     "the target is written and the source read on": Case(

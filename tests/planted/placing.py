@@ -13,7 +13,7 @@ from hotdesk.analysis.ownership.owners import Ownership
 from hotdesk.analysis.ownership.releases import Releases
 from hotdesk.checker import FaultKind
 from hotdesk.passes.buffers import deallocate, settle_ownership
-from tests.unit.checker.planted.planting import (
+from tests.planted.planting import (
     EITHER,
     FREED_EARLY,
     FRESH_EACH_TIME,

@@ -12,7 +12,7 @@ from hotdesk.ir.functions import returns_of
 from hotdesk.ir.walking import defining_op
 from hotdesk.passes.bufferize import equivalent_results, out_params
 from hotdesk.passes.buffers import workspaces
-from tests.unit.checker.planted.planting import WRONG_RESULTS, Case, Patch, always, changed
+from tests.planted.planting import WRONG_RESULTS, Case, Patch, always, changed
 
 # Results as arguments
 

@@ -15,7 +15,7 @@ from hotdesk.analysis.allocations.uses import Allocations
 from hotdesk.checker import FaultKind
 from hotdesk.passes.buffers import merge, share
 from hotdesk.planning.sizes.symbolic_offsets import Extent
-from tests.unit.checker.planted.planting import (
+from tests.planted.planting import (
     ALLOC,
     FREED_EARLY,
     FRESH_EACH_TIME,
