@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -54,8 +55,9 @@ def module_frame(path: str) -> str:
 def module_path(location: object) -> str:
     """The submodule of the model that an op comes from, such as `encoder.layer.3.attention`; "" if it is not known."""
     found = _MODULE.search(str(location))
-    return found[1] if found is not None else ""
+    return sys.intern(found[1]) if found is not None else ""
 
 
 def _line(file: str, line: str, column: str) -> str:
-    return f"{file}:{line}" if file.endswith(".py") else f"{file}:{line}:{column}"
+    """One text for all ops of a line: records of a program that has been compiled keep them by the thousand."""
+    return sys.intern(f"{file}:{line}" if file.endswith(".py") else f"{file}:{line}:{column}")

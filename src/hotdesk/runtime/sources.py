@@ -1,25 +1,40 @@
-"""Lines of Python files that Python keeps for tracebacks: what tracing a model makes it read is megabytes."""
+"""Python source that is kept for tracebacks: files that tracing a model reads, and the code that PyTorch writes for its graphs.
+
+Megabytes of both: PyTorch writes the code of a graph with a thousand operations twenty times, and keeps every text.
+"""
 
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
 def sources_forgotten() -> Generator[None]:
-    """Forgets the files that were read inside the `with`; Python reads them again when it wants to show a line.
+    """Forgets what was read or written inside the `with`; Python reads files again when it wants to show a line.
 
-    What was known before stays, and so does code that comes from no file, as in notebooks: nobody could read that again.
+    What was known before stays, and so does other code that comes from no file, as in notebooks: nobody could read that again.
     """
-    before = frozenset(linecache.cache)
+    read, written = frozenset(linecache.cache), frozenset(_written())
     try:
         yield
     finally:
-        for name in set(linecache.cache) - before:
+        texts = _written()
+        for name in set(texts) - written:
+            texts.pop(name, None)
+            linecache.cache.pop(name, None)
+        for name in set(linecache.cache) - read:
             entry = linecache.cache.get(name, ())
             if (
                 len(entry) == 4 and entry[1] is not None
             ):  # (size, time of change, lines, path); code of no file has no time
                 linecache.cache.pop(name, None)
+
+
+def _written() -> dict[str, str]:
+    """The code that PyTorch has written for graphs, by the names that stand for files in tracebacks."""
+    loader: Any = getattr(sys.modules.get("torch.fx.graph_module"), "_loader", None)
+    return getattr(loader, "eval_cache", {})

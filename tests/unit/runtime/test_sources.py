@@ -1,12 +1,14 @@
-"""Files read while a model was traced are forgotten; what others have read, or nobody could read again, is not."""
+"""What was read and written while a model was traced is forgotten; what was there before, or nobody could read again, is not."""
 
 from __future__ import annotations
 
 import linecache
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import torch
+from torch.fx import graph_module
 
 import hotdesk
 from hotdesk.runtime.sources import sources_forgotten
@@ -58,3 +60,22 @@ def test_compiling_leaves_no_lines_behind() -> None:
     linecache.clearcache()
     hotdesk.compile(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()).eval(), (torch.zeros(2, 4),))
     assert not [name for name in linecache.cache if Path(name).is_file()]
+
+
+def test_code_that_pytorch_wrote_for_graphs_is_forgotten() -> None:
+    written = cast("dict[str, str]", cast(Any, graph_module)._loader.eval_cache)
+    before, listed = dict(written), set(linecache.cache)
+    hotdesk.compile(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()).eval(), (torch.zeros(2, 4),))
+    assert written == before
+    assert not [name for name in set(linecache.cache) - listed if name.startswith("<eval_with_key>")]
+
+
+def test_code_of_graphs_that_were_there_before_stays() -> None:
+    class Adds(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1
+
+    traced = torch.fx.symbolic_trace(Adds())
+    name = str(cast(Any, type(traced)).forward.__code__.co_filename)
+    hotdesk.compile(traced, (torch.zeros(2),))
+    assert "return" in "".join(linecache.getlines(name))

@@ -61,6 +61,7 @@ from hotdesk.frontends.torch.signature import (
     state_of,
 )
 from hotdesk.frontends.torch.splats import fold_splats
+from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
 from hotdesk.ir.context import make_context
 from hotdesk.runtime.code.foreign import ForeignCall
@@ -214,7 +215,8 @@ def _exported(
 
 def _decomposed(exported: ExportedProgram) -> ExportedProgram:
     try:
-        return cast(Any, exported).run_decompositions(decomposition_table(random=True))
+        with code_put_off():
+            return cast(Any, exported).run_decompositions(decomposition_table(random=True))
     except AssertionError:  # PyTorch asserts that tensors which change share no memory
         refuse_ties(exported)
         raise
