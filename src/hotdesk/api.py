@@ -335,8 +335,12 @@ def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
     within = None if budget is None else WithinBudget(budget, captured.constraints, captured.names, winograd)
     if within is not None:
         changes.append(within)
-    optimize_tensors(captured.module, log, changes)
-    bufferize(captured.module, log, winograd=winograd if within is None else within.winograd)
+
+    def has_winograd() -> bool:
+        return winograd if within is None else within.winograd
+
+    optimize_tensors(captured.module, log, changes, has_winograd)
+    bufferize(captured.module, log, winograd=has_winograd())
 
 
 def _called(call: foreign.ForeignCall) -> Decision:

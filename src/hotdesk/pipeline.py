@@ -2,12 +2,12 @@
 
     TENSORS    normalize named ops · attention · pads → insertions · split @prepare · fuse elementwise
                readers of concatenations in parts · concatenations → insertions · rematerialize
-               compute where inserted · choose destinations
+               compute where inserted · sums in rows · choose destinations
     MEMORY     one-shot bufferize · workspaces · deallocate
     lower      kernels and entry functions → LLVM dialect
 
 `TENSORS` and `MEMORY` are lists of registered passes: `compiler()` prints as a text that `hotdesk-opt` runs to the same IR. What
-tries other ways (`search`) puts passes in front of `CHOSEN`. Each pass changes the module in place and leaves one
+tries other ways (`search`) puts passes in front of `COMBINED`. Each pass changes the module in place and leaves one
 that verifies; stages are timed, and decisions kept in order.
 """
 
@@ -35,6 +35,7 @@ from hotdesk.passes.lower.function import LoweredFunction, lower_function
 from hotdesk.passes.lower.library import KernelLibrary, define_support
 from hotdesk.passes.lower.to_llvm import kernels_to_llvm
 from hotdesk.passes.tensor.attention import RecognizeAttention
+from hotdesk.passes.tensor.combine_in_rows import CombineInRows
 from hotdesk.passes.tensor.dead_code import EraseDead
 from hotdesk.passes.tensor.decompose import DecomposeConcatAndPad
 from hotdesk.passes.tensor.destinations import ChooseDestinations
@@ -62,7 +63,7 @@ class Stage:
     kept: bool = False
 
 
-CHOSEN = ChooseDestinations(reload_scalars=True, results_in_donated=True)
+COMBINED = CombineInRows()
 """The pass that `changes` to the order or number of operations go in front of."""
 
 TENSORS = (
@@ -76,7 +77,13 @@ TENSORS = (
     ),
     Stage("prepare", (_CLEAN, SplitPrepare(), EraseDead())),
     Stage("fuse", (_FUSE, SinkConcat(), _FUSE, DecomposeConcatAndPad(), EraseDead()), kept=True),
-    Stage("destinations", (RematerializeCheapOps(), EliminateEmptyTensors(), CHOSEN)),
+    Stage(
+        "destinations",
+        (
+            *(RematerializeCheapOps(), EliminateEmptyTensors(), COMBINED),
+            ChooseDestinations(reload_scalars=True, results_in_donated=True),
+        ),
+    ),
 )
 """The passes on values."""
 
@@ -93,27 +100,28 @@ MEMORY = (
 def compiler(changes: Sequence[Pass] = ()) -> PassPipeline:
     """What a compilation runs up to the buffers, with `changes` in front of the choice of destinations."""
     passes = _passes()
-    at = passes.index(CHOSEN)
+    at = passes.index(COMBINED)
     return PassPipeline((*passes[:at], *changes, *passes[at:]))
 
 
 def remainder(changes: Sequence[Pass] = (), *, winograd: bool = True) -> PassPipeline:
     """What is left of it in front of that choice: `changes`, the choice, and all behind."""
     passes = _passes(winograd=winograd)
-    return PassPipeline((*changes, *passes[passes.index(CHOSEN) :]))
+    return PassPipeline((*changes, *passes[_passes().index(COMBINED) :]))
 
 
 def _memory(*, winograd: bool) -> tuple[Stage, ...]:
     """`MEMORY`, with or without scratch memory for Winograd's filtering."""
+    return tuple(replace(s, passes=tuple(_with_winograd(each, winograd) for each in s.passes)) for s in MEMORY)
 
-    def chosen(one: Pass) -> Pass:
-        return replace(one, winograd=winograd) if isinstance(one, AllocateWorkspaces) else one
 
-    return tuple(replace(stage, passes=tuple(map(chosen, stage.passes))) for stage in MEMORY)
+def _with_winograd(one: Pass, winograd: bool) -> Pass:
+    return replace(one, winograd=winograd) if isinstance(one, (CombineInRows, AllocateWorkspaces)) else one
 
 
 def _passes(*, winograd: bool = True) -> tuple[Pass, ...]:
-    return tuple(one for stage in (*TENSORS, *_memory(winograd=winograd)) for one in stage.passes)
+    tensors = (_with_winograd(one, winograd) for stage in TENSORS for one in stage.passes)
+    return (*tensors, *(one for stage in _memory(winograd=winograd) for one in stage.passes))
 
 
 @dataclass(slots=True)
@@ -172,9 +180,17 @@ def run_pass(one: Pass, module: ir.Module, log: Log) -> tuple[Decision, ...]:
     return decisions
 
 
-def optimize_tensors(module: ir.Module, log: Log, changes: Sequence[Callable[[ir.Module, Log], None]] = ()) -> None:
-    """The passes on values; `changes` to the order or number of operations go in front of the choice of destinations."""
-    _run(TENSORS, module, log, changes)
+def optimize_tensors(
+    module: ir.Module,
+    log: Log,
+    changes: Sequence[Callable[[ir.Module, Log], None]] = (),
+    winograd: Callable[[], bool] = lambda: True,
+) -> None:
+    """The passes on values; `changes` to the order or number of operations go in front of `COMBINED`.
+
+    `winograd` says, once they are made, whether convolutions will have scratch memory for Winograd's filtering.
+    """
+    _run(TENSORS, module, log, changes, winograd)
 
 
 def bufferize(module: ir.Module, log: Log, *, winograd: bool = True) -> None:
@@ -183,14 +199,19 @@ def bufferize(module: ir.Module, log: Log, *, winograd: bool = True) -> None:
 
 
 def _run(
-    stages: Sequence[Stage], module: ir.Module, log: Log, changes: Sequence[Callable[[ir.Module, Log], None]] = ()
+    stages: Sequence[Stage],
+    module: ir.Module,
+    log: Log,
+    changes: Sequence[Callable[[ir.Module, Log], None]] = (),
+    winograd: Callable[[], bool] = lambda: True,
 ) -> None:
     with entered(module.operation):
         for stage in stages:
             with log.stage(stage.name):
-                for one in stage.passes:
-                    for change in changes if one == CHOSEN else ():
+                for each in stage.passes:
+                    for change in changes if each == COMBINED else ():
                         change(module, log)
+                    one = _with_winograd(each, winograd()) if each == COMBINED else each
                     log.decisions.extend(run_pass(one, module, log))
                 if stage.kept:
                     log.snapshot(stage.name, module)

@@ -15,7 +15,7 @@ from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.textual import parse_pipeline
-from hotdesk.pipeline import CHOSEN, MEMORY, TENSORS, Log, bufferize, compiler, lower, optimize_tensors, remainder
+from hotdesk.pipeline import COMBINED, MEMORY, TENSORS, Log, bufferize, compiler, lower, optimize_tensors, remainder
 from tests.unit.parsing import parse
 
 PROGRAM = """
@@ -83,6 +83,7 @@ def test_the_log_keeps_the_ir_after_each_pass_in_order() -> None:
         "fuse",
         "hotdesk-rematerialize-cheap-ops",
         "hotdesk-eliminate-empty-tensors",
+        "hotdesk-combine-in-rows",
         "hotdesk-choose-destinations",
         "hotdesk-one-shot-bufferize",
         "hotdesk-allocate-workspaces",
@@ -135,7 +136,7 @@ TEXT = (
     "hotdesk-erase-dead,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-sink-concat,func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
     "hotdesk-decompose-concat-and-pad,hotdesk-erase-dead,hotdesk-rematerialize-cheap-ops,hotdesk-eliminate-empty-tensors,"
-    "hotdesk-choose-destinations{reload-scalars=true results-in-donated=true},"
+    "hotdesk-combine-in-rows,hotdesk-choose-destinations{reload-scalars=true results-in-donated=true},"
     "hotdesk-one-shot-bufferize{results-in-donated=true allow-return-allocs-from-loops=false reload-scalars=true},"
     "hotdesk-allocate-workspaces,hotdesk-buffer-deallocation{reload-scalars=true})"
 )
@@ -152,10 +153,10 @@ def test_the_pipeline_is_a_text_that_runs_to_the_same_ir() -> None:
     assert list(decisions) == log.decisions
 
 
-def test_changes_go_in_front_of_the_choice_of_destinations() -> None:
+def test_changes_go_in_front_of_what_is_combined_in_rows() -> None:
     changes = (ReorderForPeak(), EliminateEmptyTensors())
     passes = compiler(changes).passes
-    at = passes.index(CHOSEN)
+    at = passes.index(COMBINED)
     assert passes[at - 2 : at] == changes
     assert (*passes[: at - 2], *passes[at:]) == compiler().passes
     assert remainder(changes).passes == passes[at - 2 :]

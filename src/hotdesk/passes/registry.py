@@ -36,6 +36,7 @@ BUILT_IN: Mapping[str, str] = {
     "hotdesk-reorder-for-peak": "hotdesk.passes.tensor.reorder:ReorderForPeak",
     "hotdesk-split-rows": "hotdesk.passes.tensor.split_rows:SplitRows",
     "hotdesk-recompute": "hotdesk.passes.tensor.recompute:Recompute",
+    "hotdesk-combine-in-rows": "hotdesk.passes.tensor.combine_in_rows:CombineInRows",
     "hotdesk-choose-destinations": "hotdesk.passes.tensor.destinations:ChooseDestinations",
     "hotdesk-use-inplace-calls": "hotdesk.passes.tensor.inplace_calls:UseInPlaceCalls",
     "hotdesk-empty-tensor-to-alloc-tensor": "hotdesk.passes.tensor.alloc_tensors:EmptyTensorToAllocTensor",

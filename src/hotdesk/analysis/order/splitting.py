@@ -62,16 +62,29 @@ def find_split(line: StraightLine, value: ir.Value, dim: int, large: int) -> Spl
         dim: its dimension to cut.
         large: bytes from which on a value is worth being cut as well.
     """
+    growth = _begun(line, value, dim, large)
+    if growth is None:
+        return None
+    alone = growth.split()
+    growth.grow()
+    return next((s for s in (growth.split(), alone) if all(line.bytes(o) < line.bytes(value) for o in s.outputs)), None)
+
+
+def find_alone(line: StraightLine, value: ir.Value, dim: int) -> Split | None:
+    """The same by rules 1 and 5 alone: what makes and reads a value, nothing besides, whatever the size of what they make."""
+    growth = _begun(line, value, dim, 1)
+    return None if growth is None else growth.split()
+
+
+def _begun(line: StraightLine, value: ir.Value, dim: int, large: int) -> _Growth | None:
+    """What makes and reads a value, in the smallest units of the dimension that all of it can be cut in."""
     size = shape_of(value.type)[dim]
     if size is None or size < 2 or value not in line.makers:
         return None
     for unit in (each for each in range(1, size // 2 + 1) if size % each == 0):
         growth = _Growth(line, large)
         if growth.begin(value, Axis(dim, unit)):
-            alone = growth.split()
-            growth.grow()
-            fits = (s for s in (growth.split(), alone) if all(line.bytes(o) < line.bytes(value) for o in s.outputs))
-            return next(fits, None)
+            return growth
         if not growth.too_fine:
             return None
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -17,18 +17,24 @@ from hotdesk.ir.walking import defining_op, int_array
 _PADDINGS = {"tensor.pad": ("static_low", "static_high")}
 
 
-def do_in_parts(split: Split, parts: Sequence[SplitPart]) -> None:
-    """Does each part in front of the last of the operations, and erases them."""
-    last = split.ops[-1].operation
+def do_in_parts(split: Split, parts: Sequence[SplitPart], over: Mapping[ir.Value, ir.Value] | None = None) -> None:
+    """Does each part in front of the last of the operations, and erases them.
+
+    `over` says of results which operand they are put over: each part takes its slice of what the one before has left, writes over
+    it, and puts it back.
+    """
+    last, over = split.ops[-1].operation, over or {}
     whole: dict[ir.Value, ir.Value] = {
-        value: create("tensor.empty", _known_dims(value, last), [value.type], before=last).results[0]
+        value: over[value]
+        if value in over
+        else create("tensor.empty", _known_dims(value, last), [value.type], before=last).results[0]
         for value in split.outputs
     }
     axes: dict[ir.Value, Axis] = {}
     for op in split.ops:
         axes.update(zip(op.operation.results, op.results, strict=True))
     for part in parts:
-        making = _Making(part, last)
+        making = _Making(part, last, {value: (over[value], whole[value]) for value in over})
         for op in split.ops:
             making.make(op)
         for value in split.outputs:
@@ -50,10 +56,14 @@ def _known_dims(value: ir.Value, before: ir.Operation) -> list[ir.Value]:
 
 @dataclass(slots=True)
 class _Making:
-    """One part being made, in front of `before`."""
+    """One part being made, in front of `before`.
+
+    `over` are, for results that are put over an operand, the operand and what the parts before have made of it.
+    """
 
     part: SplitPart
     before: ir.Operation
+    over: Mapping[ir.Value, tuple[ir.Value, ir.Value]]
     made: dict[ir.Value, ir.Value] = field(default_factory=dict[ir.Value, ir.Value])
     _slices: dict[tuple[ir.Value, int, Span], ir.Value] = field(
         default_factory=dict[tuple[ir.Value, int, Span], ir.Value]
@@ -61,8 +71,9 @@ class _Making:
 
     def make(self, op: SplitOp) -> None:
         """Does an operation for this part."""
+        over = self._over(op)
         operands = [
-            value if axis is None else self._operand(value, axis.dim, self.part.read(op, i))
+            over[i] if i in over else value if axis is None else self._operand(value, axis.dim, self.part.read(op, i))
             for i, (value, axis) in enumerate(zip(op.operation.operands, op.operands, strict=True))
         ]
         made = zip(op.operation.results, op.results, strict=True)
@@ -84,6 +95,22 @@ class _Making:
                     block.append_to(region)
             twin.erase()
         self.made.update(zip(op.operation.results, new.results, strict=True))
+
+    def _over(self, op: SplitOp) -> dict[int, ir.Value]:
+        """By operand: what a result is put over as it is now, where the operation reads it, and as destination."""
+        found: dict[int, ir.Value] = {}
+        loops = read_loops(op.operation)
+        for number, (result, axis) in enumerate(zip(op.operation.results, op.results, strict=True)):
+            if result not in self.over or loops is None:
+                continue
+            over, now = self.over[result]
+            span = self.part.made[result]
+            piece = _slice(now, _part_type(result, axis.dim, span), axis.dim, span[0], self.before)
+            places = (
+                i for i, operand in enumerate(op.operation.operands) if operand == over or i == loops.inits[number]
+            )
+            found.update(dict.fromkeys(places, piece))
+        return found
 
     def _operand(self, value: ir.Value, dim: int, span: Span) -> ir.Value:
         """Some elements of an operand, of this part of it if there is one."""

@@ -1,0 +1,166 @@
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-combine-in-rows="least-bytes=300 least-part=192" | FileCheck %s
+// RUN: %hotdesk-opt %s --split-input-file --hotdesk-combine-in-rows="least-bytes=300 least-part=192" --remarks-filter="split" 2>&1 | FileCheck %s --check-prefix=WHY
+
+// The sum is put over what is added, half by half: the second half is taken of what the first has left.
+// WHY: remark: [Passed] SPLIT | Category:split | Function=over_the_other | Reason=part-by-part, Bytes=192
+// CHECK-LABEL: func.func @over_the_other(
+// CHECK-SAME:    [[A:%.*]]: tensor<6x4xf32>, [[W:%.*]]: tensor<16x4xf32>)
+// CHECK:         [[X:%.*]] = linalg.map { math.exp } ins([[L:%.*]] : tensor<6x16xf32>)
+// CHECK:         [[A0:%.*]] = tensor.extract_slice [[A]][0, 0] [3, 4] [1, 1]
+// CHECK:         [[V0:%.*]] = "hotdesk.contract"([[A0]], [[W]], {{.*}}) {{.*}} -> tensor<3x16xf32>
+// CHECK:         [[X0:%.*]] = tensor.extract_slice [[X]][0, 0] [3, 16] [1, 1]
+// CHECK:         [[R0:%.*]] = linalg.map { arith.addf } ins([[V0]], [[X0]] : {{.*}}) outs([[X0]] : tensor<3x16xf32>)
+// CHECK:         [[S0:%.*]] = tensor.insert_slice [[R0]] into [[X]][0, 0] [3, 16] [1, 1]
+// CHECK:         [[A1:%.*]] = tensor.extract_slice [[A]][3, 0] [3, 4] [1, 1]
+// CHECK:         [[V1:%.*]] = "hotdesk.contract"([[A1]], [[W]], {{.*}}) {{.*}} -> tensor<3x16xf32>
+// CHECK:         [[X1:%.*]] = tensor.extract_slice [[S0]][3, 0] [3, 16] [1, 1]
+// CHECK:         [[R1:%.*]] = linalg.map { arith.addf } ins([[V1]], [[X1]] : {{.*}}) outs([[X1]] : tensor<3x16xf32>)
+// CHECK:         [[S1:%.*]] = tensor.insert_slice [[R1]] into [[S0]][3, 0] [3, 16] [1, 1]
+// CHECK:         return [[S1]]
+func.func @over_the_other(%a: tensor<6x4xf32>, %w: tensor<16x4xf32>) -> tensor<6x16xf32> {
+  %e = tensor.empty() : tensor<6x16xf32>
+  %l = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<6x4xf32>, tensor<16x4xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %x = linalg.map { math.exp } ins(%l : tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  %v = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<6x4xf32>, tensor<16x4xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %r = linalg.map { arith.addf } ins(%v, %x : tensor<6x16xf32>, tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  return %r : tensor<6x16xf32>
+}
+
+// -----
+
+// Condition 3: what is added is read once more behind the sum.
+// CHECK-LABEL: func.func @read_later(
+// CHECK-NOT:     tensor.insert_slice
+func.func @read_later(%a: tensor<6x4xf32>, %w: tensor<16x4xf32>) -> (tensor<6x16xf32>, tensor<6x16xf32>) {
+  %e = tensor.empty() : tensor<6x16xf32>
+  %x = linalg.map { math.exp } ins(%e : tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  %v = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<6x4xf32>, tensor<16x4xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %r = linalg.map { arith.addf } ins(%v, %x : tensor<6x16xf32>, tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  return %r, %x : tensor<6x16xf32>, tensor<6x16xf32>
+}
+
+// -----
+
+// Condition 3: what is added is an argument, which belongs to the caller.
+// CHECK-LABEL: func.func @of_the_caller(
+// CHECK-NOT:     tensor.insert_slice
+func.func @of_the_caller(%a: tensor<6x4xf32>, %w: tensor<16x4xf32>, %x: tensor<6x16xf32>) -> tensor<6x16xf32> {
+  %e = tensor.empty() : tensor<6x16xf32>
+  %v = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<6x4xf32>, tensor<16x4xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %r = linalg.map { arith.addf } ins(%v, %x : tensor<6x16xf32>, tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  return %r : tensor<6x16xf32>
+}
+
+// -----
+
+// Condition 3: what makes the value reads what is added: a part would be put over rows that the next one needs.
+// CHECK-LABEL: func.func @made_of_it(
+// CHECK-NOT:     tensor.insert_slice
+func.func @made_of_it(%a: tensor<16x16xf32>, %w: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %e = tensor.empty() : tensor<16x16xf32>
+  %x = linalg.map { math.exp } ins(%a : tensor<16x16xf32>) outs(%e : tensor<16x16xf32>)
+  %v = "hotdesk.contract"(%x, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %r = linalg.map { arith.addf } ins(%v, %x : tensor<16x16xf32>, tensor<16x16xf32>) outs(%e : tensor<16x16xf32>)
+  return %r : tensor<16x16xf32>
+}
+
+// -----
+
+// Condition 3: a view shows what is added.
+// CHECK-LABEL: func.func @seen_through_a_view(
+// CHECK-NOT:     tensor.insert_slice
+func.func @seen_through_a_view(%a: tensor<6x4xf32>, %w: tensor<16x4xf32>) -> (tensor<6x16xf32>, tensor<96xf32>) {
+  %e = tensor.empty() : tensor<6x16xf32>
+  %x = linalg.map { math.exp } ins(%e : tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  %s = tensor.collapse_shape %x [[0, 1]] : tensor<6x16xf32> into tensor<96xf32>
+  %v = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<6x4xf32>, tensor<16x4xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %r = linalg.map { arith.addf } ins(%v, %x : tensor<6x16xf32>, tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  return %r, %s : tensor<6x16xf32>, tensor<96xf32>
+}
+
+// -----
+
+// Condition 2: the value is read twice.
+// CHECK-LABEL: func.func @needed_twice(
+// CHECK-NOT:     tensor.insert_slice
+func.func @needed_twice(%a: tensor<6x4xf32>, %w: tensor<16x4xf32>) -> (tensor<6x16xf32>, tensor<6x16xf32>) {
+  %e = tensor.empty() : tensor<6x16xf32>
+  %l = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<6x4xf32>, tensor<16x4xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %v = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<6x4xf32>, tensor<16x4xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %r = linalg.map { arith.addf } ins(%v, %l : tensor<6x16xf32>, tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  return %r, %v : tensor<6x16xf32>, tensor<6x16xf32>
+}
+
+// -----
+
+// Condition 4: four of them are held elsewhere, whatever is done here.
+// CHECK-LABEL: func.func @not_at_the_peak(
+// CHECK-NOT:     tensor.insert_slice
+func.func @not_at_the_peak(%a: tensor<6x4xf32>, %w: tensor<16x4xf32>) -> (tensor<6x16xf32>, tensor<96xf32>) {
+  %e = tensor.empty() : tensor<6x16xf32>
+  %large = tensor.empty() : tensor<24x16xf32>
+  %n = tensor.empty() : tensor<96xf32>
+  %z = arith.constant 0.0 : f32
+  %p = linalg.fill ins(%z : f32) outs(%large : tensor<24x16xf32>) -> tensor<24x16xf32>
+  %q = tensor.extract_slice %p[0, 0] [6, 16] [1, 1] : tensor<24x16xf32> to tensor<6x16xf32>
+  %x = linalg.map { math.exp } ins(%q : tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  %v = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<6x4xf32>, tensor<16x4xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+  %r = linalg.map { arith.addf } ins(%v, %x : tensor<6x16xf32>, tensor<6x16xf32>) outs(%e : tensor<6x16xf32>)
+  %f = linalg.fill ins(%z : f32) outs(%n : tensor<96xf32>) -> tensor<96xf32>
+  return %r, %f : tensor<6x16xf32>, tensor<96xf32>
+}
+
+// -----
+
+// Condition 1: what is added is read at another place, too.
+// CHECK-LABEL: func.func @turned(
+// CHECK-NOT:     tensor.insert_slice
+func.func @turned(%a: tensor<16x4xf32>, %w: tensor<16x4xf32>) -> tensor<16x16xf32> {
+  %e = tensor.empty() : tensor<16x16xf32>
+  %l = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %v = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>,
+                       affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%v, %l, %l : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %t: f32, %old: f32):
+    %c = arith.addf %p, %q : f32
+    %d = arith.addf %c, %t : f32
+    linalg.yield %d : f32
+  } -> tensor<16x16xf32>
+  return %r : tensor<16x16xf32>
+}
+
+// -----
+
+// Condition 1: the sum is added to what its destination holds.
+// CHECK-LABEL: func.func @destination_read(
+// CHECK-NOT:     tensor.insert_slice
+func.func @destination_read(%a: tensor<16x4xf32>, %w: tensor<16x4xf32>, %y: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %e = tensor.empty() : tensor<16x16xf32>
+  %l = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %v = "hotdesk.contract"(%a, %w, %e) {accumulate = false, equation = "mk,nk->mn"}
+    : (tensor<16x4xf32>, tensor<16x4xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%v, %l : tensor<16x16xf32>, tensor<16x16xf32>) outs(%y : tensor<16x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %old: f32):
+    %c = arith.addf %p, %q : f32
+    %d = arith.addf %c, %old : f32
+    linalg.yield %d : f32
+  } -> tensor<16x16xf32>
+  return %r : tensor<16x16xf32>
+}
