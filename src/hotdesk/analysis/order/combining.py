@@ -3,8 +3,8 @@
     %v = wide(%m)
     %r = add(%v, %x)        %r, %v and %x are as large: %r can lie where %x does, one row after the other
 
-1. `%r` is made element by element, from `%v` and from `%x` at the same place and nowhere else, and is as large as each. Nothing is
-   read of its destination.
+1. `%r` is made element by element, from `%v` and from `%x` at the same place and nowhere else, and is as large as each. Its
+   destination is not read.
 2. `%v` is read by that operation alone, and rows of it are made from rows of what it is made of: nothing is computed twice, and
    nothing else is done in parts for it (`analysis.order.splitting`).
 3. `%x` is the result of an operation, which no view shows, and nobody reads it later. What makes `%v` does not read it.

@@ -114,8 +114,9 @@ class Residual(torch.nn.Module):
 @pytest.mark.slow
 @pytest.mark.parametrize(("winograd", "arena"), [(True, 6_319_104), (False, 5_218_304)])
 def test_resnet50_has_a_half_of_each_sum_at_a_time(winograd: bool, arena: int) -> None:
-    """The largest input of a block is 3,211,264 bytes. Beside it lie two values of 802,816 and scratch memory of 1,502,208, or two
-    that are a half and an eighth of it.
+    """The largest input of a block is 3,211,264 bytes.
+
+    Beside it lie two values of 802,816 and scratch memory of 1,502,208, or two that are a half and an eighth of it.
     """
     spec = MODELS["resnet50"]
     model, inputs = spec.build(), spec.inputs()
