@@ -1,16 +1,58 @@
-"""Arithmetic on tensors goes element by element, on scalars it touches no memory; a tensor constant is read-only memory."""
+"""Arithmetic on tensors goes element by element, on scalars it touches no memory; a tensor constant is read-only memory.
+
+    %r = arith.addf %a, %b : tensor<4xf32>   ->   %r = linalg.generic ins(%a, %b) outs(%a) { yield addf }
+
+The result is computed over an operand of its type that nothing else uses, if there is one: the payload does not read it, so the
+analysis may write there or elsewhere. Else the init is empty.
+"""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.building import create
+from hotdesk.ir.building import create, empty_of
 from hotdesk.ir.types import is_tensor
-from hotdesk.models.elementwise import ELEMENTWISE, elementwise_facts, expand_elementwise
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
+from hotdesk.models.payloads import structured
 from hotdesk.models.scf import SELECT
+
+
+def _elementwise_facts(op: ir.Operation) -> Facts:
+    return Facts(reads=frozenset(i for i, value in enumerate(op.operands) if is_tensor(value.type)))
+
+
+def _expand_elementwise(op: ir.Operation) -> list[ir.Value] | None:
+    """The op in the payload of a `linalg.generic`; None for one on scalars."""
+    kinds = [result.type for result in op.results]
+    if not kinds or not all(is_tensor(kind) for kind in kinds):
+        return None
+    inputs = [value for value in op.operands if is_tensor(value.type)]
+    inits: list[ir.Value] = []
+    for kind in kinds:
+        dying = (v for v in inputs if v.type == kind and v not in inits and _is_used_once(v, op))
+        inits.append(next(dying, None) or empty_of(kind, inputs[0], op))
+    generic, end = structured(inputs, inits, op)
+    scalars = iter(generic.regions[0].blocks[0].arguments)
+    operands = [next(scalars) if is_tensor(value.type) else value for value in op.operands]
+    elements = [kind.element_type for kind in kinds if isinstance(kind, ir.RankedTensorType)]
+    attributes = {name: op.attributes[name] for name in op.attributes}
+    scalar = create(op.name, operands, elements, attributes, before=end)
+    for number, value in enumerate(scalar.results):
+        end.operands[number] = value
+    return list(generic.results)
+
+
+def _is_used_once(value: ir.Value, op: ir.Operation) -> bool:
+    """Whether an op of the same block made it, and `op` alone uses it."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.block != op.block:
+        return False
+    return len(list(value.uses)) == 1
+
+
+ELEMENTWISE = OpModel(_elementwise_facts, expand=_expand_elementwise)
 
 
 def _constant_facts(op: ir.Operation) -> Facts:
@@ -48,12 +90,12 @@ def _scalar(op: ir.Operation) -> Facts:
 
 
 def _select_facts(op: ir.Operation) -> Facts:
-    return elementwise_facts(op) if is_tensor(op.operands[0].type) else SELECT.facts(op)
+    return _elementwise_facts(op) if is_tensor(op.operands[0].type) else SELECT.facts(op)
 
 
 def _expand_select(op: ir.Operation) -> list[ir.Value] | None:
     """Of tensors element by element; one scalar condition chooses one of two tensors and is left as it is."""
-    return expand_elementwise(op) if is_tensor(op.operands[0].type) else None
+    return _expand_elementwise(op) if is_tensor(op.operands[0].type) else None
 
 
 MODELS = {

@@ -8,17 +8,38 @@ from functools import cache
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
+from hotdesk.ir.walking import constant_of
 from hotdesk.models.facts import Facts
-from hotdesk.models.first_iterations import has_first_iteration
 from hotdesk.models.flow import RESULTS, Flow
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.regions import bufferize_region_op, bufferize_terminator
 
 _LOOP = frozenset({(0, 0)})
+_INDEX_BITS = 32
 
 
 def _no_facts(op: ir.Operation) -> Facts:
     return Facts()
+
+
+def has_first_iteration(op: ir.Operation) -> bool:
+    """Whether the op is an `scf.for` whose body certainly runs.
+
+    It compares its bounds before it steps, so they alone tell: constants of which the lower one is less, as signed numbers, or as
+    unsigned ones with `unsignedCmp`. An `index` has 32 bits or more: bounds are compared if each of these widths holds them.
+    """
+    if op.name != "scf.for":
+        return False
+    low, high = (constant_of(bound) for bound in list(op.operands)[:2])
+    if not isinstance(low, int) or not isinstance(high, int):
+        return False
+    kind = op.operands[0].type
+    bits = kind.width if isinstance(kind, ir.IntegerType) else _INDEX_BITS
+    if not all(-(1 << bits - 1) <= bound < 1 << bits - 1 for bound in (low, high)):
+        return False
+    if "unsignedCmp" in op.attributes:
+        low, high = low % (1 << bits), high % (1 << bits)
+    return low < high
 
 
 def _for_flow(op: ir.Operation) -> Flow:

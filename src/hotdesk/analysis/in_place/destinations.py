@@ -8,7 +8,7 @@ would copy more bytes keeps its own, and a function that still would keeps all o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from hotdesk.analysis.in_place.copied_bytes import copied_bytes
@@ -16,9 +16,10 @@ from hotdesk.analysis.in_place.destination_decisions import decide_destination
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
 from hotdesk.analysis.in_place.inplace import analyse_in_place
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.tensors.endings import returned_groups
-from hotdesk.analysis.tensors.program import TensorProgram
+from hotdesk.analysis.tensors.extents import WHOLE
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.analysis.tensors.readers import Readers
+from hotdesk.program.graphs import reached
 
 Destinations = dict[tuple[int, int], int]
 """The value that becomes operand number so-and-so of an op, by (op, operand)."""
@@ -44,7 +45,7 @@ def _dying(function: TensorProgram, *, apart: bool) -> Destinations:
     readers = Readers(function)
     places = Places(function, readers)
     FlowCopies(function, places, readers).pass_forward()
-    lent = returned_groups(function, readers, overwritten=True) if apart else frozenset[int]()
+    lent = _returned_groups(function, readers, overwritten=True) if apart else frozenset[int]()
     return {
         (taken.op, taken.operand): taken.value
         for op in function.ops
@@ -64,3 +65,22 @@ def _with(function: TensorProgram, chosen: Mapping[tuple[int, int], int]) -> Ten
 
 def _copied(function: TensorProgram) -> dict[int, int]:
     return copied_bytes(function, analyse_in_place(function))
+
+
+def _returned_groups(function: TensorProgram, readers: Readers, *, overwritten: bool) -> frozenset[int]:
+    """The contents groups that control flow, choices and views lead, all of them, to a result of the function.
+
+    With `overwritten` also those that such a result may be written over, by ops that are tied to them.
+    """
+    sources: dict[int, list[int]] = {}
+    for edge in function.flows:
+        sources.setdefault(edge.target, []).append(edge.source)
+    for op in function.ops:
+        for operand, result in (*op.facts.choices, *(op.facts.ties if overwritten else ())):
+            sources.setdefault(op.results[result], []).append(op.operands[operand])
+    ends = [value for op in function.returns for value in op.operands]
+
+    def groups(values: Iterable[int]) -> Iterable[int]:
+        return (readers.root[value] for value in values if value != NOT_A_TENSOR and readers.extent[value] is WHOLE)
+
+    return frozenset(reached(groups(ends), lambda group: groups(sources.get(group, ()))))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
+from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size, expand
 
@@ -160,3 +161,26 @@ def _contains(a: tuple[Any, Any, Any], b: tuple[Any, Any, Any]) -> bool:
 def _is_never_less(a: Size, b: Size) -> bool:
     """Whether a >= b for every value of the sizes; those of index values are not known."""
     return SizeProver().is_never_less(a, b)
+
+
+def frames_of(function: TensorProgram) -> list[int]:
+    """Classes of values whose dims correspond: an op's destination and result, what is cast, and what is passed on."""
+    parent = list(range(len(function.values)))
+
+    def find(value: int) -> int:
+        while parent[value] != value:
+            parent[value] = parent[parent[value]]
+            value = parent[value]
+        return value
+
+    for a, b in _corresponding(function):
+        if NOT_A_TENSOR not in (a, b):
+            parent[find(b)] = find(a)
+    return [find(value) for value in range(len(parent))]
+
+
+def _corresponding(function: TensorProgram) -> Iterator[tuple[int, int]]:
+    for op in function.ops:
+        pairs = (*op.facts.ties, *op.facts.choices, *(op.facts.views if op.name == "tensor.cast" else ()))
+        yield from ((op.operands[operand], op.results[result]) for operand, result in pairs)
+    yield from ((edge.source, edge.target) for edge in (*function.flows, *function.shown))

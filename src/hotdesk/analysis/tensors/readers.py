@@ -13,8 +13,19 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
-from hotdesk.analysis.tensors.extents import UNKNOWN, WHOLE, Box, Extent, covers, disjoint, moves, same, steady, within
-from hotdesk.analysis.tensors.frames import frames_of
+from hotdesk.analysis.tensors.extents import (
+    UNKNOWN,
+    WHOLE,
+    Box,
+    Extent,
+    covers,
+    disjoint,
+    frames_of,
+    moves,
+    same,
+    steady,
+    within,
+)
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.program.dominance import Dominance
 from hotdesk.program.graphs import reached

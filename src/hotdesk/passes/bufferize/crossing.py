@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.flow_decision import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
-from hotdesk.ir.building import alloc, dynamic_dims, elementwise_copy
+from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
 from hotdesk.ir.types import is_tensor, memref_with, shape_of
+from hotdesk.ir.ways import CHOOSING, INDEX_BITS, way_of
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
-from hotdesk.passes.bufferize.ways import on_way
 from hotdesk.program.records import FlowEdge
 
 
@@ -124,7 +125,7 @@ class Crossing:
             destination = self._arrival(ready, op)
             if not self._is_needed(self._memrefs.current, ready.edge.operand):
                 continue
-            before = on_way(op, ready.edge.operand) if ready.edge.target in self._merged else op
+            before = _on_way(op, ready.edge.operand) if ready.edge.target in self._merged else op
             elementwise_copy([ready.memref], destination, None, len(shape_of(destination.type)), before)
 
     def _arrival(self, passing: _Passing, op: ir.Operation) -> ir.Value:
@@ -153,3 +154,37 @@ class Crossing:
             return False
         target = {place for place, _ in self._places.locations(each.edge.target)}
         return any(place in target for place, _ in self._places.locations(other.edge.source))
+
+
+def _on_way(op: ir.Operation, operand: int) -> ir.Operation:
+    """The op in front of which something happens only if `op` passes on that operand: `op`, or the end of a branch before it."""
+    if op.name not in CHOOSING:
+        return op
+    way = way_of(op, operand)
+    if op.name == "cf.switch":
+        return _on_case(op, way)
+    branch = create("scf.if", [op.operands[0]], [], regions=2, before=op)
+    return [_ended(region, op) for region in branch.regions[: way + 1]][way]
+
+
+def _on_case(op: ir.Operation, way: int) -> ir.Operation:
+    """The end of the region for one way of a switch; 0 is the default."""
+    cases = _cases(op)
+    cases = cases[way - 1 : way] if way else cases
+    flag = create("arith.index_castui", [op.operands[0]], [ir.IndexType.get()], before=op).results[0]
+    attributes: dict[str, ir.Attribute] = {"cases": ir.DenseI64ArrayAttr.get(cases)}
+    branch = create("scf.index_switch", [flag], [], attributes, regions=1 + len(cases), before=op)
+    return [_ended(region, op) for region in branch.regions][1 if way else 0]
+
+
+def _cases(op: ir.Operation) -> list[int]:
+    """The values of a switch's cases, as indices."""
+    width = cast(ir.IntegerType, op.operands[0].type).width
+    values = list(cast(Any, op.attributes["case_values"])) if "case_values" in op.attributes else []
+    return [int(value) % 2**width if width < INDEX_BITS else int(value) for value in values]
+
+
+def _ended(region: ir.Region, op: ir.Operation) -> ir.Operation:
+    """The end of a new block in a region."""
+    with ir.InsertionPoint(region.blocks.append()), op.location:
+        return ir.Operation.create("scf.yield")

@@ -1,4 +1,4 @@
-"""In front of the analysis: ops whose models say them as other ops on tensors, and types that have no form in memory."""
+"""In front of the analysis: ops become others as their models say, types without a form in memory are refused, spaces change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.schedules import is_pure
+from hotdesk.analysis.tensors.memory_spaces import SpaceRules, misplaced
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.errors import BufferizationError
+from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defining_op, nested_ops
@@ -111,3 +114,23 @@ def _refuse(op: ir.Operation, values: Sequence[ir.Value]) -> None:
                 where=python_line(op.location) or None,
                 hint="lower it first: `--sparsification-and-bufferization`",
             )
+
+
+def copy_between_spaces(record: TensorProgram, rules: SpaceRules) -> bool:
+    """Copies what calls, returns and memrefs need in another memory space, while it is a tensor still.
+
+    func.call @f(%x)    ->    %y = bufferization.alloc_tensor() copy(%x) {memory_space = 0 : i64}
+                              func.call @f(%y)
+
+    Returns whether anything is copied, so that the record is out of date.
+    """
+    found = list(misplaced(record, rules)) if record.spaces else []
+    for op, operand, space in found:
+        value = op.operation.operands[operand]
+        attributes: dict[str, ir.Attribute] = {
+            "memory_space": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0) if space is None else space,
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([0, 1, 0]),
+        }
+        made = create("bufferization.alloc_tensor", [value], [value.type], attributes, before=op.operation)
+        op.operation.operands[operand] = made.results[0]
+    return bool(found)

@@ -61,9 +61,8 @@ from hotdesk.models.registry import choosing
 from hotdesk.models.unknown import CONTIGUOUS, STRIDED
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.annotations import annotate
-from hotdesk.passes.bufferize.between_spaces import copy_between_spaces
 from hotdesk.passes.bufferize.conventions import Conventions
-from hotdesk.passes.bufferize.expanding import expand_ops
+from hotdesk.passes.bufferize.expanding import copy_between_spaces, expand_ops
 from hotdesk.passes.bufferize.finishing import align, retype_declarations
 from hotdesk.passes.bufferize.results import place_results
 from hotdesk.passes.bufferize.returning_once import return_once

@@ -8,7 +8,7 @@ from torch_mlir import ir
 
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.ir.context import make_context
-from hotdesk.models.first_iterations import has_first_iteration
+from hotdesk.models.scf import has_first_iteration
 from hotdesk.program.records import ENTRY, EXIT
 from tests.running import Executable
 from tests.unit.parsing import function, ops, parse
