@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hotdesk.report.records import Memory
     from hotdesk.runtime.code.threads import get_num_threads, set_num_threads
     from hotdesk.runtime.program import Program
+    from hotdesk.tradeoffs import tradeoff
     from hotdesk.training import TrainingStep, compile_step
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "load",
     "plan",
     "set_num_threads",
+    "tradeoff",
 ]
 __version__ = "0.1.0"
 
@@ -57,6 +59,7 @@ _MODULES = {
     "Memory": "hotdesk.report.records",
     "Program": "hotdesk.runtime.program",
     **dict.fromkeys(("get_num_threads", "set_num_threads"), "hotdesk.runtime.code.threads"),
+    "tradeoff": "hotdesk.tradeoffs",
     **dict.fromkeys(("TrainingStep", "compile_step"), "hotdesk.training"),
 }
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -18,7 +21,7 @@ from hotdesk.frontends.onnx.reading import is_onnx
 from hotdesk.ir.context import entered, of_bytecode
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.walking import main_function
-from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors
+from hotdesk.pipeline import Log, bufferize, lower, optimize_tensors, remainder
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.program_cache import Finished, finished, keep, kept, key_of_program
 from hotdesk.runtime.arguments.outputs import Extents
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
     from hotdesk.checker.report import CheckReport
     from hotdesk.frontends.captured import Captured, Weight
     from hotdesk.frontends.torch.export import Exported
+    from hotdesk.report.tradeoff import Tradeoff
+    from hotdesk.search.tradeoff import Way
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +145,36 @@ def compile(
             log.timings = {"export": exported.seconds}
             program = _of_exported(exported, donate, options, log)
             del exported
+    program.sweep = _sweep_of(model, dynamic_shapes, entry, donate, options)
     give_back_free_memory()
     return program
+
+
+def _sweep_of(
+    model: Any, dynamic_shapes: Any, entry: str | None, donate: Donate, options: Options
+) -> Callable[[tuple[Any, ...], Mapping[str, Any]], Tradeoff] | None:
+    """What compiles a model again, in other ways, without holding it: by its file, or as long as somebody else holds it."""
+    held: Any
+    try:
+        held = partial(str, model) if _is_name(model) else weakref.ref(model)
+    except TypeError:
+        return None
+    plain = replace(options, order="given", budget=None)
+
+    def sweep(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Tradeoff:
+        from hotdesk.tradeoffs import tradeoff
+
+        found = held()
+        if found is None:
+            raise OptionError("trade-off", expected="a model that is still there", got="one that is gone")
+        return tradeoff(found, args, kwargs, dynamic_shapes=dynamic_shapes, entry=entry, donate=donate, options=plain)
+
+    return sweep
+
+
+def _is_name(model: Any) -> bool:
+    """Whether a model is the name of a file."""
+    return isinstance(model, (str, PathLike)) and "\n" not in str(cast(Any, model))
 
 
 Entry: TypeAlias = "tuple[Any, tuple[Any, ...]] | tuple[Any, ...]"
@@ -183,14 +216,21 @@ def _entry(name: str, entry: Entry, options: Options) -> Captured:
         raise OptionError(f"entry '{name}' of compile_many", expected=expected, got=type(entry).__name__)
     given: tuple[Any, ...] = ((), None, None)
     model, args, kwargs, dynamic_shapes = cast("tuple[Any, Any, Any, Any]", (*entry, *given[len(entry) - 1 :]))
-    if is_onnx(model) or is_given(model):
-        found = _captured(model, args, kwargs, dynamic_shapes, None)
-    else:
-        exported = _exported(model, args, kwargs, dynamic_shapes)
-        from hotdesk.frontends.torch.export import lower as lower_exported
+    return replace(captured(model, args, kwargs, dynamic_shapes, None, options), name=name)
 
-        found = lower_exported(exported, foreign=options.foreign, seed=options.seed)
-    return replace(found, name=name)
+
+def captured(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None, dynamic_shapes: Any, entry: str | None, options: Options
+) -> Captured:
+    """A model of any kind, as `compile` takes it, and as the pipeline does. Of files, `args` are none of its business."""
+    if is_onnx(model) or is_given(model):
+        return _captured(model, args, kwargs, dynamic_shapes, entry)
+    if entry is not None:
+        raise OptionError("option 'entry'", expected="a program in MLIR", got=type(model).__name__)
+    from hotdesk.frontends.torch.export import lower as lower_exported
+
+    exported = _exported(model, args, kwargs, dynamic_shapes)
+    return lower_exported(exported, foreign=options.foreign, seed=options.seed)
 
 
 def _changed(captured: Captured) -> Iterator[WeightRange]:
@@ -312,6 +352,26 @@ def finish(
     log.decisions.extend(_called(call) for call in captured.foreign if call.is_op)
     with log.stage("llvm"):
         return finished(captured, lowered, prepared, log.decisions)
+
+
+def ways(
+    captured: Captured, sweep: Callable[[ir.Module], Sequence[Way]], options: Options
+) -> Iterator[tuple[Way, Program]]:
+    """The programs of all ways that a sweep finds, compiled one after the other. Raises OptionError for one on memrefs."""
+    if captured.on_memrefs:
+        got = "one on memrefs, whose operations stay as they are"
+        raise OptionError("a trade-off", expected="a program on tensors", got=got)
+    with entered(captured.module.operation):
+        _annotate(main_function(captured.module), captured, _state(captured, Shared()))
+    found: list[Way] = []
+    optimize_tensors(captured.module, Log(), [lambda module, log: found.extend(sweep(module))])
+    for way in found:
+        log = Log(decisions=list(way.decisions))
+        with entered(way.module.operation):
+            log.decisions.extend(remainder(winograd=way.winograd).run(way.module))
+        changed = replace(captured, module=way.module)
+        made, machine = finished(changed, lower(way.module, log), prepared_types(way.module), log.decisions)
+        yield way, _program(made, machine, log)
 
 
 def _state(captured: Captured, shared: Shared) -> frozenset[int]:

@@ -21,7 +21,7 @@ FLOORS = (
     ("pipeline",),
     ("checker", "runtime", "artifacts", "frontends"),
     ("search",),
-    ("api", "program_cache", "donation", "saving", "export_c", "jitting"),
+    ("api", "program_cache", "donation", "saving", "export_c", "jitting", "beside", "tradeoffs"),
     ("dynamo", "dynamo_counts", "training"),
     ("cli", "pytest_plugin"),
 )

@@ -32,10 +32,15 @@ class Ready:
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """Adds what names a model and its inputs to a command line."""
+    add_model_alone(parser)
+    add_inputs(parser)
+
+
+def add_model_alone(parser: argparse.ArgumentParser) -> None:
+    """Adds what names a model to a command line."""
     parser.add_argument(
         "model", metavar="MODEL", help=f"{FORMS}; or FILE.mlir, FILE.onnx or FILE.hotdesk; - reads MLIR from stdin"
     )
-    add_inputs(parser)
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +48,13 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     add_compiling(parser)
     add = parser.add_argument
     add("--random-inputs", action="store_true", help="random arguments for MLIR or ONNX; --sizes implies it")
+    add_random(parser)
+    add("--inputs", nargs="+", metavar="VALUE", help="arguments for MLIR or ONNX, in order: files .npy, or numbers")
+
+
+def add_random(parser: argparse.ArgumentParser) -> None:
+    """Adds what says of which sizes random arguments are."""
+    add = parser.add_argument
     add("--seed", type=int, default=0, metavar="N", help="for random arguments (0)")
     add(
         "--sizes",
@@ -51,7 +63,6 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=N,…",
         help="sizes of random arguments, such as n=5 or x[0]=5; an index: k=3",
     )
-    add("--inputs", nargs="+", metavar="VALUE", help="arguments for MLIR or ONNX, in order: files .npy, or numbers")
 
 
 def add_compiling(parser: argparse.ArgumentParser) -> None:

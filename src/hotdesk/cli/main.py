@@ -52,6 +52,7 @@ VERBS = {
     "profile": Verb("hotdesk.cli.profile:main", "say where the time of a model goes, kernel by kernel"),
     "report": Verb("hotdesk.cli.report:main", "say what the memory of a model is made of, with limits for CI"),
     "run": Verb("hotdesk.cli.run:main", "run a model and print its results and the report on its memory"),
+    "tradeoff": Verb("hotdesk.cli.tradeoff:main", "draw bytes against milliseconds and against work done twice"),
 }
 
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from hotdesk.errors import MissingExtraError
 from hotdesk.report.document import BufferEntry, Document
+from hotdesk.report.vega import altair
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB")
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -21,15 +21,6 @@ MOST_BLOCKS = 3000
 _MOST_SAMPLES = 2000
 _WIDTH = 900
 _DASHES = {"in use": [1, 0], "arena": [8, 3], "bound": [2, 3], "no reuse": [10, 3, 2, 3]}
-
-
-def altair() -> Any:
-    """The library. Raises MissingExtraError."""
-    try:
-        import altair
-    except ImportError as error:
-        raise MissingExtraError.of("drawing a report", "report", "altair") from error
-    return altair
 
 
 def chart(made: Document, width: int = _WIDTH) -> dict[str, Any]:

@@ -5,18 +5,14 @@ The page is made from `page.html.j2`; Vega's JavaScript and all data are inside.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from hotdesk.errors import MissingExtraError
 from hotdesk.report.charts import chart, drawn
 from hotdesk.report.document import BufferEntry, Document
-from hotdesk.report.text import size
+from hotdesk.report.vega import png_of, rendered, svg_of
 
 _LARGEST = 12
 _KERNELS = 20
@@ -24,58 +20,28 @@ _KERNELS = 20
 
 def page(made: Document, title: str = "") -> str:
     """The page, the same for the same record. Raises MissingExtraError."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise MissingExtraError.of("a report in HTML", "report", "jinja2") from error
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["size"] = size
-    template = environment.from_string(files("hotdesk.report").joinpath("page.html.j2").read_text(encoding="utf-8"))
-    point = made.points[made.peak_point] if made.points else None
-    return template.render(
-        title=title or made.name,
-        made=made,
-        point=point,
-        largest=made.at_peak[:_LARGEST],
-        rest=made.at_peak[_LARGEST:],
-        tree=tree(made.buffers),
-        folded=drawn(made)[1],
-        kernels=_kernels(made),
-        script=_library(),
-        data=_embedded({"chart": chart(made), "decisions": _decisions(made), "buffers": _buffers(made)}),
-    )
+    values = {
+        "title": title or made.name,
+        "made": made,
+        "point": made.points[made.peak_point] if made.points else None,
+        "largest": made.at_peak[:_LARGEST],
+        "rest": made.at_peak[_LARGEST:],
+        "tree": tree(made.buffers),
+        "folded": drawn(made)[1],
+        "kernels": _kernels(made),
+    }
+    data = {"chart": chart(made), "decisions": _decisions(made), "buffers": _buffers(made)}
+    return rendered("page.html.j2", values, data)
 
 
 def svg(made: Document) -> str:
     """The charts as a picture. Raises MissingExtraError."""
-    return _converter().vegalite_to_svg(chart(made))
+    return svg_of(chart(made))
 
 
 def png(made: Document, scale: float = 2.0) -> bytes:
     """The charts as a picture, with `scale` pixels a point. Raises MissingExtraError."""
-    return _converter().vegalite_to_png(chart(made), scale=scale)
-
-
-def _converter() -> Any:
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise MissingExtraError.of("drawing a report", "report", "vl-convert-python") from error
-    return vl_convert
-
-
-@cache
-def _library() -> str:
-    """Vega, Vega-Lite and their embedding, in JavaScript."""
-    return _converter().javascript_bundle().replace("</script", "<\\/script")
-
-
-def _embedded(data: Any) -> str:
-    """JSON that can stand in a script element of a page."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return png_of(chart(made), scale)
 
 
 def _decisions(made: Document) -> list[list[Any]]:

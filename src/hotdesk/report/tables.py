@@ -12,6 +12,7 @@ from rich.text import Text
 from hotdesk.report.diff import Diff
 from hotdesk.report.document import Document
 from hotdesk.report.text import size
+from hotdesk.report.tradeoff import COLUMNS, Tradeoff, cells, title_of
 
 _SHOWN = 10
 _BAR = 24
@@ -39,6 +40,20 @@ def diff_table(found: Diff) -> Table:
         change = f"{each.change:+,}" if each.change else "="
         table.add_row(each.name, f"{each.before:,}", f"{each.after:,}", Text(change, style), Text(percent, style))
     return table
+
+
+def tradeoff_table(made: Tradeoff) -> Iterator[Table | Text]:
+    """The ways to run a program and those beside, and what is to be said of them."""
+    table = Table(box=box.SIMPLE_HEAD, title=title_of(made), title_justify="left")
+    for name in COLUMNS:
+        table.add_column(name, justify="left" if name in ("unbeaten", "how") else "right", overflow="fold")
+    for point in made.points:
+        row = cells(made, point)
+        table.add_row(*(Text(text, "green" if row[0] else "") for text in row))
+    yield table
+    yield from (Text(f"{point.name}: {point.note}", "dim") for point in made.points if point.note)
+    if made.refused:
+        yield Text(f"lower: {made.refused}", "dim")
 
 
 def _figures(made: Document) -> Table:

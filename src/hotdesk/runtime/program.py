@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from hotdesk.checker.report import CheckReport
     from hotdesk.report.diff import Diff
+    from hotdesk.report.tradeoff import Tradeoff
     from hotdesk.runtime.arguments.tensors import Kind
 
 PROFILED_RUNS = 7
@@ -98,6 +99,7 @@ class Program:
         """
         self._foreign = MappingProxyType(Counter(foreign))
         self.name = name
+        self.sweep: Callable[[tuple[Any, ...], Mapping[str, Any]], Tradeoff] | None = None  # compiles the model again
         self._executable = executable
         self._calling = calling or Positional([spec.name for spec in executable.inputs])
         self._inputs = executable.inputs
@@ -360,6 +362,18 @@ class Program:
 
         made = self.document(*args, **kwargs)
         return diff(made, other.document(*args, **kwargs) if isinstance(other, Program) else other)
+
+    def tradeoff(self, *args: Any, **kwargs: Any) -> Tradeoff:
+        """Bytes against milliseconds and against work done twice, in calls with these arguments; see `hotdesk.tradeoff`.
+
+        The model is compiled again, in every way that is found, with the options of this program but for order and budget. A
+        program holds no model, so that may be gone: OptionError. So it is for one that was loaded, and for text in MLIR.
+        """
+        if self.sweep is None:
+            expected = "a program that `hotdesk.compile` made of a model that is still there"
+            hint = "Give the model itself: `hotdesk.tradeoff(model, args)`."
+            raise OptionError("trade-off", expected=expected, got="another one", hint=hint)
+        return self.sweep(args, kwargs)
 
     def report(self, *args: Any, **kwargs: Any) -> str:
         """The report on a call with these arguments, as at most 20 lines of text."""

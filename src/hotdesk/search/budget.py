@@ -15,7 +15,7 @@ This stage decides; the passes change the module. What is spent for what is in t
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -33,7 +33,7 @@ from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.tensor.split_rows import SplitRows
 from hotdesk.pipeline import Log, run_pass
 from hotdesk.search.budget_refusal import too_small
-from hotdesk.search.trials import Trial, bufferized
+from hotdesk.search.trials import KeptTrials, Trial, bufferized
 
 PARTS = (2, 3, 4, 6, 8, 12, 16, 32, 64)
 """How many parts are tried."""
@@ -75,7 +75,9 @@ class WithinBudget:
         names: symbols by the names of their dimensions, for messages.
         winograd: whether convolutions may take scratch memory for Winograd's filtering; changed to False where that fits or
             helps to, as the first thing that is tried.
-        trials: how many copies were bufferized and planned.
+        trials: how many copies were bufferized and planned, or had been.
+        kept: the trials that are known.
+        least: once a budget is refused, the peak that is known to work.
     """
 
     budget: int
@@ -83,6 +85,8 @@ class WithinBudget:
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     winograd: bool = True
     trials: int = 0
+    kept: KeptTrials = field(default_factory=KeptTrials)
+    least: int = 0
 
     def __call__(self, module: ir.Module, log: Log) -> None:
         """Changes the module; the decisions go to the log.
@@ -100,6 +104,7 @@ class WithinBudget:
                     if now.peak > self.budget:
                         now = step(module, now, log)
                 if now.peak >= before.peak:
+                    self.least = now.peak
                     raise too_small(self.budget, now)
                 steps = (self._split, self._recomputed)
             if now is not first:
@@ -109,11 +114,11 @@ class WithinBudget:
 
     def _first(self, module: ir.Module) -> Trial:
         """The module as it is; where it does not fit, without scratch memory for Winograd's filtering if that helps."""
-        found = self._try(module)
+        found = self.trial(module)
         if found.peak <= self.budget or not self.winograd:
             return found
         self.winograd = False
-        without = self._try(module)
+        without = self.trial(module)
         self.winograd = without.peak == found.peak
         return found if self.winograd else without
 
@@ -192,20 +197,41 @@ class WithinBudget:
             now = self._apply(module, one, now, found, log)
         return now
 
+    def trial(self, module: ir.Module) -> Trial:
+        """What the module needs as it is."""
+        return self._tried(module, None)[0]
+
     def _attempt(self, module: ir.Module, one: Pass) -> Trial | None:
         """What a pass makes of a copy of the module; None if it changes nothing, or enough was tried."""
-        if self.trials >= MOST_TRIALS:
-            return None
-        copy = cast(ir.Module, cast(Any, module.operation).clone())
-        if not any(decision.outcome in _CHANGED for decision in one.run(copy)):
-            return None
-        verify(copy, one.name)
-        return self._try(copy, _INSERTED)
+        return next(iter(self._tried(module, one)), None) if self.trials < MOST_TRIALS else None
 
-    def _try(self, module: ir.Module, changes: Sequence[Pass] = ()) -> Trial:
+    def _tried(self, module: ir.Module, one: Pass | None) -> tuple[Trial, ...]:
+        """The trial of the module, as a pass changes it; nothing if the pass does not. It is made unless it is known."""
+        key = self.kept.key(module, one, self.winograd, sorted(self.bounds.items()))
+        found = self.kept.read(key)
+        if found is None:
+            found = self._made(module, one, longer=False)
+            self.kept.write(key, found)
+        if not found:
+            return ()
         self.trials += 1
+        if not found[0].may_fit(self.budget):
+            return found[:1]
+        if len(found) == 1:
+            found += self._made(module, one, longer=True)
+            self.kept.write(key, found)
+        return found[1:]
+
+    def _made(self, module: ir.Module, one: Pass | None, *, longer: bool) -> tuple[Trial, ...]:
+        changes: tuple[Pass, ...] = ()
+        if one is not None:
+            copy = cast(ir.Module, cast(Any, module.operation).clone())
+            if not any(decision.outcome in _CHANGED for decision in one.run(copy)):
+                return ()
+            verify(copy, one.name)
+            module, changes = copy, _INSERTED
         made = bufferized(module, changes, winograd=self.winograd)
-        return made.trial({name: self._greatest(name) for name in made.symbols}, self.budget)
+        return (made.trial({name: self._greatest(name) for name in made.symbols}, longer=longer),)
 
     def _greatest(self, symbol: str) -> int:
         high = self.bounds.get(symbol, (0, None))[1]
@@ -249,6 +275,10 @@ def _spent(decisions: tuple[Decision, ...], more: int, saved: int) -> Iterator[D
 
 
 def _operations(module: ir.Module) -> int:
-    """The operations that compute tensors: views and destinations cost nothing."""
-    free = ("tensor.", "arith.", "func.")
-    return sum(not op.name.startswith(free) for op in top_level_ops(main_function(module)))
+    """The operations that compute tensors."""
+    return sum(map(computes, top_level_ops(main_function(module))))
+
+
+def computes(op: ir.Operation) -> bool:
+    """Whether an operation computes a tensor: views and destinations cost nothing."""
+    return not op.name.startswith(("tensor.", "arith.", "func."))

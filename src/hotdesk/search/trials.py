@@ -1,25 +1,30 @@
-"""What a module on tensors needs once it is bufferized and planned: tried on a copy, nothing of which is kept.
+"""What a module on tensors needs once it is bufferized and planned: tried on a copy, of which the figures alone are kept.
 
 Results and donated inputs lend their memory, as they will when the program runs. Operations are numbered, so that who makes the
-buffers at the peak is known on tensors.
+buffers at the peak is known on tensors. Figures are remembered by what they follow from, in this process and in the cache on
+disk: searches for several budgets share them, and one that was cut short goes on where it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.lending import Windows, callers_memory, windows
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.explain import Source, evaluate, symbols_of
+from hotdesk.ir.context import bytecode
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import main_function, top_level_ops
+from hotdesk.models.registry import all_built_in
 from hotdesk.passes.base import Pass
 from hotdesk.pipeline import remainder
 from hotdesk.planning import plan
 from hotdesk.report.records import Certificate
+from hotdesk.runtime.archive import ArchiveError, packed, unpacked
+from hotdesk.runtime.cache import keeps_programs, key_of, sources, the_cache
 from hotdesk.runtime.plans.certificates import certified
 from hotdesk.runtime.plans.problems import problem_of
 
@@ -48,6 +53,57 @@ class Trial:
     def peak(self) -> int:
         return self.arena + self.outputs
 
+    def may_fit(self, budget: int) -> bool:
+        """Whether it is above a budget that a longer search for a plan may meet."""
+        return self.bound + self.outputs <= budget < self.peak
+
+
+@dataclass(slots=True)
+class KeptTrials:
+    """Trials by what they follow from: the module, the pass that changes it, and how it is bufferized.
+
+    Attributes:
+        found: those of this process.
+        made, kept: how many were made, and how many were there.
+    """
+
+    found: dict[str, tuple[Trial, ...]] = field(default_factory=dict[str, tuple[Trial, ...]])
+    made: int = 0
+    kept: int = 0
+
+    def key(self, module: ir.Module, *parts: object) -> str:
+        """What the trials of a module follow from."""
+        return key_of("trial", sources(), bytecode(module), repr(parts))
+
+    def read(self, key: str) -> tuple[Trial, ...] | None:
+        """The trials of that key, none where the pass changes nothing: the first answer, and that of a longer search if there was
+        one. None where nothing is known.
+        """
+        if key not in self.found:
+            cache = the_cache()
+            data = None if cache is None or not _may_keep() else cache.read(key)
+            try:
+                kept = None if data is None else unpacked(data)
+            except ArchiveError:
+                kept = None
+            if not isinstance(kept, tuple):
+                return None
+            self.found[key] = cast("tuple[Trial, ...]", kept)
+        self.kept += 1
+        return self.found[key]
+
+    def write(self, key: str, trials: tuple[Trial, ...]) -> None:
+        self.made += 1
+        self.found[key] = trials
+        cache = the_cache()
+        if cache is not None and _may_keep():
+            cache.write(key, packed(trials))
+
+
+def _may_keep() -> bool:
+    """Models of ops that users have registered are in no key."""
+    return keeps_programs() and all_built_in()
+
 
 @dataclass(frozen=True, slots=True)
 class Bufferized:
@@ -67,14 +123,12 @@ class Bufferized:
     def symbols(self) -> tuple[str, ...]:
         return tuple(sorted({name for buffer in self.buffers for name in symbols_of(buffer.bytes)}))
 
-    def trial(self, symbols: Mapping[str, int], enough: int | None = None) -> Trial:
-        """Plans it for values of the symbols. A search beyond first answers only runs if they need more than `enough` bytes."""
+    def trial(self, symbols: Mapping[str, int], *, longer: bool = False) -> Trial:
+        """Plans it for values of the symbols; `longer` searches beyond first answers."""
         sizes = [max(0, evaluate(buffer.bytes, symbols)) for buffer in self.buffers]
         problem = problem_of(self, sizes)
         outputs = sum(sizes[place] for place in self.results)
-        made = plan(problem, effort=0)
-        if not made.proven_optimal and (enough is None or made.bound.bytes + outputs <= enough < made.arena + outputs):
-            made = plan(problem)
+        made = plan(problem) if longer else plan(problem, effort=0)
         step = made.bound.step
         live = [
             (self._writer(buffer, step), sizes[place])

@@ -10,6 +10,8 @@ Beginning with a value and a dimension of it:
 3. What they make for others is put together by insertions. If it is large, and all that read it can be cut, they join in.
 4. What is put together is smaller than the value, each of it; else it could lie where the value does, and nothing were gained.
 5. None of this depends on itself by way of an operation that does not join in: all parts run where the last of them stood.
+6. Where that leaves nothing to be done, what stands between two that are done in parts joins in as well, so that blocks with
+   skip connections are cut as a whole.
 
 Only dimensions whose size is known are cut. What joins later never keeps the first from being cut: it is left out instead.
 """
@@ -65,9 +67,7 @@ def find_split(line: StraightLine, value: ir.Value, dim: int, large: int) -> Spl
     growth = _begun(line, value, dim, large)
     if growth is None:
         return None
-    alone = growth.split()
-    growth.grow()
-    return next((s for s in (growth.split(), alone) if all(line.bytes(o) < line.bytes(value) for o in s.outputs)), None)
+    return _smaller(line, value, growth) or _smaller(line, value, growth, closing=True)
 
 
 def find_alone(line: StraightLine, value: ir.Value, dim: int) -> Split | None:
@@ -90,6 +90,14 @@ def _begun(line: StraightLine, value: ir.Value, dim: int, large: int) -> _Growth
     return None
 
 
+def _smaller(line: StraightLine, value: ir.Value, growth: _Growth, *, closing: bool = False) -> Split | None:
+    """The operations, and those that can join in, if all that is put together is smaller than the value."""
+    alone = growth.split()
+    growth.grow(closing=closing)
+    fits = (s for s in (growth.split(), alone) if all(line.bytes(o) < line.bytes(value) for o in s.outputs))
+    return next(fits, None)
+
+
 class _Growth:
     def __init__(self, line: StraightLine, large: int) -> None:
         self._line, self._large = line, large
@@ -101,15 +109,15 @@ class _Growth:
     def begin(self, value: ir.Value, axis: Axis) -> bool:
         return self._set(value, axis, _units(value, axis)) and self._inside(value) and self._is_convex()
 
-    def grow(self) -> None:
-        """Lets others join in, one value after the other, as long as some can."""
+    def grow(self, *, closing: bool) -> None:
+        """Lets others join in, one value after the other, as long as some can; if `closing`, with what stands between."""
         refused: set[ir.Value] = set()
         while True:
             found = next((v for v in self._border() if v not in refused), None)
             if found is None:
                 return
             kept = dict(self._axes), set(self._ops), set(self._inner)
-            if not (self._inside(found) and self._is_convex()):
+            if not (self._inside(found) and (self._closes() if closing else self._is_convex())):
                 self._axes, self._ops, self._inner = kept
                 refused.add(found)
 
@@ -247,12 +255,23 @@ class _Growth:
         self._axes[value] = axis
         return shape[axis.dim] == units * axis.unit
 
+    def _closes(self) -> bool:
+        """Lets what stands between operations inside join in, such as the branch of a skip connection."""
+        while (between := self._needed_early()) is not None:
+            if not self._inside(between):
+                return False
+        return True
+
     def _is_convex(self) -> bool:
         """Whether nobody outside needs what is made inside before the last operation inside."""
-        last = max(self._ops)
-        made = (result for number in self._ops for result in self._line.ops[number].results)
-        readers = (reader for result in made for reader in self._line.readers.get(result, ()))
-        return all(reader > last for reader in readers if reader not in self._ops)
+        return self._needed_early() is None
+
+    def _needed_early(self) -> ir.Value | None:
+        """A value that is made inside and needed outside before the last operation inside."""
+        last, line = max(self._ops), self._line
+        made = (result for number in sorted(self._ops) for result in line.ops[number].results)
+        early = (v for v in made if any(r <= last and r not in self._ops for r in line.readers.get(v, ())))
+        return next(early, None)
 
 
 def _units(value: ir.Value, axis: Axis) -> int:

@@ -1,0 +1,75 @@
+"""A trade-off as a chart, a page and a picture: bytes against milliseconds, and bytes against work done twice.
+
+The line joins the points that nothing beats. Colours and shapes are ones that people with any colour vision tell apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hotdesk.report.tradeoff import COLUMNS, TIME, WORK, Tradeoff, TradeoffPoint, cells, title_of
+from hotdesk.report.vega import altair, png_of, rendered, svg_of
+
+_WIDTH, _HEIGHT = 400, 320
+_MEBI = 1 << 20
+_KINDS = {"hotdesk": ("#0072B2", "circle"), "beside": ("#E69F00", "square")}
+
+
+def tradeoff_page(made: Tradeoff, title: str = "") -> str:
+    """The page, which needs no network. Raises MissingExtraError."""
+    rows = [(*cells(made, point), point.note) for point in made.points]
+    values = {"title": title or title_of(made), "made": made, "columns": (*COLUMNS, "note"), "rows": rows}
+    return rendered("tradeoff.html.j2", values, {"chart": tradeoff_chart(made)})
+
+
+def tradeoff_svg(made: Tradeoff) -> str:
+    """The charts as a picture. Raises MissingExtraError."""
+    return svg_of(tradeoff_chart(made))
+
+
+def tradeoff_png(made: Tradeoff, scale: float = 2.0) -> bytes:
+    """The charts as a picture, with `scale` pixels a point. Raises MissingExtraError."""
+    return png_of(tradeoff_chart(made), scale)
+
+
+def tradeoff_chart(made: Tradeoff) -> dict[str, Any]:
+    """Both charts beside each other, in Vega-Lite with all data inside; that of time only if it was measured."""
+    alt = altair()
+    ours = [point for point in made.points if point.is_ours]
+    timed = [point for point in made.points if point.seconds is not None]
+    charts = [_chart(alt, made, ours, WORK, "written twice, MiB")]
+    if timed:
+        charts.insert(0, _chart(alt, made, timed, TIME, "milliseconds a call"))
+    return alt.hconcat(*charts, spacing=24).configure_view(strokeOpacity=0.2).configure_axis(gridOpacity=0.25).to_dict()
+
+
+def _chart(alt: Any, made: Tradeoff, points: Sequence[TradeoffPoint], against: str, label: str) -> Any:
+    rows = [_row(made, point, against) for point in points if point.peak is not None]
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X("cost:Q", title=label, scale=alt.Scale(zero=against == WORK, nice=True)),
+        y=alt.Y("held:Q", title="peak, MiB", scale=alt.Scale(zero=True)),
+    )
+    domain, marks = list(_KINDS), list(_KINDS.values())
+    dots = base.mark_point(filled=True, size=90).encode(
+        color=alt.Color("kind:N", title=None, scale=alt.Scale(domain=domain, range=[m[0] for m in marks])),
+        shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=domain, range=[m[1] for m in marks])),
+        opacity=alt.condition("datum.unbeaten", alt.value(1), alt.value(0.4)),
+        tooltip=[f"{each}:N" for each in ("name", "how", "peak", "ms", "written twice", "operations")],
+    )
+    front = base.transform_filter("datum.unbeaten").mark_line(color="#D55E00", strokeDash=[4, 2], interpolate="linear")
+    names = base.mark_text(align="left", dx=8, dy=-6, fontSize=10).encode(text="name:N")
+    return alt.layer(front, dots, names).properties(width=_WIDTH, height=_HEIGHT, title=f"bytes against {label}")
+
+
+def _row(made: Tradeoff, point: TradeoffPoint, against: str) -> dict[str, Any]:
+    cost = (point.seconds or 0.0) * 1e3 if against == TIME else (point.again or 0) / _MEBI
+    told = dict(zip(COLUMNS, cells(made, point), strict=True))
+    return {
+        **told,
+        "name": point.name,
+        "kind": "hotdesk" if point.is_ours else "beside",
+        "cost": cost,
+        "held": (point.peak or 0) / _MEBI,
+        "unbeaten": against in made.unbeaten(point),
+    }
