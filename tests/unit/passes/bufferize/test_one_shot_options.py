@@ -41,82 +41,6 @@ def run(text: str, options: str, then: str = "", *, unregistered: bool = False) 
 # What each does
 
 
-def test_results_are_returned() -> None:
-    text = run(PROGRAM, "results=returned")
-    assert "func.func @f(%arg0: memref<8xf32>, %arg1: index) -> (memref<8xf32>, f32) {" in text
-    assert "return %alloc, %0 : memref<8xf32>, f32" in text
-
-
-def test_a_returned_argument_is_new_memory() -> None:
-    text = run(f"func.func @f(%x: {T}) -> {T} {{ return %x : {T} }}", "results=returned")
-    assert text.count("memref.alloc") == 1
-    assert "return %alloc : memref<8xf32>" in text
-
-
-def test_callers_take_what_callees_return() -> None:
-    text = run(
-        f"""
-        func.func private @g(%x: {T}) -> {T} {{
-          %e = tensor.empty() : {T}
-          %r = linalg.exp ins(%x : {T}) outs(%e : {T}) -> {T}
-          return %r : {T}
-        }}
-        func.func @f(%x: {T}) -> {T} {{
-          %r = call @g(%x) : ({T}) -> {T}
-          return %r : {T}
-        }}""",
-        "results=returned",
-    )
-    assert "%0 = call @g(%arg0) : (memref<8xf32>) -> memref<8xf32>" in text
-
-
-def test_signatures_stay() -> None:
-    text = run(PROGRAM, "bufferize-function-boundaries=false")
-    assert "func.func @f(%arg0: tensor<8xf32>, %arg1: index) -> (tensor<8xf32>, f32) {" in text
-    assert "bufferization.to_buffer %arg0 read_only : tensor<8xf32> to memref<8xf32, strided<[?], offset: ?>>" in text
-    assert re.search(r"%(\d+) = bufferization.to_tensor %alloc .*\n    return %\1, ", text)
-
-
-def test_donated_arguments_are_only_read_where_signatures_stay() -> None:
-    text = run(PROGRAM.replace(f"%x: {T},", f"%x: {T} {{hotdesk.donated}},"), "bufferize-function-boundaries=false")
-    assert "linalg.fill ins(%cst : f32) outs(%alloc" in text
-
-
-def test_calls_keep_their_tensors_where_signatures_stay() -> None:
-    text = run(
-        f"func.func private @g({T}) -> {T}\n"
-        f"func.func @f(%x: {T}) -> {T} {{ %r = call @g(%x) : ({T}) -> {T}\n return %r : {T} }}",
-        "bufferize-function-boundaries=false",
-    )
-    assert "func.func private @g(tensor<8xf32>) -> tensor<8xf32>" in text
-    assert "call @g(%1) : (tensor<8xf32>) -> tensor<8xf32>" in text
-
-
-@pytest.mark.parametrize("layout", ["fully-dynamic-layout-map", "infer-layout-map"])
-def test_arguments_in_any_layout(layout: str) -> None:
-    text = run(
-        f"""
-        func.func private @g({T})
-        func.func @f(%x: {T} {{hotdesk.donated}}, %n: index, %c: f32) -> {T} {{
-          %c0 = arith.constant 0 : index
-          %c1 = arith.constant 1 : index
-          call @g(%x) : ({T}) -> ()
-          %r = scf.for %i = %c0 to %n step %c1 iter_args(%y = %x) -> ({T}) {{
-            %z = tensor.insert %c into %y[%i] : {T}
-            scf.yield %z : {T}
-          }}
-          return %r : {T}
-        }}""",
-        f"function-boundary-type-conversion={layout}",
-    )
-    strided = "memref<8xf32, strided<[?], offset: ?>>"
-    assert f"func.func private @g({strided})" in text
-    assert f"func.func @f(%arg0: {strided} {{hotdesk.donated}}, " in text
-    assert f"iter_args(%arg5 = %arg0) -> ({strided})" in text
-    assert f"memref<8xf32, strided<[?], offset: ?>> to {strided}" not in text
-    assert "to memref<8xf32>" not in text  # nowhere is an argument taken to be without gaps
-
-
 def test_ops_of_other_dialects_keep_their_tensors() -> None:
     text = run(PROGRAM, "dialect-filter=tensor,bufferization")
     assert "linalg.fill ins(%cst : f32) outs(%1 : tensor<8xf32>) -> tensor<8xf32>" in text
@@ -163,10 +87,6 @@ def test_what_is_written_is_copied_first() -> None:
     assert "outs(%alloc : memref<8xf32>)" in run(DONATED, "results=returned copy-before-write")
     assert "outs(%alloc : memref<8xf32>)" in run(DONATED, "results=returned no-analysis-func-filter=f")
     assert "outs(%arg0 : memref<8xf32>)" in run(DONATED, "results-in-donated")
-
-
-def test_allocations_are_aligned() -> None:
-    assert "memref.alloc() {alignment = 128 : i64}" in run(PROGRAM, "results=returned buffer-alignment=128")
 
 
 def _loop(body: str) -> str:
