@@ -26,6 +26,7 @@ from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
 from hotdesk.frontends.torch.data_sizes import data_maker, settle_selections, take_size_checks
+from hotdesk.frontends.torch.decompositions.recurrent import AsLoops
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names
 from hotdesk.frontends.torch.empties import settle_empties
@@ -210,13 +211,14 @@ def _exported(
 ) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
-    return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
+    with AsLoops():
+        return torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes, strict=False)
 
 
 def _decomposed(exported: ExportedProgram) -> ExportedProgram:
     try:
         with code_put_off():
-            return cast(Any, exported).run_decompositions(decomposition_table(random=True))
+            return cast(Any, exported).run_decompositions(decomposition_table(exported=True))
     except AssertionError:  # PyTorch asserts that tensors which change share no memory
         refuse_ties(exported)
         raise

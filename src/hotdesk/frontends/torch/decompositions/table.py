@@ -13,7 +13,8 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `widened`: bytes and half-precision floats, computed in a wider type;
 * `repairs`: what torch-mlir folds or lowers wrongly;
 * `memory`: what takes less memory another way;
-* `random`: what draws random numbers, in front of all others.
+* `random`: what draws random numbers, in front of all others;
+* `recurrent`: LSTM, GRU and Elman networks, as loops.
 
 A decomposition answers `NotImplemented` for calls that it leaves to the next in turn.
 """
@@ -37,6 +38,7 @@ from hotdesk.frontends.torch.decompositions.memory import MEMORY
 from hotdesk.frontends.torch.decompositions.placed import PLACED
 from hotdesk.frontends.torch.decompositions.polynomials import POLYNOMIALS
 from hotdesk.frontends.torch.decompositions.random import RANDOM
+from hotdesk.frontends.torch.decompositions.recurrent import RECURRENT
 from hotdesk.frontends.torch.decompositions.repairs import REPAIRS
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
 from hotdesk.frontends.torch.decompositions.special import SPECIAL
@@ -49,8 +51,11 @@ _KEPT = (aten.full.default,)
 """Ops that stay whole: PyTorch would take `full` apart by way of memory without contents, which has no lowering."""
 
 
-def decomposition_table(*, random: bool = False) -> dict[Any, Callable[..., Any]]:
-    """For each op, the first decomposition that applies to a call; those of random ops only if the program is to draw."""
+def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., Any]]:
+    """For each op, the first decomposition that applies to a call.
+
+    `exported` says whether `torch.export` has made the program, so that it may draw random numbers and have loops.
+    """
     pytorch = cast(Any, get_decompositions)([aten.addmv, aten.dist, aten._batch_norm_with_update_functional])
     ours = (
         SCATTERED,
@@ -68,7 +73,7 @@ def decomposition_table(*, random: bool = False) -> dict[Any, Callable[..., Any]
         REPAIRS,
         MEMORY,
     )
-    drawing = (RANDOM,) if random else ()
-    tables = (*drawing, *ours, pytorch, torch_mlir_decompositions())
+    alone = (RANDOM, RECURRENT) if exported else ()
+    tables = (*alone, *ours, pytorch, torch_mlir_decompositions())
     ops = dict.fromkeys(op for table in tables for op in table if op not in _KEPT)
     return {op: either(*[table[op] for table in tables if op in table]) for op in ops}
