@@ -26,6 +26,10 @@ from hotdesk.kernels.vectors import VectorBuilder
 _WAY_BYTES = 4096  # rows a multiple of it apart share one set of the nearest cache, which has room for
 _FEW_ROWS = 6  # of them, and for what passes through
 _COLUMNS_AHEAD = 2  # groups of columns
+_STREAMED_ROWS, _STREAMED_PANELS = (
+    64,
+    2,
+)  # as many rows of a are done before more of b has come from memory; panels of a block
 _SHORT = 64  # steps of k at a time where there is no scratch memory
 
 
@@ -136,7 +140,7 @@ def _blocks(machine: Machine, element: str) -> str:
     width = Tile.of(machine).columns(machine, element)
 
     def blocks() -> None:
-        shape = _Blocking.of(f, n, k)
+        shape = _Blocking.of(f, n, k, f.both(f.equal(b.row, 1), f.at_least(_STREAMED_ROWS, m)))
         with f.steps(0, k, shape.deep) as p, f.steps(0, n, shape.wide) as j:
             deep, wide = f.minimum(shape.deep, f.sub(k, p)), f.minimum(shape.wide, f.sub(n, j))
             with f.loop(0, wide, width) as q:
@@ -174,13 +178,18 @@ class _Blocking:
     own: Operand
 
     @classmethod
-    def of(cls, f: VectorBuilder, n: Index, k: Index) -> _Blocking:
-        """How to cut k and n: n not at all where all of it fits twice the room, as nothing is packed meanwhile."""
+    def of(cls, f: VectorBuilder, n: Index, k: Index, streamed: Condition) -> _Blocking:
+        """How to cut k and n: n not at all where all of it fits twice the room, as nothing is packed meanwhile.
+
+        Where b is `streamed`, as a weight is for few rows of a, blocks are small: its elements may come from memory, those of the
+        first block are waited for, and those of each other are asked for during the one before.
+        """
         width, size = Tile.of(f.machine).columns(f.machine, f.element), f.machine.bytes_of(f.element)
         deep = even(f, k, deepest(f.machine, f.element), group_length(f.machine, f.element))
         room = block_elements(f.machine, f.element)
         room = f.select(f.at_least(2 * room, f.mul(deep, n)), 2 * room, room)
-        wide = even(f, n, f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width), width)
+        most = f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width)
+        wide = even(f, n, f.select(streamed, f.minimum(most, _STREAMED_PANELS * width), most), width)
         own = f.scratch(width * _SHORT)
         memory = f.take_scratch(PRODUCTS, f.mul(f.mul(deep, wide), size), own)
         short = f.same_memory(memory, own)
@@ -214,16 +223,16 @@ def _ahead(
 ) -> tuple[Index, Index, Index]:
     """What a tile asks for, as its function takes it: the rows of a below; what is packed next where it is a later panel.
 
-    Where elements of a lie together by columns, it asks for columns of its own rows instead, which come too late otherwise.
+    Where elements of a lie together by columns, it asks on the first panel for columns of its own rows, which come too late else.
     """
     size, group = f.machine.bytes_of(f.element), group_length(f.machine, f.element)
     b, last = block.following, f.sub(f.ceildiv(block.wide, group), 1)
     in_columns = f.both(f.equal(a.row, 1), f.negation(f.equal(a.column, 1)))
-    packing = f.both(f.both(later, f.equal(b.row, 1)), f.negation(in_columns))
+    packing = f.both(later, f.equal(b.row, 1))
     below, right = f.mul(height, a.row), f.add(f.mul(_COLUMNS_AHEAD * group, a.column), f.sub(height, 1))
     own = f.place(a.memory, f.add(a.at, f.select(in_columns, right, below)), size)
     then = f.place(b.memory, f.add(b.at, f.mul(f.mul(f.minimum(number, last), group), b.column)), size)
-    step = f.select(in_columns, a.column, 1)
+    step = f.select(packing, 1, f.select(in_columns, a.column, 1))
     row = f.select(packing, b.column, f.select(in_columns, a.column, a.row))
     return f.select(packing, then, own), f.mul(step, group * size), f.mul(row, size)
 

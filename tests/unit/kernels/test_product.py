@@ -137,6 +137,15 @@ def test_rows_that_share_a_set_of_the_cache() -> None:
             check(compiled(host(), "f32"), (m, n, k), layouts, np.float32)
 
 
+@pytest.mark.parametrize("machine", ["host", "small caches"])
+def test_few_rows_beside_a_weight_of_several_blocks(machine: str) -> None:
+    """As a convolution of one tap has on a small image, either way round: up to 64 pixels b is packed a few panels at a time."""
+    products = compiled(MACHINES[machine], "f32")
+    for rows, layout, add in product((49, 64, 65), ("rows", "columns"), (False, True)):
+        check(products, (rows, 231, 160), (layout, "columns", "columns"), np.float32, add=add)
+        check(products, (231, rows, 160), ("rows", layout, "rows"), np.float32, add=add)
+
+
 @pytest.mark.parametrize("element", TYPES)
 def test_without_scratch_memory_blocks_are_smaller(element: str) -> None:
     for sizes in ((70, 90, 300), (311, 50, 257), (1, 1, 1), (13, 33, 65)):
