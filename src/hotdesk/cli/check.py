@@ -111,7 +111,7 @@ def _sizes(text: str) -> list[int]:
         raise argparse.ArgumentTypeError(f"expected whole numbers with commas between them, got '{text}'") from None
 
 
-EXAMPLES = ("hotdesk check model.mlir --function main --sizes 8,3", "hotdesk check my_model.py:build")
+EXAMPLES = ("hotdesk check memrefs.mlir --function main --sizes 8,3", "hotdesk check my_model.py:build")
 
 
 def parser() -> argparse.ArgumentParser:

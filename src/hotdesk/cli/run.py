@@ -74,7 +74,7 @@ def _array(value: Any) -> Any:
     return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).resolve_conj().numpy()
 
 
-EXAMPLES = ("hotdesk run model.mlir --random-inputs --sizes n=5", "hotdesk run my_model.py:build")
+EXAMPLES = ("hotdesk run model.mlir --sizes x[0]=8,x[1]=3", "hotdesk run my_model.py:build")
 
 
 def parser() -> argparse.ArgumentParser:
