@@ -11,10 +11,10 @@ from torch import nn
 
 import hotdesk
 from examples.models import MODELS
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defining_op, entry_block, main_function, top_level_ops
 from hotdesk.passes.bufferize.annotate import AnnotateInPlace
+from hotdesk.program.symbolic import SymbolicSizes
 from tests.e2e.checking import close
 from tests.unit.parsing import parse, run
 

@@ -11,7 +11,6 @@ import platform
 import re
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from hotdesk.artifacts.container import Container
 from hotdesk.artifacts.records import CodeRecord, LevelRecord
 from hotdesk.errors import ArtifactError, ArtifactMachineError
 from hotdesk.kernels.sharing import USE_POOL
-from hotdesk.runtime.code.objects import ObjectCode, ObjectError, is_loadable
+from hotdesk.runtime.code.objects import ObjectCode, ObjectError, c_function, is_loadable
 from hotdesk.runtime.code.threads import ThreadPool, serve
 
 PACKED = "_mlir_"
@@ -168,7 +167,7 @@ def _placed(container: Container, section: str, data: bytes, before: Sequence[Lo
             address = each.object.function(name) if each.object is not None else None
             if address is not None:
                 return address
-        return _in_library(name) if name in CALLED else None
+        return c_function(name) if name in CALLED else None
 
     try:
         return ObjectCode(data, find)
@@ -185,20 +184,3 @@ def processor_features() -> frozenset[str]:
         return frozenset()
     flags = next((line.partition(":")[2] for line in first.splitlines() if line.startswith("flags")), "")
     return frozenset(flag for flag in flags.split() if FEATURES.fullmatch(flag))
-
-
-@cache
-def _libraries() -> tuple[ctypes.CDLL, ...]:
-    found = [ctypes.CDLL(None)]
-    with suppress(OSError):
-        found.append(ctypes.CDLL("libm.so.6"))
-    return tuple(found)
-
-
-def _in_library(name: str) -> int | None:
-    for library in _libraries():
-        try:
-            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-        except AttributeError:
-            continue
-    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
 from hotdesk._bindings import ir
@@ -26,3 +27,12 @@ class Symbols:
             number += 1
         self._next[table, stem] = number + 1
         return f"{stem}_{number}"
+
+
+def unused_name(stem: str, taken: AbstractSet[str]) -> str:
+    """The stem if it is not taken, or else with the lowest number that makes a name which is not."""
+    found, number = stem, 0
+    while found in taken:
+        number += 1
+        found = f"{stem}_{number}"
+    return found

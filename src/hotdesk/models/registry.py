@@ -43,11 +43,15 @@ def all_built_in() -> bool:
 
 def model_of(name: str) -> OpModel | None:
     """The model of an operation, or None if there is none."""
+    model, choose = registered_model(name), _CHOOSE.get()
+    return model if choose is None else choose(name, model)
+
+
+def registered_model(name: str) -> OpModel | None:
+    """The model of an operation, whatever `choosing` says of it meanwhile."""
     _built_in()
     model = _MODELS.get(name)
-    model = _MODELS.get(f"{name.partition('.')[0]}.*") if model is None else model
-    choose = _CHOOSE.get()
-    return model if choose is None else choose(name, model)
+    return _MODELS.get(f"{name.partition('.')[0]}.*") if model is None else model
 
 
 @contextmanager

@@ -20,9 +20,11 @@ from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import PassError
 from hotdesk.explain import Outcome, Reason
 from hotdesk.ir.context import make_context
+from hotdesk.ir.sizes import is_opaque
 from hotdesk.ir.walking import defined_functions, nested_ops
 from hotdesk.models import RESULTS, Facts, Flow, MemoryEffects, OpModel, model_of, register, registry
 from hotdesk.program.records import ENTRY, EXIT
+from hotdesk.program.symbolic import SymbolicSizes
 from tests.running import Executable
 
 T = "tensor<8xf32>"
@@ -87,6 +89,33 @@ def test_a_region_that_runs_again_reads_again() -> None:
 
     assert decisions("%acc") == [True]
     assert decisions("%x") == [False]
+
+
+@pytest.mark.parametrize(("yielded", "result", "stays"), [("%acc", "n", True), ("%y", "m", False)])
+def test_sizes_follow_the_flow(yielded: str, result: str, stays: bool) -> None:
+    """`toy.repeat` gives what its region yields in the end, and the next iteration as well; the first one gets `%x`."""
+    flow = Flow(entries=((0, 0, 0),), exits=((0, 0, 0, 0), (0, 0, RESULTS, 0)), follows=frozenset({(0, 0)}))
+    register("toy.repeat", OpModel(own_op.nothing, None, flow=lambda op: flow))
+    context = make_context()
+    context.allow_unregistered_dialects = True
+    kind = "tensor<?xf32>"
+    module = ir.Module.parse(
+        f"""
+        func.func @main(%x: {kind} {{hotdesk.shape = ["n"]}}, %y: {kind} {{hotdesk.shape = ["m"]}}) -> {kind} {{
+          %r = "toy.repeat"(%x) ({{
+          ^bb0(%acc: {kind}):
+            "toy.yield"({yielded}) : ({kind}) -> ()
+          }}) : ({kind}) -> {kind}
+          return %r : {kind}
+        }}""",
+        context,
+    )
+    function = defined_functions(module)[0]
+    repeat = function.regions[0].blocks[0].operations[0].operation
+    sizes = SymbolicSizes(function)
+    (inside,) = sizes.shape(repeat.regions[0].blocks[0].arguments[0])
+    assert [str(size) for size in sizes.shape(repeat.results[0])] == [result]
+    assert is_opaque(inside) is not stays
 
 
 @pytest.mark.parametrize(("flow", "in_place"), [(Flow(skips=((0, 0),)), False), (Flow(runs=True), True)])

@@ -59,6 +59,28 @@ from hotdesk.ir.written_sizes import written
 
 _TRIED = 8
 
+KEPT_APART = (
+    Reason.DIFFERENT_BLOCK,
+    Reason.SIZE_DEFINED_BELOW,
+    Reason.ALIGNMENT_ASSUMED,
+    Reason.DIFFERENT_LAYOUT,
+    Reason.FREED_BY_ANOTHER_OP,
+    Reason.FREED_ELSEWHERE,
+    Reason.OTHER_MEMORY_SPACE,
+    Reason.OTHER_TYPE,
+    Reason.UNSIZED_ELEMENT,
+    Reason.KEPT_BETWEEN_ITERATIONS,
+    Reason.KEPT_BY_UNKNOWN,
+    Reason.LEAVES_SCOPE,
+    Reason.PARALLEL_ITERATIONS,
+    Reason.UNKNOWN_REGION,
+    Reason.ASYNCHRONOUS,
+    Reason.DOES_MORE_THAN_ALLOCATE,
+    Reason.NOT_KNOWN_TO_MOVE,
+    Reason.NOT_ORDINARY_MEMORY,
+)
+"""Why an allocation is not in memory that others have as well, whatever their sizes."""
+
 
 class Sharing:
     """The slots of one function, and a decision for each allocation; the IR must not change meanwhile.

@@ -17,11 +17,11 @@ from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.new_memory import dynamic_sizes, freed, is_free_of
 from hotdesk.program.dominance import Dominance
+from hotdesk.program.symbolic import SymbolicSizes
 
 _FREEING = ("memref.realloc", "bufferization.dealloc")
 

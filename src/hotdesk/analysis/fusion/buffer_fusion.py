@@ -34,11 +34,11 @@ from hotdesk.analysis.memrefs.memory_effects import Effects, payload_effects
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.generics import Generic, are_sized, loops_of, matched_loops, renamed
 from hotdesk.models.memref import view_source
+from hotdesk.program.symbolic import SymbolicSizes
 
 _QUIET = ("memref.dealloc", "memref.dim")
 

@@ -23,10 +23,10 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.generics import Generic, are_sized, is_free, matched_loops, read_generic, renamed
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)

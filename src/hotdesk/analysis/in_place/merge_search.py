@@ -24,8 +24,8 @@ from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
-from hotdesk.ir.ways import has_ways
 from hotdesk.program.records import FlowEdge
+from hotdesk.program.ways import has_ways
 
 _ATTEMPTS = 4
 

@@ -26,11 +26,11 @@ from hotdesk.analysis.memrefs.size_bounds import known_limit
 from hotdesk.errors import BufferizationError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, is_opaque, product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref
 from hotdesk.ir.walking import is_loop_or_branch, ops_outside_payloads, top_level_ops
 from hotdesk.models.memref import QUIET, VIEWS
 from hotdesk.models.new_memory import ALLOC, DEALLOC
+from hotdesk.program.symbolic import SymbolicSizes
 
 _UNTOUCHING = VIEWS | QUIET | {DEALLOC}
 _CODE = ("memref.store", "memref.copy", "memref.alloca", "func.call")

@@ -16,10 +16,10 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.element_steps import in_elements, row_major, step_of
 from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_of, is_strided, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESHAPE, view_source
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Loops, read_loops
 from hotdesk.analysis.order.schedules import as_number
 from hotdesk.ir.sizes import product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_tensor
 from hotdesk.ir.walking import captured_operands, top_level_ops
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 class StraightLine:

@@ -28,10 +28,10 @@ from hotdesk.ir.functions import returns_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import DONATED, RESULT, SHAPE, Formal, FunctionSignature, set_signature, signature
 from hotdesk.ir.sizes import Size, is_opaque
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_of, is_memref, is_tensor, shape_of
 from hotdesk.ir.walking import entry_block, top_level_ops
 from hotdesk.ir.written_sizes import stated, written
+from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.interface import TensorSpec
 
 _DTYPES = {

@@ -17,8 +17,8 @@ from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegati
 from hotdesk.frontends.mlir.sizes import is_of_data, relations
 from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.locations import CHECKED_OP
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import ops_outside_payloads
+from hotdesk.program.symbolic import SymbolicSizes
 
 _EQ, _SLT, _SGE, _ULT, _ULE = 0, 2, 5, 6, 7
 

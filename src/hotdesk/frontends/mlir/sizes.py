@@ -17,9 +17,9 @@ from hotdesk.explain import Source
 from hotdesk.frontends.mlir.demands import Demand, Dim, Equal, Inside, NotNegative, Number, Window, demands
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size, expand, is_opaque, product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.function import SizeCheck
+from hotdesk.program.symbolic import SymbolicSizes
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 

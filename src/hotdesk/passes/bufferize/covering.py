@@ -6,11 +6,11 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
-from hotdesk.ir.joins import sources_of
 from hotdesk.ir.walking import defining_op, entry_block
 from hotdesk.passes.bufferize.memory import PlaceMemory
 from hotdesk.passes.bufferize.viewing import SAME_BUFFER
 from hotdesk.program.graphs import reached
+from hotdesk.program.joins import sources_of
 
 _MAKING = ("memref.alloc", "func.call")
 _NO_ALLOCATION = {

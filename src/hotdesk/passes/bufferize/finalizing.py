@@ -22,7 +22,6 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
-from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_any_tensor, is_memref, layout_of, shape_of
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, symbol_name, users
@@ -30,6 +29,7 @@ from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied_as
 from hotdesk.passes.bufferize.staying import refuse_elsewhere, still_has, tensor_at
 from hotdesk.passes.properties import NO_TENSORS, Property
+from hotdesk.program.byte_size import byte_size
 
 _ANY_LAYOUT = ("memref.load", "memref.store", "memref.copy", "memref.dim", "memref.dealloc")
 _ERASED_IF_UNUSED = ("tensor", "linalg", "arith", "hotdesk", "tm_tensor", "bufferization")

@@ -14,13 +14,13 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy
-from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.laid_out import alloc_laid_out
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.facts import Facts
+from hotdesk.program.byte_size import byte_size
 
 TO_BUFFER = "bufferization.to_buffer"
 TO_TENSOR = "bufferization.to_tensor"

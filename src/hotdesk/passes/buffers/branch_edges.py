@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.building import create
-from hotdesk.ir.walking import segment_sizes
 from hotdesk.program.branches import branched
 
 _CF = ("cf.br", "cf.cond_br", "cf.switch")
@@ -24,18 +23,11 @@ def passes_more(branch: ir.Operation) -> bool:
 def operand_parts(branch: ir.Operation) -> tuple[list[ir.Value], list[list[ir.Value]]]:
     """The operands of a branch of the `cf` dialect: what decides, and what each successor gets."""
     operands = list(branch.operands)
-    if branch.name == "cf.br":
-        return [], [operands]
-    if branch.name == "cf.cond_br":
-        counts = list(segment_sizes(branch)[1:])
-    else:
-        counts = [segment_sizes(branch)[1], *(int(n) for n in cast(Any, branch.attributes["case_operand_segments"]))]
-    parts: list[list[ir.Value]] = []
-    at = 1
-    for count in counts:
-        parts.append(operands[at : at + count])
-        at += count
-    return operands[:1], parts
+    parts: list[list[ir.Value]] = [[] for _ in branch.successors]
+    passed = branched(branch) or ()
+    for operand, to, _ in passed:
+        parts[to].append(operands[operand])
+    return operands[: len(operands) - len(passed)], parts
 
 
 def remade_branch(

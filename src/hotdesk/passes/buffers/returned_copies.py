@@ -15,9 +15,9 @@ from hotdesk.explain import Reason
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.passes.buffers.new_copies import copy_of
 from hotdesk.passes.buffers.remaking import erase_unused, is_false
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,12 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.argument_order import ArgumentOrder
 from hotdesk.analysis.allocations.argument_reuse import ArgumentReuse, ReusedArgument
 from hotdesk.analysis.allocations.given_freed import GivenFreed
+from hotdesk.analysis.allocations.sharing import KEPT_APART
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, index_constant
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.signature import Formal, formals, set_signature, signature
+from hotdesk.ir.symbols import unused_name
 from hotdesk.ir.types import shape_of
 from hotdesk.ir.walking import defined_functions, defining_op, entry_block, modules
 from hotdesk.passes.base import Pass
@@ -63,24 +65,7 @@ class ReuseArguments(Pass):
         Reason.NOT_WRITABLE_CONSTANT,
         Reason.PARTIAL_VIEW,
         Reason.USED_ACROSS_BLOCKS,
-        Reason.DIFFERENT_BLOCK,
-        Reason.SIZE_DEFINED_BELOW,
-        Reason.ALIGNMENT_ASSUMED,
-        Reason.DIFFERENT_LAYOUT,
-        Reason.FREED_BY_ANOTHER_OP,
-        Reason.FREED_ELSEWHERE,
-        Reason.OTHER_MEMORY_SPACE,
-        Reason.OTHER_TYPE,
-        Reason.UNSIZED_ELEMENT,
-        Reason.KEPT_BETWEEN_ITERATIONS,
-        Reason.KEPT_BY_UNKNOWN,
-        Reason.LEAVES_SCOPE,
-        Reason.PARALLEL_ITERATIONS,
-        Reason.UNKNOWN_REGION,
-        Reason.ASYNCHRONOUS,
-        Reason.DOES_MORE_THAN_ALLOCATE,
-        Reason.NOT_KNOWN_TO_MOVE,
-        Reason.NOT_ORDINARY_MEMORY,
+        *KEPT_APART,
     )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
@@ -143,11 +128,7 @@ class _Variants:
             _make(self._functions[name], variant, argument, result, form, given)
 
     def _unused_name(self, key: _Key) -> str:
-        stem = f"{key[0]}_over_{key[1]}"
-        found, count = stem, 0
-        while found in self._symbols:
-            count += 1
-            found = f"{stem}_{count}"
+        found = unused_name(f"{key[0]}_over_{key[1]}", self._symbols)
         self._symbols.add(found)
         return found
 

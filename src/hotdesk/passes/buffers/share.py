@@ -24,7 +24,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.allocations.given_freed import GivenFreed
-from hotdesk.analysis.allocations.sharing import Sharing
+from hotdesk.analysis.allocations.sharing import KEPT_APART, Sharing
 from hotdesk.analysis.allocations.slots import MemorySlot
 from hotdesk.analysis.allocations.types import alignment_of
 from hotdesk.analysis.allocations.uses import Allocations, bytes_of_element
@@ -50,24 +50,7 @@ class ShareBuffers(Pass):
         Reason.SIZE_NOT_PROVEN,
         Reason.USED_ACROSS_BLOCKS,
         Reason.RAISES_PEAK,
-        Reason.DIFFERENT_BLOCK,
-        Reason.SIZE_DEFINED_BELOW,
-        Reason.ALIGNMENT_ASSUMED,
-        Reason.DIFFERENT_LAYOUT,
-        Reason.FREED_BY_ANOTHER_OP,
-        Reason.FREED_ELSEWHERE,
-        Reason.OTHER_MEMORY_SPACE,
-        Reason.OTHER_TYPE,
-        Reason.UNSIZED_ELEMENT,
-        Reason.KEPT_BETWEEN_ITERATIONS,
-        Reason.KEPT_BY_UNKNOWN,
-        Reason.LEAVES_SCOPE,
-        Reason.PARALLEL_ITERATIONS,
-        Reason.UNKNOWN_REGION,
-        Reason.ASYNCHRONOUS,
-        Reason.DOES_MORE_THAN_ALLOCATE,
-        Reason.NOT_KNOWN_TO_MOVE,
-        Reason.NOT_ORDINARY_MEMORY,
+        *KEPT_APART,
     )
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:

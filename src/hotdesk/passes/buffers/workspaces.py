@@ -16,12 +16,12 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import origin
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import defined_functions, runs_every_call, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
 from hotdesk.passes.lower.views import MemrefResolver
 from hotdesk.passes.properties import NO_TENSORS, Property
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.locations import CHECKED_OP, origin, python_line
 from hotdesk.ir.signature import FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import (
     captured_operands,
@@ -51,6 +50,7 @@ from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import Work, work_of
+from hotdesk.program.symbolic import SymbolicSizes
 
 NAMED = ("hotdesk.contract", "hotdesk.conv", "hotdesk.pool", "hotdesk.attention")
 """The ops that have kernels of their own."""

@@ -18,7 +18,6 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.locations import origin, python_line
 from hotdesk.ir.sizes import Size, is_opaque
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of
 from hotdesk.ir.walking import defining_op, ops_outside_payloads, symbol_name, top_level_ops
 from hotdesk.ir.written_sizes import written
@@ -31,6 +30,7 @@ from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import work_of
+from hotdesk.program.symbolic import SymbolicSizes
 
 _NO_CODE = VIEWS | {
     "memref.alloc",

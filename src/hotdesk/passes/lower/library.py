@@ -10,7 +10,6 @@ from hotdesk.explain import Source
 from hotdesk.ir.context import entered
 from hotdesk.ir.linking import define
 from hotdesk.ir.locations import CHECKED_OP, python_line
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import symbol_name
 from hotdesk.kernels.parts import part_name
 from hotdesk.kernels.text import KernelText
@@ -18,6 +17,7 @@ from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel
 from hotdesk.passes.lower.to_llvm import SUPPORT
 from hotdesk.passes.lower.views import MemrefResolver
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 class KernelLibrary:

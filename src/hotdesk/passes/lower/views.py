@@ -10,9 +10,9 @@ from hotdesk.analysis.memrefs.memref_views import Views
 from hotdesk.errors import LoweringError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import defining_op
 from hotdesk.kernels.text import View
+from hotdesk.program.symbolic import SymbolicSizes
 
 _BASES = ("memref.alloc", "memref.get_global")
 

@@ -21,11 +21,11 @@ from hotdesk.analysis.insertion.held_bytes import HeldBytes
 from hotdesk.analysis.insertion.insertions import INSERTIONS, find_chain
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
-from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, segment_sizes
 from hotdesk.passes.base import Pass
+from hotdesk.program.byte_size import byte_size
 
 _SLICE = ("static_offsets", "static_sizes", "static_strides")
 

@@ -15,11 +15,11 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.analysis.fusion.elementwise import Fusion, find_fusion
 from hotdesk.explain import Decision, Reason
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops
 from hotdesk.models.generics import is_linalg, read_generic
 from hotdesk.passes.base import Pass
 from hotdesk.passes.fusing import fuse
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)

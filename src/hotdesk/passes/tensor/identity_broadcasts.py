@@ -20,9 +20,9 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import all_functions, constant_of, defining_op, segment_sizes, top_level_ops
 from hotdesk.passes.base import Pass
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import run_mlir_passes
 from hotdesk.ir.functions import callee_name
 from hotdesk.ir.signature import set_signature, signature
+from hotdesk.ir.symbols import unused_name
 from hotdesk.ir.walking import all_functions, defined_functions, modules, runs_every_call, symbol_name
 from hotdesk.passes.base import Pass
 
@@ -123,11 +124,7 @@ class _Rewriting:
         return [(name, given) for name, given in calls if not given <= _donated(self._plans.functions[name])]
 
     def _unused_name(self, name: str, given: Given) -> str:
-        stem = f"{name}_inplace_{'_'.join(map(str, sorted(given)))}"
-        found, count = stem, 0
-        while found in self._symbols:
-            count += 1
-            found = f"{stem}_{count}"
+        found = unused_name(f"{name}_inplace_{'_'.join(map(str, sorted(given)))}", self._symbols)
         self._symbols.add(found)
         return found
 

@@ -24,7 +24,6 @@ from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import origin
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function, set_signature, signature
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
 from hotdesk.ir.walking import (
     captured_operands,
@@ -37,6 +36,7 @@ from hotdesk.ir.walking import (
 from hotdesk.ir.written_sizes import stated
 from hotdesk.passes.base import Pass
 from hotdesk.program.graphs import reached
+from hotdesk.program.symbolic import SymbolicSizes
 
 _RESHAPES = frozenset({"tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tensor.extract_slice"})
 _MOVABLE_DIALECTS = frozenset({"linalg", "tensor", "arith", "math", "hotdesk", "tm_tensor"})

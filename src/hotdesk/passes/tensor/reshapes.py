@@ -19,10 +19,10 @@ from hotdesk.explain import Decision
 from hotdesk.ir.building import create, integers
 from hotdesk.ir.reshaping import Dims, matching
 from hotdesk.ir.sizes import product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import all_functions, defining_op, int_array, top_level_ops
 from hotdesk.passes.base import Pass
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.insertion.concatenation import Piece, PieceReader, axis_of, cut, find_split, pieces_of
 from hotdesk.explain import Decision, Reason
 from hotdesk.ir.building import create, dynamic_dims, integers, replace
-from hotdesk.ir.byte_size import byte_size
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import all_functions, defining_op, int_array, nested_ops, users
 from hotdesk.passes.base import Pass
+from hotdesk.program.byte_size import byte_size
 
 
 @dataclass(frozen=True, slots=True)

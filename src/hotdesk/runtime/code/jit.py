@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from functools import cache
 
 from hotdesk._bindings import ExecutionEngine, ir, make_engine, object_file, packed_entry
 from hotdesk.errors import LoweringError
 from hotdesk.ir.linking import defined_names
 from hotdesk.runtime.cache import Cache, key_of, the_cache
 from hotdesk.runtime.code.interruptible import interruptible
-from hotdesk.runtime.code.objects import ObjectCode, ObjectError, is_loadable
+from hotdesk.runtime.code.objects import ObjectCode, ObjectError, c_function, is_loadable
 
 _ENTRY = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _PACKED = (
@@ -137,7 +135,7 @@ def _code(
 
 def _finder(functions: Mapping[str, int]) -> Callable[[str], int | None]:
     """Where functions are that code declares and does not define."""
-    return lambda name: functions.get(name) or _in_process(name)
+    return lambda name: functions.get(name) or c_function(name)
 
 
 def _kept(cache: Cache, key: str, find: Callable[[str], int | None]) -> ObjectCode | None:
@@ -165,21 +163,3 @@ def _compiled(module: ir.Module, functions: Mapping[str, int], level: int) -> tu
         return engine, object_file(engine)
     except OSError:  # without /proc, or memory for another copy
         return engine, None
-
-
-@cache
-def _libraries() -> tuple[ctypes.CDLL, ...]:
-    """Where code finds the C library's functions: what the process has loaded, and the one with mathematics."""
-    found = [ctypes.CDLL(None)]
-    with suppress(OSError):
-        found.append(ctypes.CDLL("libm.so.6"))
-    return tuple(found)
-
-
-def _in_process(name: str) -> int | None:
-    for library in _libraries():
-        try:
-            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-        except AttributeError:
-            continue
-    return None

@@ -15,7 +15,9 @@ import platform
 import struct
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -38,6 +40,25 @@ class ObjectError(ValueError):
 def is_loadable() -> bool:
     """Whether this machine runs what `ObjectCode` loads."""
     return sys.platform == "linux" and platform.machine() == "x86_64" and sys.byteorder == "little"
+
+
+@cache
+def _libraries() -> tuple[ctypes.CDLL, ...]:
+    """Where code finds the C library's functions: what the process has loaded, and the one with mathematics."""
+    found = [ctypes.CDLL(None)]
+    with suppress(OSError):
+        found.append(ctypes.CDLL("libm.so.6"))
+    return tuple(found)
+
+
+def c_function(name: str) -> int | None:
+    """The address of a function of the C library; None if it has none of that name."""
+    for library in _libraries():
+        try:
+            return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        except AttributeError:
+            continue
+    return None
 
 
 @dataclass(frozen=True, slots=True)

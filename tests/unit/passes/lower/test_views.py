@@ -7,10 +7,10 @@ import sympy
 
 from hotdesk.analysis.memrefs.element_steps import row_major
 from hotdesk.errors import LoweringError
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import entry_block, top_level_ops
 from hotdesk.kernels.text import View
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
+from hotdesk.program.symbolic import SymbolicSizes
 from tests.unit.parsing import function, parse
 
 N = sympy.Symbol("n")

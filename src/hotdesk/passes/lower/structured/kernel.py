@@ -28,7 +28,6 @@ from hotdesk.ir.building import integers
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function
 from hotdesk.ir.sizes import Size, is_opaque
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import is_memref, memref_with, row_major, static_entries
 from hotdesk.ir.walking import captured_operands, defining_op, nested_ops
 from hotdesk.kernels.text import View
@@ -36,6 +35,7 @@ from hotdesk.passes.lower.structured.checks import replace_checks
 from hotdesk.passes.lower.structured.cuts import find_cut, head_text
 from hotdesk.passes.lower.structured.joined import join_loops
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
+from hotdesk.program.symbolic import SymbolicSizes
 
 _REASSOCIATED = ("arith.addf", "arith.mulf")
 _SCALAR_DIALECTS = ("affine", "arith", "math", "memref")

@@ -11,10 +11,10 @@ from torch_mlir import ir
 
 import hotdesk
 from hotdesk.ir.context import entered
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel
 from hotdesk.passes.lower.views import MemrefResolver
+from hotdesk.program.symbolic import SymbolicSizes
 from tests.unit.parsing import function, parse
 
 N, M = 512, 2048

@@ -10,10 +10,10 @@ from torch_mlir import ir
 
 import hotdesk
 from hotdesk.ir.context import entered
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.structured.kernel import build_loop_kernel
 from hotdesk.passes.lower.views import MemrefResolver
+from hotdesk.program.symbolic import SymbolicSizes
 from tests.unit.parsing import function, parse
 
 ID = "affine_map<(n, c, h, w) -> (n, c, h, w)>"

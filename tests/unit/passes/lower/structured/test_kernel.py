@@ -11,10 +11,10 @@ from torch_mlir import ir
 
 from hotdesk.errors import ExecutionError, LoweringError
 from hotdesk.ir.context import entered
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import top_level_ops
 from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel, disjoint
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
+from hotdesk.program.symbolic import SymbolicSizes
 from tests.harness import Compiled, buffers_alone, check_module
 from tests.unit.parsing import function, parse
 

@@ -14,11 +14,13 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.sizes import Size, integer
-from hotdesk.ir.walking import int_array, segment_sizes
+from hotdesk.models.flow import Flow
+from hotdesk.models.registry import registered_model
+from hotdesk.program.branches import branched
+from hotdesk.program.records import ENTRY, EXIT
+from hotdesk.program.regions import region_edges
 
-Sources: TypeAlias = "dict[ir.Value, tuple[ir.Value, ...]]"
-_CHOOSING = ("scf.if", "scf.index_switch", "scf.execute_region", "shape.assuming")
-_ENDS = ("scf.yield", "scf.condition", "shape.assuming_yield")
+Sources: TypeAlias = dict[ir.Value, tuple[ir.Value, ...]]
 _CHANGES = 2
 
 
@@ -69,21 +71,15 @@ def _replaced(size: Size, values: Mapping[Any, Size | None]) -> Size | None:
 
 
 def _of_results(op: ir.Operation) -> Sources:
-    results, operands = list(op.results), list(op.operands)
-    count = len(results)
-    if op.name == "arith.select":
-        return {results[0]: (operands[1], operands[2])}
-    if op.name == "scf.for":
-        ends = _ends(op.regions[0])
-        return {result: (operands[3 + i], *(end[i] for end in ends)) for i, result in enumerate(results)}
-    if op.name == "scf.while":
-        return {result: tuple(end[1 + i] for end in _ends(op.regions[0])) for i, result in enumerate(results)}
-    if op.name == "scf.forall":
-        return {result: (operands[len(operands) - count + i],) for i, result in enumerate(results)}
-    if op.name in _CHOOSING:
-        ends = [end for region in op.regions for end in _ends(region)]
-        return {result: tuple(end[i] for end in ends) for i, result in enumerate(results)} if ends else {}
-    return {}
+    if op.name == "arith.select":  # no control flow, but one of two values all the same
+        return {op.results[0]: (op.operands[1], op.operands[2])}
+    model = registered_model(op.name)
+    if model is None or model.flow is None:
+        return {}
+    flow = model.flow(op)
+    if flow.shows:
+        return {op.results[result]: (op.operands[operand],) for operand, result in model.facts(op).ties}
+    return _passed(op, flow, EXIT, op.results)
 
 
 def _of_arguments(block: ir.Block) -> Sources:
@@ -92,23 +88,28 @@ def _of_arguments(block: ir.Block) -> Sources:
     blocks = list(region.blocks)
     if block != blocks[0]:
         return _of_branches(blocks)
-    operands = list(op.operands)
-    arguments = list(block.arguments)
-    if op.name == "scf.for":
-        ends = _ends(region)
-        return {argument: (operands[3 + i], *(end[i] for end in ends)) for i, argument in enumerate(arguments[1:])}
-    if op.name == "scf.while":
-        before, after = (list(each.blocks[0].arguments) for each in op.regions)
-        conditions, ends = _ends(op.regions[0]), _ends(op.regions[1])
-        return {
-            **{argument: (operands[i], *(end[i] for end in ends)) for i, argument in enumerate(before)},
-            **{argument: tuple(end[1 + i] for end in conditions) for i, argument in enumerate(after)},
-        }
-    if op.name == "scf.forall":
-        count = len(op.results)
-        shared = zip(arguments[len(arguments) - count :], operands[len(operands) - count :], strict=True)
-        return {argument: (operand,) for argument, operand in shared}
-    return {}
+    model = registered_model(op.name)
+    if model is None or model.flow is None:
+        return {}
+    flow, found = model.flow(op), Sources()
+    for number, each in enumerate(op.regions):
+        if len(each.blocks):
+            arguments = list(each.blocks[0].arguments)
+            found |= _passed(op, flow, number, arguments)
+            found |= {arguments[to]: (op.operands[operand],) for operand, shown, to in flow.shows if shown == number}
+    return found
+
+
+def _passed(op: ir.Operation, flow: Flow, to: int, targets: Sequence[ir.Value]) -> Sources:
+    """What each target may be that every way to a region, or to `EXIT`, passes something."""
+    filled = [bool(len(region.blocks)) for region in op.regions]
+    ways: list[dict[int, ir.Value]] = []
+    for edge in region_edges(op.name, flow, filled):
+        if edge.end == to:
+            ends = [list(op.operands)] if edge.start == ENTRY else _ends(op.regions[edge.start])
+            ways.extend({at: end[operand] for operand, at in edge.passed if operand < len(end)} for end in ends)
+    known = [i for i in range(len(targets)) if ways and all(i in way for way in ways)]
+    return {targets[i]: tuple(dict.fromkeys(way[i] for way in ways)) for i in known}
 
 
 def _of_branches(blocks: Sequence[ir.Block]) -> Sources:
@@ -118,33 +119,13 @@ def _of_branches(blocks: Sequence[ir.Block]) -> Sources:
         end = _terminator(block)
         if end is None or not len(end.successors):
             continue
-        passed = branch_operands(end)
-        if passed is None:
+        passed = branched(end)
+        arguments = sum(len(successor.arguments) for successor in end.successors)
+        if passed is None or len({each[1:] for each in passed}) < arguments:
             return {}
-        for successor, values in zip(end.successors, passed, strict=True):
-            for argument, value in zip(successor.arguments, values, strict=True):
-                found[argument].append(value)
+        for operand, successor, argument in passed:
+            found[end.successors[successor].arguments[argument]].append(end.operands[operand])
     return {argument: tuple(values) for argument, values in found.items()}
-
-
-def branch_operands(op: ir.Operation) -> list[list[ir.Value]] | None:
-    """What a branch passes to each of its successors; None for an op that is no branch of `cf`."""
-    operands = list(op.operands)
-    match op.name:
-        case "cf.br":
-            return [operands]
-        case "cf.cond_br":
-            counts = segment_sizes(op)[1:]
-        case "cf.switch":
-            counts = (segment_sizes(op)[1], *int_array(op.attributes["case_operand_segments"]))
-        case _:
-            return None
-    passed: list[list[ir.Value]] = []
-    first = 1
-    for count in counts:
-        passed.append(operands[first : first + count])
-        first += count
-    return passed
 
 
 def is_inside(value: ir.Value, op: ir.Operation) -> bool:
@@ -159,9 +140,9 @@ def is_inside(value: ir.Value, op: ir.Operation) -> bool:
 
 
 def _ends(region: ir.Region) -> list[list[ir.Value]]:
-    """The operands of the terminators that leave a region with values."""
+    """The operands of the terminators that leave a region."""
     ends = [_terminator(block) for block in region.blocks]
-    return [list(end.operands) for end in ends if end is not None and end.name in _ENDS]
+    return [list(end.operands) for end in ends if end is not None and not len(end.successors)]
 
 
 def _terminator(block: ir.Block) -> ir.Operation | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hotdesk._bindings import ir
 from hotdesk.ir.sizes import Size, product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.types import element_bytes, element_of, shape_of
+from hotdesk.program.symbolic import SymbolicSizes
 
 
 def byte_size(value: ir.Value, function: ir.Operation) -> Size:

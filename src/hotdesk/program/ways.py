@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from hotdesk._bindings import ir
-from hotdesk.ir.joins import branch_operands
+from hotdesk.program.branches import branched
 
 CHOOSING = ("arith.select", "cf.cond_br", "cf.switch")
 INDEX_BITS = 64
@@ -25,9 +25,5 @@ def way_of(op: ir.Operation, operand: int) -> int:
     """
     if op.name == "arith.select":
         return operand - 1
-    end = 1
-    for way, passed in enumerate(branch_operands(op) or ()):
-        end += len(passed)
-        if operand < end:
-            return way
-    raise IndexError(f"{op.name} has no operand {operand} that it passes on")
+    ways = {passed: successor for passed, successor, _ in branched(op) or ()}
+    return ways[operand]

@@ -14,7 +14,6 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.ir.argument_sizes import argument_shapes, last_opaque
 from hotdesk.ir.arithmetic import applied, arithmetic
-from hotdesk.ir.joins import is_inside, replaced, settled, sources_of
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.size_proofs import SizeProver
@@ -22,6 +21,7 @@ from hotdesk.ir.sizes import Size, integer, is_opaque
 from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, int_array
 from hotdesk.ir.written_sizes import unnamed
+from hotdesk.program.joins import is_inside, replaced, settled, sources_of
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})

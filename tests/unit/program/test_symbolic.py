@@ -9,8 +9,8 @@ import pytest
 import sympy
 
 from hotdesk.ir.sizes import Size, expand, is_opaque, product
-from hotdesk.ir.symbolic import SymbolicSizes
 from hotdesk.ir.walking import entry_block, top_level_ops
+from hotdesk.program.symbolic import SymbolicSizes
 from tests.unit.parsing import function, parse
 
 N, M = sympy.symbols("n m")
