@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import hotdesk
+from examples.models import MODELS
 from hotdesk.cli.main import main
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -40,3 +42,13 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
             assert command[0] == "hotdesk"
             assert main(command[1:]) == 0
         assert capsys.readouterr().out.replace(f"{tmp_path}/", "") == shown
+
+
+@pytest.mark.slow
+def test_the_report_in_the_readme() -> None:
+    shown = re.findall(
+        r"^```text\n(main\npeak .*?)^```", (DOCS.parent / "README.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    spec = MODELS["resnet50"]
+    report = hotdesk.compile(spec.build(), spec.inputs()).report()
+    assert [f"{report}\n".startswith(block) for block in shown] == [True]
