@@ -20,7 +20,7 @@ _LOWERING = (
 )
 
 
-def changed(text: str, *passes: Pass) -> str:
+def text_after(text: str, *passes: Pass) -> str:
     """The text of a module after passes, which verifies."""
     module = ir.Module.parse(text, make_context())
     with entered(module.operation):
@@ -50,7 +50,7 @@ def same_after(text: str, passes: Sequence[Pass], *arguments: Any) -> str:
 
     Arrays that share memory share it in both runs, so arguments may overlap.
     """
-    after = changed(text, *passes)
+    after = text_after(text, *passes)
     left = [_copied(arguments), _copied(arguments)]
     for program, given in zip((text, after), left, strict=True):
         call(program, *given)

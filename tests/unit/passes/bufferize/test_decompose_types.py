@@ -23,7 +23,7 @@ from hotdesk.passes.bufferize.linalg_partial import LinalgBufferize
 from hotdesk.passes.bufferize.out_params import BufferResultsToOutParams
 from hotdesk.passes.bufferize.tensor_partial import TensorBufferize
 from tests.running import OURS, check
-from tests.unit.passes.memory import call, changed
+from tests.unit.passes.memory import call, text_after
 
 T, PAIR = "tensor<8xf32>", "tuple<tensor<8xf32>, index>"
 
@@ -126,7 +126,7 @@ def test_s2_2_a_program_of_pairs_runs() -> None:
     assert f"func.func private @next(%arg0: {T}, %arg1: index) -> ({T}, index)" in after
     x = np.arange(8, dtype=np.float32)
     parts = (LinalgBufferize(), ArithBufferize(), FuncBufferize(), TensorBufferize(), FinalizingBufferize())
-    buffers = changed(after, *parts, BufferResultsToOutParams(modify_public_functions=True))
+    buffers = text_after(after, *parts, BufferResultsToOutParams(modify_public_functions=True))
     y, z = np.zeros((2, 8), np.float32)
     call(buffers, x, y, z)
     np.testing.assert_array_equal(y, 4 * x)

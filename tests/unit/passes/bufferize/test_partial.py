@@ -21,7 +21,7 @@ from hotdesk.passes.bufferize.scf_partial import ScfBufferize
 from hotdesk.passes.bufferize.tensor_partial import TensorBufferize
 from tests import reference
 from tests.unit.parsing import elementwise, function, parse
-from tests.unit.passes.memory import call, changed
+from tests.unit.passes.memory import call, text_after
 
 PARTS: tuple[Pass, ...] = (TensorBufferize(), LinalgBufferize(), ArithBufferize(), FuncBufferize(), ScfBufferize())
 ARGUMENTS = "%n: index, %x: tensor<8xf32>, %y: tensor<8xf32>"
@@ -164,7 +164,7 @@ def _same(text: str, orders: Iterable[tuple[Pass, ...]]) -> int:
         wanted = reference.run(function(module), arguments)
     done: set[str] = set()
     for order in orders:
-        after = changed(text, *order, FinalizingBufferize(), BufferResultsToOutParams(modify_public_functions=True))
+        after = text_after(text, *order, FinalizingBufferize(), BufferResultsToOutParams(modify_public_functions=True))
         assert "tensor" not in after
         if after in done:
             continue
@@ -192,7 +192,7 @@ def test_s2_1_control_flow_in_any_order(name: str) -> None:
 @pytest.mark.parametrize("passes", [each for n in range(6) for each in itertools.combinations(PARTS, n)])
 def test_s2_1_any_part_alone_verifies(passes: tuple[Pass, ...]) -> None:
     for text in (PROGRAMS["everything"], FLOWS["a loop that swaps"]):
-        changed(text, *passes)
+        text_after(text, *passes)
 
 
 STAYED = {
@@ -207,14 +207,14 @@ STAYED = {
 def test_s2_1_the_op_that_stayed_is_named(dialect: str) -> None:
     name, passes = STAYED[dialect]
     with pytest.raises(BufferizationError, match=name) as caught:
-        changed(PROGRAMS["everything"], *passes, FinalizingBufferize())
+        text_after(PROGRAMS["everything"], *passes, FinalizingBufferize())
     assert f"hotdesk-{dialect}-bufferize" in str(caught.value)
     assert caught.value.where is not None
 
 
 def test_s2_1_control_flow_that_stayed_is_named() -> None:
     with pytest.raises(BufferizationError, match=r"op `scf\.for` still has tensors") as caught:
-        changed(FLOWS["a loop that swaps"], *PARTS[:4], FinalizingBufferize())
+        text_after(FLOWS["a loop that swaps"], *PARTS[:4], FinalizingBufferize())
     assert "hotdesk-scf-bufferize" in str(caught.value)
     assert caught.value.where == "-:7:16"
 
@@ -225,7 +225,7 @@ def test_s2_1_an_unranked_tensor_stays() -> None:
       return %r : tensor<*xf32>
     }"""
     with pytest.raises(BufferizationError, match=r"op `tensor\.cast` still has tensors"):
-        changed(text, *PARTS, FinalizingBufferize())
+        text_after(text, *PARTS, FinalizingBufferize())
 
 
 def test_a_function_whose_address_is_taken() -> None:
@@ -238,7 +238,7 @@ def test_a_function_whose_address_is_taken() -> None:
       return %r : tensor<4xf32>
     }"""
     with pytest.raises(BufferizationError, match=r"function @f: expected calls of it alone, got `func\.constant`"):
-        changed(text, FuncBufferize())
+        text_after(text, FuncBufferize())
 
 
 def test_each_copy_and_allocation_is_told() -> None:

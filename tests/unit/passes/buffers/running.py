@@ -8,20 +8,11 @@ from typing import Any
 import numpy as np
 from torch_mlir import ir
 
-from hotdesk.ir.context import entered, make_context
+from hotdesk.ir.context import make_context
 from hotdesk.passes.base import Pass
 from tests.guarded import POISONS
 from tests.running import Executable, Run
-
-
-def after(text: str, *passes: Pass) -> str:
-    """The text of a module after passes, which verifies."""
-    module = ir.Module.parse(text, make_context())
-    with entered(module.operation):
-        for one in passes:
-            one.run(module)
-        module.operation.verify()
-        return str(module)
+from tests.unit.passes.memory import text_after
 
 
 def runs(text: str, inputs: Sequence[Any], shapes: Sequence[Sequence[int]]) -> list[Run]:
@@ -38,7 +29,7 @@ def same(
 
     Returns the text after the passes, and what it took.
     """
-    changed = after(text, *passes)
+    changed = text_after(text, *passes)
     wanted, got = runs(text, inputs, shapes)[0], runs(changed, inputs, shapes)
     for run in got:
         for number, (a, b) in enumerate(zip(wanted.results, run.results, strict=True)):

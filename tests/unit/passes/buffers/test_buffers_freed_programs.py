@@ -18,7 +18,7 @@ from hotdesk.passes.buffers.hoist import BufferHoisting
 from hotdesk.passes.buffers.merge import MergeAllocations
 from hotdesk.passes.buffers.promote import PromoteBuffersToStack
 from hotdesk.passes.buffers.share import ShareBuffers
-from tests.unit.passes.buffers.running import after
+from tests.unit.passes.memory import text_after
 
 RETURNED = """
 func.func @main(%n: index, %x: memref<4xf32>) -> memref<4xf32> {
@@ -140,7 +140,7 @@ def check(text: str, passes: Sequence[Pass], sizes: Sequence[int], *, freed: boo
 
     Returns the text after the passes.
     """
-    changed = after(text, *passes)
+    changed = text_after(text, *passes)
     before = checked(text, sizes, freed=freed)
     behind = checked(changed, sizes, freed=freed or any(isinstance(each, DeallocateAfterLastUse) for each in passes))
     for was, now in zip(before.results, behind.results, strict=True):
@@ -152,7 +152,7 @@ def check(text: str, passes: Sequence[Pass], sizes: Sequence[int], *, freed: boo
 @pytest.mark.parametrize("text", [RETURNED, CALLED, KEPT], ids=["returned", "called", "kept"])
 def test_hoisting_makes_no_leak(text: str, size: int) -> None:
     changed = check(text, [BufferHoisting()], [size], freed=True)
-    assert changed == after(text)
+    assert changed == text_after(text)
 
 
 @pytest.mark.parametrize("size", [0, 1])
@@ -163,16 +163,16 @@ def test_what_is_returned_is_freed_on_no_path(size: int) -> None:
 
 @pytest.mark.parametrize("size", [0, 3])
 def test_a_reduction_shares_nothing_with_its_loop(size: int) -> None:
-    assert check(REDUCED, [ShareBuffers()], [size], freed=True) == after(REDUCED)
+    assert check(REDUCED, [ShareBuffers()], [size], freed=True) == text_after(REDUCED)
     both = check(NOT_FREED, [ShareBuffers(), DeallocateAfterLastUse()], [size], freed=False)
-    assert both == after(NOT_FREED, DeallocateAfterLastUse())
+    assert both == text_after(NOT_FREED, DeallocateAfterLastUse())
 
 
 def test_what_a_reduction_uses_cannot_be_freed_behind_it() -> None:
     with pytest.raises(
         BufferizationError, match=r"used in a region of `scf\.reduce`.*\(-:9:5\)\. load what the region needs"
     ):
-        after(READ_IN_THERE, DeallocateAfterLastUse())
+        text_after(READ_IN_THERE, DeallocateAfterLastUse())
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from hotdesk.analysis.copying.removal import CopyRemovals
 from hotdesk.passes.buffers import copy_removal as passing
 from hotdesk.passes.buffers.copy_removal import CopyRemoval
 from tests.unit.passes.buffers.checking import through
-from tests.unit.passes.buffers.running import after, same
+from tests.unit.passes.buffers.running import same
+from tests.unit.passes.memory import text_after
 
 DRAWN = np.random.default_rng(5)
 EIGHT: Any = DRAWN.random(8, np.float32)
@@ -151,8 +152,8 @@ def test_s2_9_stays(text: str, inputs: list[object], shape: tuple[int, ...]) -> 
 
 
 def test_twice_changes_nothing_more() -> None:
-    once = after(VIEWS, CopyRemoval())
-    assert after(once, CopyRemoval()) == once
+    once = text_after(VIEWS, CopyRemoval())
+    assert text_after(once, CopyRemoval()) == once
 
 
 def test_a_row_of_copies_that_are_overwritten_goes_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

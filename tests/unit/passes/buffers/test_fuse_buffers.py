@@ -13,7 +13,7 @@ from hotdesk.passes.buffers.fuse_buffers import FuseBuffers
 from hotdesk.passes.tensor.fuse_elementwise import FuseElementwise
 from tests import reference
 from tests.unit.parsing import elementwise, function, parse
-from tests.unit.passes.memory import call, changed, same_after
+from tests.unit.passes.memory import call, same_after, text_after
 
 HEAD = "#id = affine_map<(i) -> (i)>\n"
 DRAWN = np.random.default_rng(5)
@@ -142,7 +142,7 @@ def test_s5_4_the_example_on_tensors_and_on_memory() -> None:
     apart, same, bufferized = np.zeros(8, np.float32), x.copy(), np.zeros(8, np.float32)
     call(memory, x, apart)
     call(memory, same, same)
-    call(changed(tensors, OneShotBufferize()), x, bufferized)
+    call(text_after(tensors, OneShotBufferize()), x, bufferized)
     for result in (apart, same, bufferized):
         np.testing.assert_array_equal(result, wanted)
 
@@ -175,16 +175,16 @@ def test_s5_4_the_same_function_on_tensors_and_on_memory(size: str) -> None:
     return
     }}"""
     x, y, c, d = DRAWN.random((4, 8), np.float32)
-    fused = parse(changed(tensors, FuseElementwise()))
+    fused = parse(text_after(tensors, FuseElementwise()))
     for module in (parse(tensors), fused):
         with module.context:
             left, right = reference.run(function(module), [x, y])
-        for text in (memory, changed(memory, FuseBuffers(arguments_overlap=False))):
+        for text in (memory, text_after(memory, FuseBuffers(arguments_overlap=False))):
             call(text, x, y, c, d, 8)
             np.testing.assert_allclose(c, left, rtol=1e-6)
             np.testing.assert_allclose(d, right, rtol=1e-6)
     assert str(fused).count("linalg.generic") == 3  # the value that is read twice stays
-    assert changed(memory, FuseBuffers(arguments_overlap=False)).count("linalg.generic") == 1
+    assert text_after(memory, FuseBuffers(arguments_overlap=False)).count("linalg.generic") == 1
 
 
 @pytest.mark.parametrize("seed", range(12))

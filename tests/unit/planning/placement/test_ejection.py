@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import pytest
@@ -16,24 +15,9 @@ from hotdesk.planning.placement.deadline import NO_DEADLINE, Deadline
 from hotdesk.planning.placement.ejection import eject
 from hotdesk.planning.placement.instance import ArenaLayout, Instance, build_instance
 from hotdesk.planning.placement.portfolio import STRATEGIES, Request
+from tests.unit.planning.placement.clock import Clock
 
 ALIGNMENTS = (1, 2, 64)
-
-
-@dataclass
-class Clock:
-    """A deadline that passes at the last of so many looks at it."""
-
-    most: int
-    looks: int = 0
-    moment: float = 0.0
-
-    def passed(self) -> bool:
-        self.looks += 1
-        return self.looks > self.most
-
-    def left(self) -> float:
-        return 1e9
 
 
 def crowd(count: int, seed: int, alignments: Sequence[int] = (1,), pinned: int = 0) -> Problem:
@@ -119,7 +103,7 @@ def test_at_the_deadline_there_is_the_best_so_far() -> None:
     known = one_on_another(instance)
     arenas: list[int] = []
     for most in (0, 200, 4_000):
-        found = eject(instance, known, 10**9, deadline=cast("Deadline", Clock(most)))
+        found = eject(instance, known, 10**9, deadline=Clock(most).as_deadline)
         assert faults(problem, instance, found) == ()
         arenas.append(found.arena)
     assert arenas[0] == known.arena

@@ -1,7 +1,7 @@
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from hotdesk.planning.placement.greedy import online
 from hotdesk.planning.placement.portfolio import Request
 from hotdesk.planning.placement.search import search_whole
 from hotdesk.planning.placement.skyline import SKYLINE_ORDERS
+from tests.unit.planning.placement.clock import Clock
 
 CHAIN = Problem((Buffer("a", 0, 2, 100), Buffer("b", 1, 3, 100), Buffer("c", 2, 4, 100)))
 
@@ -256,26 +257,6 @@ def test_large_problems_do_not_list_pairs() -> None:
     assert result.proven_optimal
 
 
-@dataclass
-class Looks:
-    """A deadline that passes at the last of so many looks at it."""
-
-    most: int
-    looks: int = 0
-    moment: float = 0.0
-
-    def passed(self) -> bool:
-        self.looks += 1
-        return self.looks > self.most
-
-    def left(self) -> float:
-        return 1e9
-
-    @property
-    def as_deadline(self) -> Deadline:
-        return cast("Deadline", self)
-
-
 def crowded(count: int, steps: int) -> instances.Instance:
     rng = random.Random(count)
     buffers: list[Buffer] = []
@@ -298,7 +279,7 @@ def test_with_a_time_limit_it_goes_on_until_the_time_or_the_bound_is_reached(
     quick = portfolio.STRATEGIES["portfolio"](instance, Request(0, 2_000, 1_000, NO_DEADLINE))
     arenas: list[int] = []
     for most in (20, 300, 1_500):
-        limit = Looks(most)
+        limit = Clock(most)
         found = portfolio.STRATEGIES["portfolio"](instance, Request(0, 2_000, 1_000, limit.as_deadline))
         assert limit.looks >= most or found.arena <= max(instance.floor, found.proven)
         arenas.append(found.arena)

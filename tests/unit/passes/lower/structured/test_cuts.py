@@ -7,15 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from torch_mlir import ir
 
 import hotdesk
-from hotdesk.ir.context import entered
-from hotdesk.ir.walking import top_level_ops
-from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel
-from hotdesk.passes.lower.views import MemrefResolver
-from hotdesk.program.symbolic import SymbolicSizes
-from tests.unit.parsing import function, parse
+from tests.unit.passes.lower.structured.loop_kernels import kernel
 
 N, M = 512, 2048
 KIND = f"memref<{N}x{M}xf32>"
@@ -40,17 +34,6 @@ def generic(read: str, written: str, body: str = ADD, iterators: str = '"paralle
       {body}
       linalg.yield %t : f32
     }}"""
-
-
-def kernel(arguments: str, text: str) -> tuple[LoopKernel, str]:
-    module = parse(f"func.func @f({arguments}) {{\n{text}\nreturn\n}}")
-    found = function(module)
-    sizes = SymbolicSizes(found)
-    with entered(module.operation):
-        target = ir.Module.create()
-        made = build_loop_kernel(top_level_ops(found)[-2], target, MemrefResolver(found, sizes), sizes, lambda check: 7)
-        target.operation.verify()
-    return made, str(target)
 
 
 def test_the_outermost_loop_that_is_long_enough_is_cut() -> None:

@@ -6,15 +6,9 @@ import re
 
 import numpy as np
 import pytest
-from torch_mlir import ir
 
 import hotdesk
-from hotdesk.ir.context import entered
-from hotdesk.ir.walking import top_level_ops
-from hotdesk.passes.lower.structured.kernel import build_loop_kernel
-from hotdesk.passes.lower.views import MemrefResolver
-from hotdesk.program.symbolic import SymbolicSizes
-from tests.unit.parsing import function, parse
+from tests.unit.passes.lower.structured.loop_kernels import kernel
 
 ID = "affine_map<(n, c, h, w) -> (n, c, h, w)>"
 CHANNEL = "affine_map<(n, c, h, w) -> (c, 0, 0)>"
@@ -26,22 +20,15 @@ def joined(x: str, y: str, y_map: str, body: str = BODY, kinds: str = "pppp", wr
     """The iterator types of what becomes of an op that reads x, as it is written, and y by a map."""
     names = {"p": '"parallel"', "r": '"reduction"'}
     out, out_map = (written or f"{x} by {ID}").split(" by ")
-    text = f"""func.func @f(%x: {x}, %y: {y}, %o: {out}) {{
-    linalg.generic {{indexing_maps = [{ID}, {y_map}, {out_map}], iterator_types = [{", ".join(names[k] for k in kinds)}]}}
-      ins(%x, %y : {x}, {y}) outs(%o : {out}) {{
+    text = f"""linalg.generic {{
+      indexing_maps = [{ID}, {y_map}, {out_map}], iterator_types = [{", ".join(names[k] for k in kinds)}]
+    }} ins(%x, %y : {x}, {y}) outs(%o : {out}) {{
     ^bb0(%a: f32, %b: f32, %c: f32):
       {body}
       linalg.yield %t : f32
-    }}
-    return }}"""
-    module = parse(text)
-    found = function(module)
-    sizes = SymbolicSizes(found)
-    with entered(module.operation):
-        target = ir.Module.create()
-        build_loop_kernel(top_level_ops(found)[-2], target, MemrefResolver(found, sizes), sizes, lambda check: 7)
-        target.operation.verify()
-    types = re.search(r"iterator_types = \[(.*?)\]", str(target))
+    }}"""
+    _, made = kernel(f"%x: {x}, %y: {y}, %o: {out}", text)
+    types = re.search(r"iterator_types = \[(.*?)\]", made)
     assert types is not None
     return "".join(each[1] for each in types[1].split(", "))
 

@@ -10,28 +10,14 @@ import sympy
 from torch_mlir import ir
 
 from hotdesk.errors import ExecutionError, LoweringError
-from hotdesk.ir.context import entered
-from hotdesk.ir.walking import top_level_ops
-from hotdesk.passes.lower.structured.kernel import LoopKernel, build_loop_kernel, disjoint
-from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
-from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.passes.lower.structured.kernel import disjoint
+from hotdesk.passes.lower.views import ResolvedMemref
 from tests.harness import Compiled, buffers_alone, check_module
 from tests.unit.parsing import function, parse
+from tests.unit.passes.lower.structured.loop_kernels import kernel
 
 ID = "affine_map<(i) -> (i)>"
 M = "memref<8xf32>"
-
-
-def kernel(arguments: str, text: str) -> tuple[LoopKernel, str]:
-    """The kernel of the last op in front of the return, and its text."""
-    module = parse(f"func.func @f({arguments}) {{\n{text}\nreturn\n}}")
-    found = function(module)
-    sizes = SymbolicSizes(found)
-    with entered(module.operation):
-        target = ir.Module.create()
-        made = build_loop_kernel(top_level_ops(found)[-2], target, MemrefResolver(found, sizes), sizes, lambda check: 7)
-        target.operation.verify()
-    return made, str(target)
 
 
 def generic(inputs: list[str], init: str, body: str, kind: str = M, reduced: bool = False) -> str:
