@@ -53,6 +53,11 @@ _SORTS = ("sort", "argsort")
 """Ours is stable, so it is compared with a stable one: PyTorch promises no order of equal elements otherwise."""
 _ANY_OF_EQUALS = ("topk", "kthvalue")
 """PyTorch does not say which of equal elements is meant: the indices have to lead to the values."""
+_DROPS = {
+    "nn.functional.scaled_dot_product_attention": "dropout_p",
+    "nn.functional.multi_head_attention_forward": "training",
+}
+"""Operators that draw random numbers for samples with a keyword argument: what eager PyTorch draws says nothing of a program."""
 NOT_HERE = ("sparse", "to_sparse", "jiterator", "_scaled", "sampled_addmm", "item")
 """Operators on sparse tensors, on GPUs, or without a tensor as their result."""
 
@@ -93,6 +98,8 @@ def outcome(op: Any, samples: Sequence[Any]) -> tuple[str, str]:
 
     import hotdesk
 
+    if any(sample.kwargs.get(_DROPS.get(op.name, "")) for sample in samples):
+        return "no result", "random numbers"
     try:
         expected = [_leaves(call(op, sample)) for sample in samples]
     except Exception as error:
@@ -343,7 +350,7 @@ def _said(found: Found) -> str:
     return re.sub(rf"\.+ (?:{_HINTS}).*?(?= \[HD\d+\]|$)", "", said).replace("|", "\\|")
 
 
-_HINTS = "Replace it|Rewrite it|Draw them|Call `|Convert it|Compile once|`torch.export"
+_HINTS = "Replace it|Rewrite it|Write it with|Draw them|Call `|Convert it|Compile once|`torch.export"
 """How the hints of refusals begin, which are the same for many."""
 
 

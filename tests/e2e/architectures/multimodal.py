@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from tests.e2e.architectures.architecture import LENGTH, SIZES, SPECIAL, Inputs, ids, mask
+from tests.e2e.architectures.architecture import SIZES, SPECIAL, Architecture, Inputs, ids, mask
 
 _TEXT: dict[str, Any] = {**SPECIAL, **SIZES, "max_position_embeddings": 64}
 _IMAGE: dict[str, Any] = {**SIZES, "image_size": 16, "patch_size": 8}
@@ -18,11 +18,8 @@ def pair() -> Inputs:
     return {"input_ids": ids(), "attention_mask": mask(), "pixel_values": torch.randn(2, 3, 16, 16)}
 
 
-def _within(token: int, count: int) -> Inputs:
-    """Text with places for `count` patches of an image."""
-    text = torch.randint(3, 90, (2, LENGTH))
-    text[:, 1 : 1 + count] = token
-    return {"input_ids": text, "attention_mask": mask(), "pixel_values": torch.randn(2, 3, 16, 16)}
-
-
-MULTIMODAL = {}
+MULTIMODAL = {
+    "chinese_clip": Architecture("ChineseCLIPModel", _PAIR, pair),
+    "clip": Architecture("CLIPModel", _PAIR, pair),
+    "git": Architecture("GitForCausalLM", {**_TEXT, "vision_config": _IMAGE}, pair, {"use_cache": False}),
+}
