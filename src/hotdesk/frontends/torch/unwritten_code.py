@@ -47,10 +47,8 @@ def code_put_off() -> Generator[None]:
 def _recompile(module: torch.fx.GraphModule) -> Any:
     if threading.get_ident() not in _threads:
         return _Before.recompile(module)
-    codegen: Any = cast(Any, module.graph)._codegen
-    if isinstance(codegen, _PyTreeCodeGen):  # what is read of a module without calling it
-        read: Any = module
-        read._in_spec, read._out_spec = codegen.pytree_info.in_spec, codegen.pytree_info.out_spec
+    if isinstance(cast(Any, module.graph)._codegen, _PyTreeCodeGen):
+        return _Before.recompile(module)  # its signature is read: guards of sizes name arguments by it
     kind: Any = type(module)  # each graph module has a class of its own
     kind.forward = _forward
     return None

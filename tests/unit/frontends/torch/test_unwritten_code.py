@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from typing import Any, cast
 
@@ -72,3 +73,16 @@ def test_other_threads_and_what_comes_behind_are_as_ever() -> None:
     assert _has_code(made[0])
     assert cast(Any, GraphModule).recompile is before
     assert _has_code(GraphModule(torch.nn.Module(), _adding(1)))
+
+
+def test_a_module_with_a_signature_of_its_own_shows_it_at_once() -> None:
+    """PyTorch reads the names of an exported program's arguments from it, to write checks of their sizes."""
+
+    class Doubled(torch.nn.Module):
+        def forward(self, x: torch.Tensor, *, scale: torch.Tensor) -> torch.Tensor:
+            return x * scale
+
+    exported = torch.export.export(Doubled(), (torch.ones(3),), {"scale": torch.ones(3)})
+    with code_put_off():
+        module = exported.module()
+        assert list(inspect.signature(cast(Any, module).forward).parameters) == ["x", "scale"]
