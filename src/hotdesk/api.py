@@ -421,6 +421,7 @@ def _refuse_changes(options: Options) -> None:
 def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int]) -> None:
     """Says of each argument what it is and which symbolic sizes it has."""
     from hotdesk.frontends.captured import Weight
+    from hotdesk.ir.written_sizes import written
 
     state = {argument: len(captured.results) + place for place, argument in enumerate(captured.state)}
 
@@ -434,7 +435,7 @@ def _annotate(main: ir.Operation, captured: Captured, model_state: frozenset[int
             kind=_kind(argument, number in model_state),
             donated=spec.donated or number in state,
             state=state.get(number),
-            shape=[str(dim) for dim in spec.shape] if is_open else None,
+            shape=[written(dim) for dim in spec.shape] if is_open else None,
         )
 
     set_signature(main, signature(main).stating(stating))

@@ -334,6 +334,50 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
         np.testing.assert_array_equal(program(np.ones(size, np.float32)), np.ones(2 + int(np.fmod(size - 3, 2))))
 
 
+@pytest.mark.parametrize("name", ["divui", "remui", "maxui", "minui"])
+def test_a_size_without_a_sign_of_what_may_be_negative_is_refused(name: str) -> None:
+    """It would be another one than of the number with its sign."""
+    with pytest.raises(DataDependentShapeError, match=rf"got `arith\.{name}`"):
+        hotdesk.compile(f"""
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {{
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %z = arith.subi %d, %c3 : index
+  %q = arith.{name} %z, %c3 : index
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty(%q) : tensor<?xf32>
+  %a = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  return %a : tensor<?xf32>
+}}""")
+
+
+def test_a_choice_without_a_sign_by_what_may_be_negative() -> None:
+    """5 where the size minus 3, without its sign, is less than 2."""
+    program = hotdesk.compile("""
+func.func @main(%x: tensor<?xf32>) -> tensor<i64> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %five = arith.constant 5 : index
+  %seven = arith.constant 7 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %z = arith.subi %d, %c3 : index
+  %is = arith.cmpi ult, %z, %c2 : index
+  %k = arith.select %is, %five, %seven : index
+  %one = arith.constant 1 : i64
+  %e = tensor.empty(%k) : tensor<?xi64>
+  %a = linalg.fill ins(%one : i64) outs(%e : tensor<?xi64>) -> tensor<?xi64>
+  %i = tensor.empty() : tensor<i64>
+  %zero = arith.constant 0 : i64
+  %f = linalg.fill ins(%zero : i64) outs(%i : tensor<i64>) -> tensor<i64>
+  %s = linalg.reduce { arith.addi } ins(%a : tensor<?xi64>) outs(%f : tensor<i64>) dimensions = [0]
+  return %s : tensor<i64>
+}""")
+    for size in range(7):
+        assert int(program(np.ones(size, np.float32))) == (5 if size in (3, 4) else 7), size
+
+
 def test_donated_arguments() -> None:
     x = floats(100)
     text = """func.func @f(%x: tensor<100xf32>ATTRIBUTE) -> tensor<100xf32> {

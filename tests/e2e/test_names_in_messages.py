@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+import onnx
 import pytest
 import torch
+from onnx import TensorProto, helper
 from torch import nn
 from torch.export import Dim
 
 import hotdesk
 from hotdesk import Options
 from hotdesk.errors import HotdeskError
+from hotdesk.ir.context import entered
+from hotdesk.passes.textual import parse_pipeline
 from tests.e2e.checking import Call, ConvNet, random
+from tests.running.filecheck import DIRECTORY, parsed, pieces
 
 BATCH, ROWS, LENGTH = Dim("batch", min=2, max=64), Dim("rows", min=3, max=64), Dim("length", min=2, max=32)
-INTERNAL = re.compile(r"\b[su]\d+\b|opaque\d|Piecewise|\b(?:Max|Min|Mod|FloorDiv|ceiling|CeilToInt)\(|\bEq\(|\bNe\(")
+INTERNAL = re.compile(
+    r"(?<![\\\w])(?:[su]|zuf|zu)\d+\b|opaque|Piecewise|\b(?:Max|Min|Mod|PythonMod|FloorDiv|ceiling|CeilToInt|TruncToInt|Abs)\("
+    r"|\b(?:Eq|Ne|Lt|Le|Gt|Ge|And|Or|Not|ITE)\("
+)
 """Symbols of PyTorch's (`s77`, `u0`), placeholders of ours, and functions as SymPy spells them."""
+
+LIT = sorted(path for stage in ("tensor", "bufferize", "buffers") for path in (DIRECTORY / stage).glob("*.mlir"))
 
 Model = tuple[Callable[..., Any] | nn.Module, tuple[torch.Tensor, ...], Any]
 
@@ -31,6 +44,11 @@ MODELS: dict[str, Model] = {
     "strided": (lambda x: x[::2].exp(), (random(4, 8),), ({0: ROWS},)),
     "pooled": (ConvNet(), (random(2, 3, 16, 16),), ({0: BATCH},)),
     "unnamed": (lambda x: x.cumsum(0) + x.mean(), (random(4, 8),), ({0: Dim.DYNAMIC},)),
+    "counted": (
+        lambda x, y: (x[x > 0] * 2, y.nonzero(), torch.unique(y), torch.cat([x[x > 1], x[x > 2]])),
+        (random(4, 8), random(5, 8)),
+        ({0: BATCH}, {0: LENGTH}),
+    ),
     "images": (
         lambda x: nn.functional.max_pool2d(x, 2).flatten(1).sum(1),
         (random(2, 3, 8, 8),),
@@ -43,7 +61,7 @@ def _compiled(name: str, **options: Any) -> tuple[hotdesk.Program, tuple[torch.T
     function, args, shapes = MODELS[name]
     model = function if isinstance(function, nn.Module) else Call(function)
     shapes = (shapes,) if isinstance(model, Call) else shapes
-    return hotdesk.compile(model.eval(), args, dynamic_shapes=shapes, **options), args
+    return hotdesk.compile(model.eval(), args, dynamic_shapes=shapes, options=Options(keep_ir=True), **options), args
 
 
 def _said(program: hotdesk.Program, args: tuple[torch.Tensor, ...]) -> Iterator[str]:
@@ -55,6 +73,9 @@ def _said(program: hotdesk.Program, args: tuple[torch.Tensor, ...]) -> Iterator[
         yield f"{decision.size} {decision.hint}"
     yield from (program.report(*args), str(program.summary(*args)))
     yield str(program.memory(*args))
+    yield program.document(*args).to_json()
+    for stage in program.stages:
+        yield from re.findall(r"hotdesk\.[\w.]+ = (?:\[[^\]]*\]|\{[^}]*\})", program.ir(stage))
     wrong = [
         tuple(torch.randn(*[size + 100 for size in arg.shape]) for arg in args),
         tuple(arg[:1] for arg in args),
@@ -71,11 +92,97 @@ def _said(program: hotdesk.Program, args: tuple[torch.Tensor, ...]) -> Iterator[
     yield str(caught.value)
 
 
+def _checked(text: str) -> None:
+    found = INTERNAL.search(text)
+    assert found is None, f"`{found[0]}` in: {text[max(0, found.start() - 200) : found.end() + 100]}"
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_programs(name: str) -> None:
     for text in _said(*_compiled(name)):
-        found = INTERNAL.search(text)
-        assert found is None, f"`{found[0]}` in: {text[max(0, found.start() - 200) : found.end() + 100]}"
+        _checked(text)
+
+
+def _onnx(path: Path, sizes: tuple[str, str]) -> Path:
+    """Half of two images that are joined, flattened: sizes with a quotient, a remainder and a product."""
+    numbers = {"one": [1], "far": [10**9], "first": [0], "two": [2], "flat": [-1]}
+    nodes = [
+        helper.make_node("Concat", ["x", "x"], ["joined"], axis=0),
+        helper.make_node("Slice", ["joined", "one", "far", "first", "two"], ["half"]),
+        helper.make_node("Exp", ["half"], ["raised"]),
+        helper.make_node("Reshape", ["raised", "flat"], ["result"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "halves",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(sizes))],
+        [helper.make_tensor_value_info("result", TensorProto.FLOAT, ["elements"])],
+        [helper.make_tensor(name, TensorProto.INT64, [1], value) for name, value in numbers.items()],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+    return path
+
+
+@pytest.mark.parametrize("sizes", [("N", "width"), ("opaque1", "mod"), ("if", "a-b"), ("N", "N"), ("Max", "E")])
+def test_onnx(tmp_path: Path, sizes: tuple[str, str]) -> None:
+    """A size is called as the model calls it, unless that means something else to Hotdesk."""
+    program = hotdesk.compile(_onnx(tmp_path / "halves.onnx", sizes), options=Options(keep_ir=True))
+    x = np.random.default_rng(0).random((5, 5), dtype=np.float32)
+    np.testing.assert_allclose(program(x), np.exp(np.concatenate([x, x])[1::2]).reshape(-1), rtol=1e-6)
+    with pytest.raises(HotdeskError) as caught:
+        program(x.astype(np.float64))
+    said = [str(program), str(program.memory(x)), program.report(x), program.document(x).to_json(), str(caught.value)]
+    shapes = [found for stage in program.stages for found in re.findall(r"hotdesk\.shape = [^\]]*", program.ir(stage))]
+    assert shapes
+    for text in (*said, *shapes):
+        _checked(text)
+    first, second = (name if name in ("N", "width", "Max", "E") else f"dim {i} of %x" for i, name in enumerate(sizes))
+    assert str(program.inputs[0]) == f"f32[{first}, {second}]"
+
+
+MLIR = """
+func.func @main(%x: tensor<?x4xf32>, %y: tensor<?xf32> {hotdesk.shape = ["(dim 0 of %x)//2"]}, %n: index)
+    -> (tensor<?xf32>, tensor<?x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %d = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %least = arith.maxsi %n, %c0 : index
+  %half = arith.ceildivsi %d, %c2 : index
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty(%least) : tensor<?xf32>
+  %a = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %f = tensor.empty(%half) : tensor<?x4xf32>
+  %b = linalg.fill ins(%one : f32) outs(%f : tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %a, %b : tensor<?xf32>, tensor<?x4xf32>
+}"""
+
+
+def test_mlir() -> None:
+    program = hotdesk.compile(MLIR, options=Options(keep_ir=True))
+    args = np.ones((5, 4), np.float32), np.ones(2, np.float32), 3
+    a, b = program(*args)
+    assert (a.shape, b.shape) == ((3,), (3, 4))
+    with pytest.raises(HotdeskError, match=r"\(dim 0 of %x\)//2 = 2") as caught:
+        program(args[0], np.ones(3, np.float32), 3)
+    assert str(program.results[1]) == "f32[ceil((dim 0 of %x)/2), 4]"
+    said = [str(program), str(program.memory(*args)), program.report(*args), program.document(*args).to_json()]
+    for text in (*said, str(caught.value), *map(program.ir, program.stages[:-1])):
+        _checked(text)
+
+
+@pytest.mark.parametrize("path", LIT, ids=lambda path: path.stem)
+def test_text_of_passes(path: Path) -> None:
+    """What passes on IR in text print, decide and hint. Symbols that a file names itself are its own."""
+    for piece in pieces(path):
+        own = set(re.findall(r"\b[su]\d+\b", piece.text))
+        named = re.compile(rf"\b(?:{'|'.join(own) or '-'})\b")
+        for pipeline in piece.pipelines:
+            module = parsed(piece.text)
+            with contextlib.suppress(HotdeskError):
+                for decision in parse_pipeline(pipeline).run(module):
+                    _checked(named.sub("", f"{decision.subject} {decision.size} {decision.hint}"))
+            with entered(module.operation):
+                _checked(named.sub("", str(module)))
 
 
 REFUSED: dict[str, Model] = {
@@ -98,5 +205,4 @@ def test_refusals(name: str) -> None:
     with pytest.raises(HotdeskError) as caught:
         hotdesk.compile(Call(cast(Any, function)), args, dynamic_shapes=(shapes,), **options)
     text = str(caught.value)
-    found = INTERNAL.search(text)
-    assert found is None, f"`{found[0]}` in: {text}"
+    _checked(text)

@@ -9,6 +9,7 @@ A size is named by whoever wrote the function, or after the argument that it fol
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, cast
 
 import sympy
@@ -16,9 +17,11 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError
 from hotdesk.ir.locations import python_line
+from hotdesk.ir.parsed_sizes import parsed
 from hotdesk.ir.signature import SHAPE, signature
-from hotdesk.ir.sizes import OPAQUE, Size, parsed
+from hotdesk.ir.sizes import OPAQUE, Size, is_opaque
 from hotdesk.ir.types import shape_of
+from hotdesk.ir.written_sizes import written
 
 _DIM = re.compile(r"dim (\d+) of %arg(\d+)")
 
@@ -49,6 +52,19 @@ def dim_name(argument: int, dim: int) -> str:
 def argument_name(argument: int) -> str:
     """The name of a size that is an argument: what MLIR prints."""
     return f"%arg{argument}"
+
+
+class Stating:
+    """Sizes of arguments as `hotdesk.shape` has them. One that nobody named is called after the first argument that has it."""
+
+    def __init__(self) -> None:
+        self._names: dict[Any, Any] = {}
+
+    def of(self, number: int, shape: Sequence[Size]) -> list[str]:
+        """The entries of the attribute of an argument, by its number."""
+        own = {size: sympy.Symbol(dim_name(number, dim)) for dim, size in reversed(list(enumerate(shape)))}
+        self._names = {size: name for size, name in own.items() if is_opaque(size)} | self._names
+        return [written(self._names.get(size, size)) for size in shape]
 
 
 def is_derived(name: str) -> bool:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size, expand, integer
+from hotdesk.ir.sizes import Size, expand, integer, is_opaque
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
+UNSIGNED = frozenset(f"arith.{name}" for name in ("divui", "ceildivui", "remui", "maxui", "minui"))
 
 
-def arithmetic(name: str, a: Size, b: Size) -> Size | None:
-    """What an op of `arith` makes of two numbers; None if that is not known."""
+def arithmetic(name: str, a: Size, b: Size, may_be_negative: Callable[[Any], bool] = is_opaque) -> Size | None:
+    """What an op of `arith` makes of two numbers; None if that is not known.
+
+    `may_be_negative` says of a symbol whether it may stand for a number below 0. An op on numbers without a sign takes such a
+    one for a number that is larger than any size.
+    """
     x, y = sympy.sympify(a), sympy.sympify(b)
+    if name in UNSIGNED and not (is_not_negative(x, may_be_negative) and is_not_negative(y, may_be_negative)):
+        return None
     match name:
         case "arith.addi":
             return integer(x + y)
@@ -27,13 +34,13 @@ def arithmetic(name: str, a: Size, b: Size) -> Size | None:
         case "arith.floordivsi" | "arith.divui":
             return integer(_rounded(sympy.floor, x / y)) if y != 0 else None
         case "arith.divsi":
-            return integer(_toward_zero(x, y)) if y != 0 else None
+            return integer(_toward_zero(x, y, may_be_negative)) if y != 0 else None
         case "arith.ceildivsi" | "arith.ceildivui":
             return integer(_rounded(sympy.ceiling, x / y)) if y != 0 else None
         case "arith.remui":
             return integer(sympy.Mod(x, y)) if y != 0 else None
         case "arith.remsi":
-            return integer(_signed_remainder(x, y)) if y != 0 else None
+            return integer(_signed_remainder(x, y, may_be_negative)) if y != 0 else None
         case "arith.maxsi" | "arith.maxui":
             return integer(sympy.Max(x, y))
         case "arith.minsi" | "arith.minui":
@@ -42,25 +49,24 @@ def arithmetic(name: str, a: Size, b: Size) -> Size | None:
             return None
 
 
-def _toward_zero(x: Any, y: Any) -> Any:
+def _toward_zero(x: Any, y: Any, may_be_negative: Callable[[Any], bool]) -> Any:
     """A quotient rounded toward zero: down, or up where it is negative."""
     down = _rounded(sympy.floor, x / y)
-    if _are_not_negative(x, y):
+    if is_not_negative(x, may_be_negative) and is_not_negative(y, may_be_negative):
         return down
     return _algebra.Max(down, 0) + _algebra.Min(_rounded(sympy.ceiling, x / y), 0)
 
 
-def _signed_remainder(x: Any, y: Any) -> Any:
+def _signed_remainder(x: Any, y: Any, may_be_negative: Callable[[Any], bool]) -> Any:
     """What a quotient rounded toward zero leaves: it has the sign of the dividend."""
-    if _are_not_negative(x, y):
+    if is_not_negative(x, may_be_negative) and is_not_negative(y, may_be_negative):
         return sympy.Mod(x, y)
-    return x - y * _toward_zero(x, y)
+    return x - y * _toward_zero(x, y, may_be_negative)
 
 
-def _are_not_negative(*numbers: Any) -> bool:
-    """Whether it is known of numbers that none is below 0; sizes are not."""
-    prover = SizeProver()
-    return all(prover.is_never_less(integer(number), 0) for number in numbers)
+def is_not_negative(number: Any, may_be_negative: Callable[[Any], bool] = is_opaque) -> bool:
+    """Whether it is known of a number that it is not below 0, as sizes are not."""
+    return SizeProver(may_be_negative=may_be_negative).is_never_less(integer(number), 0)
 
 
 def _rounded(to: Any, quotient: Any) -> Any:

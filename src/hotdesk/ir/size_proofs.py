@@ -1,6 +1,6 @@
 """What is proven of symbolic sizes: that one is never less than another one, what one never exceeds, and what never falls.
 
-Sizes are read as polynomials, and `planning.sizes.polynomials` proves. What is not one, such as `floor(n/2)`, becomes a symbol
+Sizes are read as polynomials, and `planning.sizes.polynomials` proves. What is not one, such as `n//2`, becomes a symbol
 with a range of its own, which follows from those of the symbols inside. That two such symbols depend on each other is lost, which
 may leave a comparison open and never makes a wrong one.
 """

@@ -1,14 +1,12 @@
-"""Sizes as integers or SymPy expressions: their normal form, reading them from text, and computing them exactly.
+"""Sizes as integers or SymPy expressions: their normal form, and computing them exactly.
 
 A symbol stands for a size that the caller chooses; one named `opaque…` for a size that is not known before the program runs
-(`ir.written_sizes` makes them and says what they are).
+(`ir.written_sizes` makes them and says what they are). `ir.parsed_sizes` reads sizes.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 import sympy
@@ -17,11 +15,6 @@ Size: TypeAlias = "int | sympy.Expr"
 
 OPAQUE = "opaque"
 _algebra: Any = sympy  # SymPy's functions are not annotated
-_DERIVED = re.compile(r"(?:\bdim \d+ of )%\w+|(?<![\w)%])(?<![\w)] )%[A-Za-z_]\w*")
-"""A dim of an argument, or an argument that is a size, by its name in MLIR text."""
-_NAME = re.compile(r"\b(?!True\b|False\b)[A-Za-z_]\w*\b(?!\s*\()")
-_CALLED = re.compile(r"(\w+)\s*\(")
-_EXPRESSION = re.compile(r"[\w\s+\-*/%(),<>=!&|~]+")
 
 
 def integer(expression: Any) -> Size:
@@ -45,34 +38,6 @@ def expand(size: Any) -> Size:
 def is_opaque(size: Size) -> bool:
     """Whether a size depends on something that is not known before the program runs."""
     return isinstance(size, sympy.Expr) and any(str(s).startswith(OPAQUE) for s in size.free_symbols)
-
-
-@lru_cache(maxsize=4096)
-def parsed(text: str) -> Size:
-    """A size as it was printed. Every name that is not called is a symbol, whatever else SymPy knows by that name; so are
-    `dim 0 of %x` and `%n`.
-
-    Raises:
-        ValueError: the text is no expression of numbers, names and functions of SymPy's, or one that is no size.
-    """
-    if not _EXPRESSION.fullmatch(text) or not all(map(_is_function, _CALLED.findall(text))):
-        raise ValueError(f"no expression: {text!r}")
-    derived = {name: f"derived_{i}_" for i, name in enumerate(dict.fromkeys(_DERIVED.findall(text)))}
-    plain = _DERIVED.sub(lambda name: derived[name[0]], text)
-    symbols = {name: sympy.Symbol(name) for name in dict.fromkeys(_NAME.findall(plain))}
-    symbols.update({stand_in: sympy.Symbol(name) for name, stand_in in derived.items()})
-    try:
-        found = _algebra.sympify(plain, locals=symbols)
-    except (sympy.SympifyError, TypeError, AttributeError) as error:
-        raise ValueError(f"no expression: {text!r}") from error
-    if not isinstance(found, sympy.Expr) or found.is_integer is False or found.is_negative:
-        raise ValueError(f"no size: {text!r}")
-    return integer(found)
-
-
-def _is_function(name: str) -> bool:
-    found = getattr(sympy, name, None)
-    return isinstance(found, type) and issubclass(found, (_algebra.Function, _algebra.Max, _algebra.Min, _algebra.Rel))
 
 
 class Quotient(sympy.Function):  # pyright: ignore[reportUntypedBaseClass]

@@ -1,6 +1,7 @@
-"""Sizes as users read them: `400*batch`, `4*max(0, dim 0 of %x)`; and as attributes state them, which read them back.
+"""Sizes as users read them, and as attributes state them: `400*batch`, `4*max(0, dim 0 of %x)`, `(n + 1)//2`.
 
-A symbol that stands for a size which nobody named has, in braces behind its name, what it is the size of.
+`ir.parsed_sizes` reads them back. A symbol that stands for a size which nobody named has, in braces behind its name, what it is
+the size of.
 """
 
 from __future__ import annotations
@@ -23,11 +24,6 @@ def unnamed(number: int, what: str) -> sympy.Symbol:
     """A new symbol for a size that nobody named; `what` says what it is the size of, and is empty if that is not known."""
     words = what.translate({ord("{"): "(", ord("}"): ")"})
     return sympy.Symbol(f"{OPAQUE}{number}{{{words}}}" if what else f"{OPAQUE}{number}")
-
-
-def stated(size: Size) -> str:
-    """A size as an attribute has it: `ir.sizes.parsed` reads it."""
-    return _UNNAMED.sub(r"\1", str(size))
 
 
 def written(size: Size) -> str:
@@ -63,36 +59,63 @@ class _Printer(_StrPrinter):  # pyright: ignore[reportUntypedBaseClass]
         return self._called("min", expression.args)
 
     def _print_floor(self, expression: Any) -> str:
-        return self._called("floor", expression.args)
+        quotient = self._quotient(expression, "//")
+        if quotient is None:
+            return self._called("floor", expression.args)
+        return f"({quotient})" if self._level else quotient
 
     def _print_ceiling(self, expression: Any) -> str:
-        return self._called("ceil", expression.args)
+        quotient = self._quotient(expression, "/")
+        return self._called("ceil", expression.args) if quotient is None else f"ceil({quotient})"
+
+    def _quotient(self, rounded: Any, sign: str) -> str | None:
+        """What is rounded as one number over another, if that is the same."""
+        dividend, divisor = _algebra.fraction(_algebra.together(rounded.args[0]))
+        if divisor == 1 or rounded.func(dividend / divisor) != rounded:
+            return None
+        return f"{self._operand(dividend)}{sign}{self._operand(divisor)}"
 
     def _print_Mod(self, expression: Any) -> str:
         return " mod ".join(self._operand(argument) for argument in expression.args)
 
+    def _print_Abs(self, expression: Any) -> str:
+        return self._called("abs", expression.args)
+
     def _print_Piecewise(self, expression: Any) -> str:
         *chosen, (last, _) = expression.args
-        text = "".join(f"{self._print(value)} if {self._print(condition)} else " for value, condition in chosen)
+        text = "".join(f"{self._print(value)} if {self._alone(condition)} else " for value, condition in chosen)
         return f"({text}{self._print(last)})"
+
+    def _print_ITE(self, expression: Any) -> str:
+        condition, holds, fails = expression.args
+        return f"({self._operand(holds)} if {self._operand(condition)} else {self._operand(fails)})"
+
+    def _print_And(self, expression: Any) -> str:
+        return " and ".join(self._operand(argument) for argument in _algebra.ordered(expression.args))
+
+    def _print_Or(self, expression: Any) -> str:
+        return " or ".join(self._operand(argument) for argument in _algebra.ordered(expression.args))
+
+    def _print_Not(self, expression: Any) -> str:
+        return f"not {self._operand(expression.args[0])}"
 
     def _print_Relational(self, expression: Any) -> str:
         left, right = (self._operand(argument) for argument in expression.args)
         return f"{left} {expression.rel_op} {right}"
 
     def _called(self, name: str, arguments: Any) -> str:
-        before, self._print_level = self._print_level, 0  # commas separate what is in the brackets
-        try:
-            return f"{name}({', '.join(self._inner(argument) for argument in arguments)})"
-        finally:
-            self._print_level = before
-
-    def _inner(self, argument: Any) -> str:
-        return written(argument) if argument.is_Symbol else self._print(argument)
+        return f"{name}({', '.join(self._alone(argument) for argument in arguments)})"
 
     def _operand(self, argument: Any) -> str:
-        text = self._print(argument)
-        return text if argument.is_Atom else f"({text})"
+        return self._print(argument) if argument.is_Atom else f"({self._alone(argument)})"
+
+    def _alone(self, expression: Any) -> str:
+        """What needs no brackets of its own: commas or brackets are around it."""
+        before, self._print_level = self._print_level, 0
+        try:
+            return self._print(expression)
+        finally:
+            self._print_level = before
 
     @property
     def _level(self) -> bool:

@@ -13,7 +13,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.argument_sizes import argument_shapes, last_opaque
-from hotdesk.ir.arithmetic import applied, arithmetic
+from hotdesk.ir.arithmetic import applied, arithmetic, is_not_negative
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.size_proofs import SizeProver
@@ -25,6 +25,9 @@ from hotdesk.program.joins import is_inside, replaced, settled, sources_of
 
 _algebra: Any = sympy  # SymPy's functions are not annotated
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.extui", "arith.index_castui"})
+_UNSIGNED_CASTS = ("arith.extui", "arith.index_castui")
+_FIRST_UNSIGNED = 6  # of the predicates of `arith.cmpi`
+_BITS = 64  # of an index
 
 
 class SymbolicSizes:
@@ -109,14 +112,20 @@ class SymbolicSizes:
             decided = self._decided(op.operands[0])
             return None if decided is None else int(decided)
         if name in _SAME:
-            return None if _narrows(op) else self.value(op.operands[0])
-        if name.startswith("arith.") and len(op.operands) == 2:
-            return arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]))
+            return None if _narrows(op) or self._changes_sign(op) else self.value(op.operands[0])
+        if name.startswith("arith.") and len(op.operands) == 2 and _has_bits_of_sizes(value):
+            return arithmetic(name, self.value(op.operands[0]), self.value(op.operands[1]), self.may_be_negative)
         if name == "arith.select":
             return self._select(op)
         if name in ("affine.apply", "affine.min", "affine.max"):
             return applied(op, [self.value(v) for v in op.operands])
         return self._read(value) if name == "memref.extract_strided_metadata" else None
+
+    def _changes_sign(self, op: ir.Operation) -> bool:
+        """Whether a cast of a number without a sign may make one above 0 of one below."""
+        if op.name not in _UNSIGNED_CASTS or _has_bits_of_sizes(op.operands[0]):
+            return False
+        return not is_not_negative(self.value(op.operands[0]), self.may_be_negative)
 
     def _select(self, op: ir.Operation) -> Size | None:
         decided = self._decided(op.operands[0])
@@ -148,7 +157,9 @@ class SymbolicSizes:
             return None
         a, b = (sympy.sympify(self.value(v)) for v in op.operands)
         predicate = int(cast(Any, op.attributes["predicate"]).value)
-        names = ("Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Lt", "Le", "Gt", "Ge")  # sizes are not negative: unsigned too
+        names = ("Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Lt", "Le", "Gt", "Ge")
+        if predicate >= _FIRST_UNSIGNED and not all(is_not_negative(each, self.may_be_negative) for each in (a, b)):
+            return None
         return getattr(_algebra, names[predicate])(a, b)
 
     def _dynamic_shape(self, value: ir.Value, static: tuple[int | None, ...]) -> tuple[Size, ...]:
@@ -238,10 +249,16 @@ def _told(value: ir.Value) -> str:
     return f"{what} ({where})" if where else what
 
 
+def _has_bits_of_sizes(value: ir.Value) -> bool:
+    """Whether a number has 64 bits: what has fewer may overflow."""
+    kind = value.type
+    return isinstance(kind, ir.IndexType) or (isinstance(kind, ir.IntegerType) and kind.width >= _BITS)
+
+
 def _narrows(op: ir.Operation) -> bool:
     """Whether a cast from `index` has too few bits for every index."""
     kind = op.results[0].type
-    return isinstance(op.operands[0].type, ir.IndexType) and isinstance(kind, ir.IntegerType) and kind.width < 64
+    return isinstance(op.operands[0].type, ir.IndexType) and isinstance(kind, ir.IntegerType) and kind.width < _BITS
 
 
 def _is_dynamic(value: ir.Value) -> bool:

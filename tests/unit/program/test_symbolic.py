@@ -77,6 +77,46 @@ def test_divisions_of_what_may_be_negative_round_toward_zero(name: str, divisor:
         assert size.subs(N, n) == (quotient if name == "divsi" else n - 2 - quotient * divisor), n
 
 
+LESS = "%s = arith.subi %n, %c2 : index"
+
+
+@pytest.mark.parametrize("name", ["divui", "ceildivui", "remui", "maxui", "minui"])
+@pytest.mark.parametrize("operands", ["%s, %c2", "%c2, %s"])
+def test_what_may_be_negative_is_not_followed_without_a_sign(name: str, operands: str) -> None:
+    """Below 0, such a number is more than any size to these ops."""
+    assert is_opaque(index(f"{LESS}\n %r = arith.{name} {operands} : index"))
+
+
+@pytest.mark.parametrize("name", ["divui", "ceildivui", "remui", "maxui", "minui"])
+def test_what_is_counted_is_followed_without_a_sign(name: str) -> None:
+    more = "%a = arith.muli %n, %m : index\n %s = arith.addi %a, %c2 : index"
+    assert not is_opaque(index(f"{more}\n %r = arith.{name} %s, %c2 : index"))
+
+
+@pytest.mark.parametrize("predicate", ["ult", "ule", "ugt", "uge"])
+def test_comparisons_without_a_sign(predicate: str) -> None:
+    compared = "%c = arith.cmpi {}, {}, %c2 : index\n %r = arith.select %c, %n, %m : index"
+    assert not is_opaque(index(compared.format(predicate, "%n")))
+    assert is_opaque(index(f"{LESS}\n{compared.format(predicate, '%s')}"))
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        ("%r = arith.index_cast %b : i8 to index", -1),
+        ("%r = arith.index_castui %b : i8 to index", None),
+        ("%w = arith.extui %b : i8 to i64\n %r = arith.index_castui %w : i64 to index", None),
+        ("%w = arith.extsi %b : i8 to i64\n %r = arith.index_castui %w : i64 to index", -1),
+        ("%w = arith.addi %h, %h : i8\n %r = arith.index_cast %w : i8 to index", None),
+        ("%r = arith.index_castui %h : i8 to index", 100),
+    ],
+)
+def test_numbers_of_few_bits(number: str, expected: int | None) -> None:
+    """Without its sign, a number below 0 becomes another one; a sum of eight bits may overflow."""
+    found = index(f"%b = arith.constant -1 : i8\n %h = arith.constant 100 : i8\n {number}")
+    assert is_opaque(found) if expected is None else found == expected
+
+
 def test_casts_are_the_same_number() -> None:
     assert index("%a = arith.index_cast %n : index to i64\n %b = arith.index_cast %a : i64 to index") == N
     assert is_opaque(index("%a = arith.index_cast %n : index to i64\n %b = arith.trunci %a : i64 to i32"))

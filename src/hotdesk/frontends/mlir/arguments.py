@@ -17,8 +17,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
-import sympy
-
 from hotdesk._bindings import ir
 from hotdesk.errors import DataDependentShapeError, UnsupportedOpError
 from hotdesk.frontends.mlir.calling import Number
@@ -30,7 +28,7 @@ from hotdesk.ir.signature import DONATED, RESULT, SHAPE, Formal, FunctionSignatu
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import element_of, is_memref, is_tensor, shape_of
 from hotdesk.ir.walking import entry_block, top_level_ops
-from hotdesk.ir.written_sizes import stated, written
+from hotdesk.ir.written_sizes import written
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.interface import TensorSpec
 
@@ -188,7 +186,7 @@ def results_of(main: ir.Operation, numbers: Sequence[Number | None]) -> list[Ten
 
 def state_sizes(shape: Sequence[Size]) -> list[str]:
     """Sizes as `hotdesk.shape` has them."""
-    return [stated(size) if isinstance(size, sympy.Basic) else str(size) for size in shape]
+    return [written(size) for size in shape]
 
 
 def _kind(number: Number | None) -> str:

@@ -29,6 +29,7 @@ from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import entered, make_context, verify
 from hotdesk.ir.functions import is_private, named_functions, single_exit
+from hotdesk.ir.parsed_sizes import is_name
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import shape_of
@@ -258,7 +259,7 @@ def _sizes_of(value: Any) -> tuple[str, ...]:
         str(dim.dim_value)
         if dim.HasField("dim_value")
         else dim.dim_param
-        if _WORD.fullmatch(dim.dim_param)
+        if is_name(dim.dim_param)
         else f"dim {number} of %{stem}"
         for number, dim in enumerate(value.type.tensor_type.shape.dim)
     )

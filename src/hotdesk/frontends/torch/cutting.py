@@ -34,6 +34,7 @@ from hotdesk.ir.building import create, dim, index_constant
 from hotdesk.ir.context import entered
 from hotdesk.ir.locations import CHECKED_OP
 from hotdesk.ir.walking import captured_operands, defining_op, entry_block, main_function
+from hotdesk.ir.written_sizes import written
 
 
 class Replacement(Protocol):
@@ -78,10 +79,11 @@ class CutOp:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A relation between sizes and numbers that PyTorch demands, and its line."""
+    """A relation between sizes and numbers that PyTorch demands, its line, and how users are told of it."""
 
     relation: Any
     line: str
+    told: str = ""
 
 
 def cut(
@@ -319,7 +321,7 @@ class SizeValues:
     def _assert(self, check: Check) -> ir.Operation:
         holds = self._holds(check.relation)
         message: dict[str, ir.Attribute] = {
-            "msg": ir.StringAttr.get(str(check.relation)),
+            "msg": ir.StringAttr.get(check.told),
             CHECKED_OP: ir.StringAttr.get("torch._check"),
         }
         made = create("cf.assert", [holds], [], message, before=self._before)
@@ -340,7 +342,7 @@ class SizeValues:
             raise UnsupportedOpError(
                 "a check of sizes has a form that is not known",
                 expected="comparisons of sizes",
-                got=str(relation),
+                got=written(relation),
             )
         operands = [self.of(each) for each in relation.args]
         attribute: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(word, predicate)}
@@ -379,7 +381,7 @@ class SizeValues:
         raise UnsupportedOpError(
             "an op without a lowering has a size of a form that is not known",
             expected="sums, products, quotients and remainders of sizes of arguments",
-            got=str(size),
+            got=written(size),
         )
 
     def _folded(self, op: str, terms: Iterable[Any]) -> ir.Value:

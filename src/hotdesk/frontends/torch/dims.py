@@ -1,31 +1,40 @@
-"""The names of sizes: those that `dynamic_shapes` gives, else `dim 0 of %x`, for the symbols that `torch.export` names anew."""
+"""The names of sizes: those that `dynamic_shapes` gives, else `dim 0 of %x`, for the symbols that `torch.export` names anew; one
+that depends on the values of tensors is the `count of nonzero`, or the `value of item`."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import sympy
 import torch
+from torch._ops import OpOverload
 
 from hotdesk.frontends.torch.calling import ResultNumber
-from hotdesk.ir.sizes import OPAQUE, Size
+from hotdesk.frontends.torch.data_sizes import defined_symbols
+from hotdesk.ir.parsed_sizes import is_name
+from hotdesk.ir.sizes import Size
 from hotdesk.runtime.interface import TensorSpec
+
+_WORDS = {"local_scalar_dense": "value of item", "index": "count of mask"}
 
 
 class SizeNames:
     """What the symbols of an export are called: the user's `Dim("batch")`, or the dim of the first input that has the size."""
 
-    def __init__(self, given: Mapping[str, str], inputs: Sequence[TensorSpec]) -> None:
-        """`given` are symbols by the names that the user gave them; `inputs` the tensors among the arguments."""
-        named: dict[str, str] = {}
+    def __init__(
+        self, given: Mapping[str, str], inputs: Sequence[TensorSpec], graphs: Iterable[torch.fx.Graph] = ()
+    ) -> None:
+        """`given` are symbols by the names that the user gave them; `inputs` the tensors among the arguments; `graphs` have the
+        ops that count."""
+        named = _counted(graphs)
         for spec in inputs:
             for position, size in enumerate(spec.shape):
                 if isinstance(size, sympy.Symbol) and spec.name.isidentifier():
                     named.setdefault(str(size), f"dim {position} of %{spec.name}")
-        named.update({symbol: name for name, symbol in given.items() if not name.startswith(OPAQUE)})
+        named.update({symbol: name for name, symbol in given.items() if is_name(name)})
         self._named = named
 
     def of(self, symbol: str) -> str:
@@ -45,6 +54,21 @@ class SizeNames:
     def result(self, slot: Any) -> Any:
         """An entry of a template of results."""
         return replace(slot, expression=self.size(slot.expression)) if isinstance(slot, ResultNumber) else slot
+
+
+def _counted(graphs: Iterable[torch.fx.Graph]) -> dict[str, str]:
+    """Words for sizes and numbers that are known only when the program runs, after the ops that find them."""
+    ops: dict[str, int] = {}
+    words: dict[str, str] = {}
+    for node in (node for graph in graphs for node in graph.nodes if node.op == "call_function"):
+        for symbol in sorted(map(str, defined_symbols(node))):
+            if symbol in words:
+                continue
+            name = str(node.target).split(".")[-2 if isinstance(node.target, OpOverload) else -1].strip("_")
+            word = _WORDS.get(name) or f"count of {name.rstrip('0123456789')}"
+            ops[word] = ops.get(word, 0) + 1
+            words[symbol] = word if ops[word] == 1 else f"{word} {ops[word]}"
+    return words
 
 
 def dimension_names(
@@ -73,7 +97,7 @@ def dimension_names(
             name = getattr(getattr(dim, "root", dim), "__name__", None)  # the root of `2 * Dim("half")` has the name
             size = spec.shape[position] if -len(spec.shape) <= position < len(spec.shape) else 0
             symbols = [] if isinstance(size, int) else [str(each) for each in cast(Any, size).free_symbols]
-            if isinstance(name, str) and name.isidentifier() and len(symbols) == 1:
+            if isinstance(name, str) and is_name(name) and len(symbols) == 1:
                 names[name] = symbols[0]
     return names
 

@@ -133,7 +133,7 @@ def capture_graph(module: torch.fx.GraphModule) -> Captured:
         for number, order in orders.items():
             read_transposed(graph, placeholders[number], order)
         transposed = _returned_as_they_lie(graph)
-        results, computed = results_of(graph)
+        results, computed = results_of(graph, SizeNames({}, ()))
         computed_entries = iter(computed)
         held = _lifted(graph, module)
         numbers = [number for number, node in enumerate(placeholders) if _is_tensor(node)]

@@ -65,6 +65,7 @@ from hotdesk.frontends.torch.splats import fold_splats
 from hotdesk.frontends.torch.unwritten_code import code_put_off
 from hotdesk.frontends.torch.views import spell_out_views
 from hotdesk.ir.context import make_context
+from hotdesk.ir.written_sizes import written
 from hotdesk.runtime.code.foreign import ForeignCall
 from hotdesk.runtime.interface import TensorSpec
 
@@ -169,15 +170,15 @@ def lower(source: Exported, *, foreign: bool = True, seed: int = 0) -> Captured:
     arguments, placeholders = arguments_of(exported)
     inputs = [argument for argument in arguments if isinstance(argument, TensorSpec)]
     given = source.named(inputs)
-    called = SizeNames(given, inputs)
+    called = SizeNames(given, inputs, all_graphs(exported.graph))
     refuse_guards(exported, len(source.guards), called)
     changes = mutations(exported)
-    results, template = results_of(exported.graph, changes.values())
+    results, template = results_of(exported.graph, called, changes.values())
     state = state_of(exported)
     carried = Carried(*carried_dtypes(exported, changes.values()))
     keep_tensors_only(exported.graph, placeholders, changes.values())
     specs = [argument.spec if isinstance(argument, Weight) else argument for argument in arguments]
-    lowering = _GraphLowering(foreign=foreign)
+    lowering = _GraphLowering(foreign=foreign, names=called)
     module = lowering.run(exported.graph, [spec.shape for spec in specs])
     forget_trace()
     return Captured(
@@ -237,7 +238,7 @@ def lowered_graph(graph: torch.fx.Graph) -> ir.Module:
     Raises UnsupportedOpError for an op without a lowering.
     """
     arguments = [shape_expressions(node.meta["val"]) for node in graph.find_nodes(op="placeholder")]
-    return _GraphLowering(foreign=False).run(graph, arguments)
+    return _GraphLowering(foreign=False, names=SizeNames({}, ())).run(graph, arguments)
 
 
 def _settle(graph: torch.fx.Graph) -> None:
@@ -254,9 +255,10 @@ class _GraphLowering:
         calls: those of ops that have no lowering.
     """
 
-    def __init__(self, *, foreign: bool) -> None:
-        """`foreign` says whether PyTorch's kernels may be called for ops that have no lowering."""
+    def __init__(self, *, foreign: bool, names: SizeNames) -> None:
+        """`foreign` says whether PyTorch's kernels may be called for ops that have no lowering; `names` are told in checks."""
         self._foreign = foreign
+        self._names = names
         self._context = make_context()
         self.calls: list[ForeignCall] = []
 
@@ -268,7 +270,7 @@ class _GraphLowering:
         """
         _settle(graph)
         settle_selections(graph)
-        checks = take_size_checks(graph)
+        checks = [replace(check, told=written(self._names.size(check.relation))) for check in take_size_checks(graph)]
         flow: dict[torch.fx.Node, Maker] = {}
         for node in graph.nodes:
             if is_control_flow(node):

@@ -29,13 +29,14 @@ from hotdesk.errors import (
     UnsupportedMutationError,
     UnsupportedOpError,
 )
+from hotdesk.explain import spelled
 from hotdesk.frontends.torch.carried import is_carried
 from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow
 from hotdesk.frontends.torch.data_sizes import defined_symbols, is_settled
 from hotdesk.frontends.torch.decompositions.composed import LARGEST_DETERMINANT
 from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line, noted_line, user_line
-from hotdesk.frontends.torch.specs import DTYPES, unsupported_dtype
+from hotdesk.frontends.torch.specs import DTYPES, plain, unsupported_dtype
 from hotdesk.ir.locations import python_line
 from hotdesk.runtime.interface import TensorSpec
 
@@ -189,7 +190,7 @@ def refuse_guards(exported: ExportedProgram, known: int, names: SizeNames) -> No
         raise UnsupportedOpError(
             "an op is taken apart in a way that holds for some sizes only",
             expected="one way for every size that `dynamic_shapes` allows",
-            got=" and ".join(str(names.size(guard.expr)) for guard in new),
+            got=" and ".join(spelled(names.size(plain(guard.expr))) for guard in new),
             hint="Compile once for each size, or use an op that does not depend on how sizes divide.",
         )
 

@@ -16,11 +16,13 @@ from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils._sympy.symbol import SymT, symbol_is_type
 
 from hotdesk.errors import DeviceError
+from hotdesk.explain import spelled
 from hotdesk.frontends.captured import Weight
 from hotdesk.frontends.torch.calling import ResultDelivered, ResultHeld, ResultNumber, ResultSlot
 from hotdesk.frontends.torch.carried import carrier, is_carried
 from hotdesk.frontends.torch.cutting import shape_expressions
 from hotdesk.frontends.torch.data_sizes import delivered
+from hotdesk.frontends.torch.dims import SizeNames
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.frontends.torch.refusals import refuse_shared_state
 from hotdesk.frontends.torch.specs import DTYPES, plain, spec_of
@@ -176,10 +178,13 @@ def read_transposed(graph: torch.fx.Graph, node: torch.fx.Node, order: list[int]
     node.meta.pop("tensor_meta", None)
 
 
-def results_of(graph: torch.fx.Graph, changes: Collection[int] = ()) -> tuple[tuple[TensorSpec, ...], tuple[Any, ...]]:
+def results_of(
+    graph: torch.fx.Graph, names: SizeNames, changes: Collection[int] = ()
+) -> tuple[tuple[TensorSpec, ...], tuple[Any, ...]]:
     """The tensor results, and a template of all results: an index into them, or a constant, or a size expression.
 
-    `changes` are the places of what a graph returns that are new contents of arguments.
+    `changes` are the places of what a graph returns that are new contents of arguments. Sizes that are known only when the
+    program runs are told by their `names`.
     """
     specs: list[TensorSpec] = []
     template: list[Any] = []
@@ -195,8 +200,9 @@ def results_of(graph: torch.fx.Graph, changes: Collection[int] = ()) -> tuple[tu
                 _return_instead(graph, counted, deliveries[counted][1])
             first, made = deliveries[counted]
             template.append(ResultDelivered(first))
-            spelled = spell(DTYPES.get(value.dtype, str(value.dtype)), shape_expressions(value))
-            specs.append(replace(spec_of(made.name, made.meta["val"], node_line(counted)), counted=spelled))
+            sizes = [spelled(names.size(size)) for size in shape_expressions(value)]
+            told = spell(DTYPES.get(value.dtype, str(value.dtype)), sizes)
+            specs.append(replace(spec_of(made.name, made.meta["val"], node_line(counted)), counted=told))
         elif isinstance(value, torch.Tensor):
             template.append(ResultSlot(len(specs)))
             specs.append(spec_of(node.name, carrier(value), node_line(node)))

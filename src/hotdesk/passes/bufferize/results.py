@@ -26,12 +26,12 @@ from hotdesk.analysis.in_place.recursion import held_results, results_in_donated
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Outcome, Reason
+from hotdesk.ir.argument_sizes import Stating
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy, integers
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, set_signature, signature
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
-from hotdesk.ir.written_sizes import stated
 from hotdesk.models.callee import assumed
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
@@ -295,8 +295,9 @@ def _set_type(node: Callable, boundary: _Boundary, kept: list[ir.Type]) -> None:
     known = signature(function)
     own = zip(known.arguments, block.arguments, strict=False)  # what is added has no place in the old signature
     arguments = [replace(each, type=argument.type) for each, argument in own]
+    stating = Stating()
     for argument, (number, sizes) in zip(list(block.arguments)[len(arguments) :], boundary.added.items(), strict=True):
-        shape = [stated(size) for size in boundary.shapes[number]]
+        shape = stating.of(len(arguments), boundary.shapes[number])
         told = sizes if sizes and node.called else None
         arguments.append(Formal(argument.type).stating(result=number, shape=shape, sizes=told))
     for argument in boundary.held.values():

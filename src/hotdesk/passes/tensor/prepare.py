@@ -22,6 +22,7 @@ from typing import Any, ClassVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
+from hotdesk.ir.argument_sizes import Stating
 from hotdesk.ir.locations import origin
 from hotdesk.ir.signature import Formal, FunctionSignature, formals, new_function, set_signature, signature
 from hotdesk.ir.types import element_bytes, element_of, is_tensor, shape_of
@@ -33,7 +34,6 @@ from hotdesk.ir.walking import (
     symbol_name,
     top_level_ops,
 )
-from hotdesk.ir.written_sizes import stated
 from hotdesk.passes.base import Pass
 from hotdesk.program.graphs import reached
 from hotdesk.program.symbolic import SymbolicSizes
@@ -183,12 +183,13 @@ def clone_with(op: ir.Operation, mapping: dict[ir.Value, ir.Value], point: ir.In
 def _take_as_arguments(main: ir.Operation, frontier: list[ir.Value]) -> None:
     block = entry_block(main)
     added: list[Formal] = []
+    stating = Stating()
     sizes = SymbolicSizes(main)
     shapes = [sizes.shape(value) if is_tensor(value.type) else () for value in frontier]
     for value, shape in zip(frontier, shapes, strict=True):
         argument = block.add_argument(value.type, value.location)
         value.replace_all_uses_with(argument)
         is_open = is_tensor(value.type) and None in shape_of(value.type)
-        said = [stated(size) for size in shape] if is_open else None
+        said = stating.of(argument.arg_number, shape) if is_open else None
         added.append(Formal(value.type).stating(kind="prepared", shape=said))
     set_signature(main, signature(main).with_arguments(added))
