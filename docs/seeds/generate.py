@@ -52,6 +52,11 @@ def blocks(line: str) -> list[list[str]]:
     return []
 
 
+def is_file_or_command(line: str) -> bool:
+    """Whether blocks of code stand below a line."""
+    return bool(_FILE.match(line) or _COMMAND.match(line))
+
+
 def commands(text: str) -> Iterator[str]:
     """The commands of the page, as a user types them from the checkout."""
     return (found[1] for line in text.splitlines() if (found := _COMMAND.match(line)))

@@ -59,6 +59,18 @@ def test_a_file_is_on_the_page(name: str) -> None:
     assert any(f"docs/seeds/{name}" in command for command in COMMANDS), "no command has it"
 
 
+def test_nothing_is_shown_that_is_not_made_by_a_command() -> None:
+    """Each block of code stands below a file or a command of the page, and no command is written where none is run."""
+    lines, at = TEXT.splitlines(), 0
+    while at < len(lines):
+        is_made = GENERATOR.is_file_or_command(lines[at])
+        if not is_made:
+            assert not lines[at].startswith("```"), f"line {at + 1}: a block of code that nothing makes"
+            assert not re.search(r"`(?:hotdesk|hotdesk-opt|python|\$) ", lines[at]), f"line {at + 1}: a command that is not run"
+        at = GENERATOR.behind_blocks(lines, at + 1) if is_made else at + 1
+    assert len(COMMANDS) == len(set(COMMANDS)) > 50
+
+
 def test_links_lead_somewhere() -> None:
     words = re.sub(r"^```.*?^```$", "", TEXT, flags=re.MULTILINE | re.DOTALL)
     headings = {

@@ -12,7 +12,7 @@ func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
 }
 
 // CHECK-LABEL: func.func @sums(
-// CHECK-SAME:    {bufferize.result = 0 : i64, hotdesk.shape = ["2*dim 1 of %arg0 + k"]}
+// CHECK-SAME:    {bufferize.result = 0 : i64, hotdesk.shape = ["2*(dim 1 of %arg0) + k"]}
 // CHECK-SAME:    {bufferize.result = 1 : i64, hotdesk.shape = ["%arg1", "3"]}
 func.func @sums(%x: tensor<2x?xf32>, %n: index, %y: tensor<?xf32> {hotdesk.shape = ["k"]}) -> (tensor<?xf32>, tensor<?x3xf32>) {
   %c0 = arith.constant 0 : index

@@ -34,3 +34,22 @@ func.func @device(%x: f32, %out: memref<4xf32>) {
   linalg.sqrt ins(%r : memref<4xf32>) outs(%out : memref<4xf32>)
   return
 }
+
+// -----
+
+// Something keeps a pointer to the argument.
+// CHECK: decision: result of func.call: allocated: kept-by-unknown
+// CHECK-LABEL: func.func @kept_by_unknown(
+func.func private @f(%a: memref<4xf32>, %r: memref<4xf32>) {
+  linalg.exp ins(%a : memref<4xf32>) outs(%r : memref<4xf32>)
+  return
+}
+func.func @kept_by_unknown(%x: f32, %out: memref<4xf32>) -> index {
+  %a = memref.alloc() : memref<4xf32>
+  linalg.fill ins(%x : f32) outs(%a : memref<4xf32>)
+  %p = memref.extract_aligned_pointer_as_index %a : memref<4xf32> -> index
+  %r = memref.alloc() : memref<4xf32>
+  call @f(%a, %r) : (memref<4xf32>, memref<4xf32>) -> ()
+  linalg.sqrt ins(%r : memref<4xf32>) outs(%out : memref<4xf32>)
+  return %p : index
+}

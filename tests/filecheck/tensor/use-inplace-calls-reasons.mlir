@@ -83,3 +83,20 @@ func.func @main(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   %r = linalg.map { math.exp } ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>)
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// The operand lies in another memory space than the result.
+// CHECK: decision: result of linalg.exp: allocated: other-memory-space
+// CHECK-LABEL: func.func @other_memory_space(
+func.func private @exp(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.exp ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func @other_memory_space(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = bufferization.alloc_tensor() {memory_space = 1 : i64} : tensor<4xf32>
+  %b = linalg.exp ins(%x : tensor<4xf32>) outs(%a : tensor<4xf32>) -> tensor<4xf32>
+  %r = call @exp(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
