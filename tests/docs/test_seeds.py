@@ -66,7 +66,9 @@ def test_nothing_is_shown_that_is_not_made_by_a_command() -> None:
         is_made = GENERATOR.is_file_or_command(lines[at])
         if not is_made:
             assert not lines[at].startswith("```"), f"line {at + 1}: a block of code that nothing makes"
-            assert not re.search(r"`(?:hotdesk|hotdesk-opt|python|\$) ", lines[at]), f"line {at + 1}: a command that is not run"
+            assert not re.search(r"`(?:hotdesk|hotdesk-opt|python|\$) ", lines[at]), (
+                f"line {at + 1}: a command that is not run"
+            )
         at = GENERATOR.behind_blocks(lines, at + 1) if is_made else at + 1
     assert len(COMMANDS) == len(set(COMMANDS)) > 50
 
