@@ -85,7 +85,11 @@ def _read(node: Any, symbols: Mapping[str, Any]) -> Any:
 
 def _otherwise(value: Any) -> tuple[tuple[Any, Any], ...]:
     """What holds where the first condition does not, choice after choice."""
-    return tuple(map(tuple, value.args)) if isinstance(value, sympy.Piecewise) else ((value, True),)
+    return (
+        tuple((each.expr, each.cond) for each in value.args)
+        if isinstance(value, _algebra.Piecewise)
+        else ((value, True),)
+    )
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -99,11 +103,15 @@ def _floor_of(a: Any, b: Any) -> Any:
     return _algebra.floor(a / b)
 
 
+def _quotient(a: Any, b: Any) -> Any:
+    return a / b
+
+
 _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
+    ast.Div: _quotient,
     ast.FloorDiv: _floor_of,
     ast.Mod: _algebra.Mod,
     ast.BitAnd: _algebra.And,

@@ -64,7 +64,8 @@ def _counted(graphs: Iterable[torch.fx.Graph]) -> dict[str, str]:
         for symbol in sorted(map(str, defined_symbols(node))):
             if symbol in words:
                 continue
-            name = str(node.target).split(".")[-2 if isinstance(node.target, OpOverload) else -1].strip("_")
+            target: Any = cast(Any, node).target
+            name = str(target).split(".")[-2 if isinstance(target, OpOverload) else -1].strip("_")
             word = _WORDS.get(name) or f"count of {name.rstrip('0123456789')}"
             ops[word] = ops.get(word, 0) + 1
             words[symbol] = word if ops[word] == 1 else f"{word} {ops[word]}"
