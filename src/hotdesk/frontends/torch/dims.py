@@ -64,7 +64,7 @@ def _counted(graphs: Iterable[torch.fx.Graph]) -> dict[str, str]:
         for symbol in sorted(map(str, defined_symbols(node))):
             if symbol in words:
                 continue
-            target: Any = cast(Any, node).target
+            target: Any = node.target
             name = str(target).split(".")[-2 if isinstance(target, OpOverload) else -1].strip("_")
             word = _WORDS.get(name) or f"count of {name.rstrip('0123456789')}"
             ops[word] = ops.get(word, 0) + 1

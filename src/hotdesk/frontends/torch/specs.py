@@ -34,7 +34,7 @@ def spec_of(name: str, value: torch.Tensor, location: str = "") -> TensorSpec:
         raise DataDependentShapeError(
             f"tensor `{name}` has a size that depends on the values of a tensor",
             expected="sizes that follow from the sizes of the arguments",
-            got=str(tuple(size if isinstance(size, int) else "?" for size in value.shape)).replace("'?'", "?"),
+            got=f"({', '.join(text if text.isdecimal() else '?' for text in map(str, value.shape))})",
             where=location or None,
         )
     return TensorSpec(name, DTYPES[value.dtype], tuple(_dim(size) for size in value.shape), location)
