@@ -37,6 +37,7 @@ from hotdesk.runtime.sources import sources_forgotten
 from hotdesk.saving import Saving
 from hotdesk.search.budget import WithinBudget
 from hotdesk.search.ordering import LowerPeak
+from hotdesk.search.recomputing import KeepLess
 from hotdesk.whole_imports import whole_imports
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ class Options:
         seed: where random numbers begin, an integer of 64 bits; `Program.seed` sets it again. See docs/state.md.
         winograd: whether convolutions of 3 by 3 taps may be computed by Winograd's filtering: a quarter of the multiplications,
             some six times the rounding error, and scratch memory in the arena. See docs/convolutions.md.
+        recompute: whether values may be computed late and made again where they are read much later, if that makes the arena
+            smaller and the program does at most one part in twenty more; programs of open sizes stay as they are.
+            `compile_step` does so unless it is told otherwise. See docs/training.md.
         keep_ir: keep the IR after each stage, for `Program.ir(stage)`; costs time and memory.
     """
 
@@ -69,6 +73,7 @@ class Options:
     keep_ir: bool = False
     foreign: bool = True
     winograd: bool = True
+    recompute: bool = False
     seed: int = 0
 
     @property
@@ -285,8 +290,8 @@ def _of_exported(exported: Exported, donate: Donate, options: Options, log: Log)
 
     donate = donate if isinstance(donate, bool | int | str) else tuple(donate)
     with log.stage("look-up"):
-        given = (exported, donate, options.order, options.budget_bytes)
-        key = None if options.keep_ir else key_of_program(*given, foreign=options.foreign, winograd=options.winograd)
+        settings = (options.order, options.budget_bytes, options.foreign, options.winograd, options.recompute)
+        key = None if options.keep_ir else key_of_program(exported, donate, settings)
         found = None if key is None else kept(key, exported)
     if found is not None:
         forget_trace()
@@ -390,9 +395,15 @@ def _to_memrefs(captured: Captured, log: Log, options: Options) -> None:
     budget = options.budget_bytes
     changes: list[Callable[[ir.Module, Log], None]] = []
     winograd = options.winograd
+    if options.recompute:
+        changes.append(KeepLess(winograd))
     if options.order == "peak":
         changes.append(LowerPeak(captured.constraints, captured.names, winograd))
-    within = None if budget is None else WithinBudget(budget, captured.constraints, captured.names, winograd)
+    within = (
+        None
+        if budget is None
+        else WithinBudget(budget, captured.constraints, captured.names, winograd, recompute=options.recompute)
+    )
     if within is not None:
         changes.append(within)
 
@@ -412,7 +423,12 @@ def _called(call: foreign.ForeignCall) -> Decision:
 
 def _refuse_changes(options: Options) -> None:
     """Raises OptionError for what changes operations: those on memrefs stay as they are."""
-    for name, given in (("order", options.order != "given"), ("budget", options.budget is not None)):
+    settings = (
+        ("order", options.order != "given"),
+        ("budget", options.budget is not None),
+        ("recompute", options.recompute),
+    )
+    for name, given in settings:
         if given:
             got = "one on memrefs, whose operations stay as they are"
             raise OptionError(f"option '{name}'", expected="a program on tensors", got=got)

@@ -82,17 +82,15 @@ def finished(
     return replace(made, code=machine.kept_as), machine
 
 
-def key_of_program(
-    exported: Exported, donate: Donate, order: str, budget: int | None, *, foreign: bool, winograd: bool
-) -> str | None:
-    """The key under which a program is kept; None if it is not to be."""
+def key_of_program(exported: Exported, donate: Donate, settings: tuple[object, ...]) -> str | None:
+    """The key under which a program is kept that is compiled with these settings; None if it is not to be."""
     if not keeps_programs() or the_cache() is None or not all_built_in():
         return None
     text = exported.identity()
     if text is None:
         return None
     versions = f"sympy {version('sympy')} numpy {version('numpy')}"
-    return key_of("program", sources(), versions, text, repr(donate), order, repr(budget), repr((foreign, winograd)))
+    return key_of("program", sources(), versions, text, repr(donate), repr(settings))
 
 
 def keep(key: str, made: Finished, exported: Exported) -> None:

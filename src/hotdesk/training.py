@@ -116,8 +116,8 @@ def compile_step(
             as tensors (SGD, Adam, AdamW and most others), all else now.
         example: the model's arguments and, if `loss` is given, what the loss compares with behind them. Sizes are fixed.
         budget: bytes that a step may take for the arena and the loss, such as `"200 MB"`; goes before that of `options`. What is
-            kept for the backward pass may be computed again instead, element by element; see docs/budget.md.
-        options: see `Options`.
+            kept for the backward pass may be computed again instead; see docs/budget.md.
+        options: see `Options`; by default `Options(recompute=True)`.
 
     Raises:
         HotdeskError: one of its subclasses; as `compile`, and OptionError for an optimizer or a loss that cannot be compiled.
@@ -129,7 +129,7 @@ def compile_step(
     from hotdesk.frontends.torch.training import trace_step
 
     _check(model, optimizer, example)
-    options = options or Options()
+    options = options or Options(recompute=True)
     options = options if budget is None else replace(options, budget=budget)
     rates = [torch.zeros(()) for _ in optimizer.param_groups]
     with whole_imports():

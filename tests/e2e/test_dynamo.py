@@ -146,7 +146,10 @@ def test_without_fallback_calls_raise() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ordr": "peak"}, "options: expected some of order, budget, keep_ir, foreign, winograd, fallback, got 'ordr'"),
+        (
+            {"ordr": "peak"},
+            "options: expected some of order, budget, keep_ir, foreign, winograd, recompute, fallback, got 'ordr'",
+        ),
         ({"order": "best"}, "option 'order': expected 'given' or 'peak', got 'best'"),
         ({"fallback": 1}, "option 'fallback': expected True or False, got 1"),
         ({"budget": "much"}, "option 'budget': expected bytes"),

@@ -221,6 +221,71 @@ def test_state_that_was_loaded_goes_on() -> None:
     pair.assert_same()
 
 
+class Blocks(nn.Module):
+    """Residual blocks of convolutions of all kinds, whose gradients read padded, strided and transposed images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.down = nn.Sequential(nn.Conv2d(8, 8, 3, stride=2, padding=1, groups=2), nn.BatchNorm2d(8), nn.ReLU())
+        self.thin = nn.Sequential(nn.Conv2d(8, 16, 1, bias=False), nn.BatchNorm2d(16), nn.ReLU(), nn.Conv2d(16, 8, 1))
+        self.pool = nn.MaxPool2d(2)
+        self.up = nn.ConvTranspose2d(8, 8, 2, stride=2)
+        self.last = nn.Conv2d(16, 5, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        wide = torch.relu(self.first(x))
+        x = self.down(wide)
+        x = x + self.thin(x)
+        x = torch.relu(self.up(x))
+        return self.last(self.pool(torch.cat([wide, x], dim=1)))
+
+
+def segments() -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.randn(2, 3, 96, 96), torch.randint(0, 5, (2, 48, 48))
+
+
+def test_less_is_kept_for_the_backward_pass() -> None:
+    """The same numbers whether values are kept or made again, and fewer bytes."""
+    model, example = Blocks().train(), segments()
+    like = copy.deepcopy(model)
+    kept = hotdesk.compile_step(
+        like, nn.CrossEntropyLoss(), SGD(like.parameters(), lr=0.1), example, options=hotdesk.Options()
+    )
+    pair = Pair(model, OPTIMIZERS["momentum"], nn.CrossEntropyLoss(), example)
+    assert pair.step.peak < 0.85 * kept.peak
+    for _ in range(3):
+        found, expected = pair.both(*segments())
+        assert found == pytest.approx(expected, rel=1e-4)
+    pair.assert_same()
+
+
+class Attending(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(211, 32)
+        layers = [
+            nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True, norm_first=True) for _ in range(3)
+        ]
+        self.layers = nn.Sequential(*layers)
+        self.head = nn.Linear(32, 211)
+
+    def forward(self, words: torch.Tensor) -> torch.Tensor:
+        return self.head(self.layers(self.words(words))).flatten(0, 1)
+
+
+def test_attention_is_made_again() -> None:
+    """Weights of attention are not kept; labels of -100 are ignored."""
+    words = torch.randint(0, 211, (2, 48))
+    labels = torch.where(torch.rand(96) < 0.2, -100, words.flatten())
+    model = Attending().train()
+    pair = Pair(model, lambda p: SGD(p, lr=0.1, momentum=0.9), nn.CrossEntropyLoss(), (words, labels))
+    assert any(str(each.outcome) == "recomputed" for each in pair.step.program.decisions())
+    for _ in range(3):
+        found, expected = pair.both(words, labels)
+        assert found == pytest.approx(expected, rel=1e-4)
+
+
 @pytest.mark.slow
 def test_a_budget_computes_again_what_it_would_keep() -> None:
     def deep() -> nn.Module:

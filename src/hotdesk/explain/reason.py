@@ -69,6 +69,10 @@ class Reason(str, Enum):
         "not-kept-at-peak",
         "Making the value again takes less memory than keeping it while others are large.",
     )
+    ONLY_READ_LATER = (
+        "only-read-later",
+        "Nothing reads the value before, and what it is made of is kept until then, or smaller.",
+    )
 
     WITHIN_BUDGET = "within-budget", "The program has to fit in a number of bytes, and this costs least of what helps."
 

@@ -9,6 +9,10 @@ fits, on copies of the module that are bufferized and planned to the end:
    as few parts as do; if none fits, what lowers the peak most is kept, and so on;
 3. values made again (`hotdesk-recompute`) that are there at the peak and not used, the one that helps most first. Then 2 again.
 
+With `recompute`, as in steps of training, values are made again at first, by whatever operations it takes, products and
+convolutions too (`hotdesk-recompute-across`): of those that are kept at the peak as many as are too many, the cheapest for their
+bytes first, and so on where the peak is then.
+
 This stage decides; the passes change the module. What is spent for what is in the decisions, one for each change.
 """
 
@@ -29,6 +33,7 @@ from hotdesk.ir.walking import main_function, top_level_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute import Recompute
+from hotdesk.passes.tensor.recompute_across import RecomputeAcross
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.tensor.split_rows import SplitRows
 from hotdesk.pipeline import Log, run_pass
@@ -46,6 +51,12 @@ _FIRST = (4, 16, 64)
 
 _HELPS = 0.98
 """More parts help if they bring the peak below this part of what it was."""
+
+_HELPS_AGAIN = 0.998
+"""Making values again goes on if it brings the peak below this part of what it was."""
+
+_SMALL = 1024
+"""Values of less than this part of the arena are not made again by several operations."""
 
 _VALUES = 4
 """Buffers at a peak that are looked at, the largest first."""
@@ -78,6 +89,7 @@ class WithinBudget:
         trials: how many copies were bufferized and planned, or had been.
         kept: the trials that are known.
         least: once a budget is refused, the peak that is known to work.
+        recompute: whether values may be made again by any operations, before operations are ordered and done in parts.
     """
 
     budget: int
@@ -87,6 +99,7 @@ class WithinBudget:
     trials: int = 0
     kept: KeptTrials = field(default_factory=KeptTrials)
     least: int = 0
+    recompute: bool = field(default=False, kw_only=True)
 
     def __call__(self, module: ir.Module, log: Log) -> None:
         """Changes the module; the decisions go to the log.
@@ -97,7 +110,8 @@ class WithinBudget:
         """
         with entered(module.operation):
             first = now = self._first(module)
-            steps = (self._ordered, self._split, self._recomputed)
+            first_steps = (self._again,) if self.recompute else ()
+            steps = (*first_steps, self._ordered, self._split, self._recomputed)
             while now.peak > self.budget:
                 before = now
                 for step in steps:
@@ -106,7 +120,7 @@ class WithinBudget:
                 if now.peak >= before.peak:
                     self.least = now.peak
                     raise too_small(self.budget, now)
-                steps = (self._split, self._recomputed)
+                steps = (*first_steps, self._split, self._recomputed)
             if now is not first:
                 for one in _INSERTED:
                     log.decisions.extend(run_pass(one, module, log))
@@ -121,6 +135,23 @@ class WithinBudget:
         without = self.trial(module)
         self.winograd = without.peak == found.peak
         return found if self.winograd else without
+
+    def _again(self, module: ir.Module, now: Trial, log: Log) -> Trial:
+        """Makes values again behind the peak, by any operations, as long as that helps and it does not fit."""
+        while now.peak > self.budget and now.peak_op >= 0:
+            least = max(1, now.arena // _SMALL)
+            enough = RecomputeAcross(across=now.peak_op, least_bytes=least, free=now.peak - self.budget)
+            for one in (enough, replace(enough, free=-1)):
+                found = self._attempt(module, one)
+                if found is not None and found.peak < now.peak:
+                    break
+            else:
+                return now
+            helps = found.peak < now.peak * _HELPS_AGAIN
+            now = self._apply(module, one, now, found, log)
+            if not helps:
+                return now
+        return now
 
     def _ordered(self, module: ir.Module, now: Trial, log: Log) -> Trial:
         found = self._attempt(module, ReorderForPeak())

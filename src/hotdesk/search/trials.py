@@ -37,7 +37,7 @@ class Trial:
 
     Attributes:
         arena: of its plan; `bound`: no plan of it needs fewer; `outputs`: its results that lie in no donated input.
-        peak_op: the operation of `@main`, by number, at the step that the bound is about; -1 if it is none of them.
+        peak_op: the operation of `@main`, by number, at the step that the bound is about, or the next one; -1 if it is none.
         at_peak: the operations that write the buffers in the arena there, and the bytes of each, the largest first.
         certificate: what proves the bound.
     """
@@ -137,7 +137,7 @@ class Bufferized:
         ]
         found = sorted((size, number) for number, size in live if number >= 0)
         at_peak = tuple((number, size) for size, number in reversed(found))
-        number = self.numbers[step] if step < len(self.numbers) else -1
+        number = next((number for number in self.numbers[step:] if number >= 0), -1)
         proof = certified(self, sizes, made.bound)
         return Trial(made.arena, made.bound.bytes, outputs, number, at_peak, proof)
 

@@ -2,9 +2,10 @@
 
 1. The value is the one result of an operation that makes each of its elements by itself, from single elements of its operands:
    every loop is parallel, and runs over a dimension of the result.
-2. It is read on both sides of a place, directly or through views; what is read behind it is read of a value made anew there.
-3. The operands are kept until there anyway, being arguments or read later still; or those that are not are smaller, together,
-   than the value itself.
+2. It is read on both sides of a place, directly or through views, or element by element in regions; what is read behind it is
+   read of a value made anew there.
+3. The operands are kept until there anyway, being arguments that nobody overwrites or read later still; or those that are not are
+   smaller, together, than the value itself.
 """
 
 from __future__ import annotations
@@ -20,15 +21,23 @@ from hotdesk.ir.walking import defining_op
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """Operation number `reader` reads `value`: an operand, or a value of the block that its regions use."""
+
+    reader: int
+    value: ir.Value
+
+
+@dataclass(frozen=True, slots=True)
 class Again:
-    """An operation to do again in front of operation number `before`, for the uses (operation number, operand number).
+    """An operation to do again in front of operation number `before`, for what is read of it or of views of it.
 
     `bytes` are those of its result, `kept` those of operands that are kept longer for it.
     """
 
     operation: ir.Operation
     before: int
-    uses: tuple[tuple[int, int], ...]
+    uses: tuple[Read, ...]
     bytes: int
     kept: int
 
@@ -47,7 +56,7 @@ def find_again(line: StraightLine, number: int, across: int | None = None) -> Ag
     value = op.results[0]
     size = line.bytes(value)
     uses = _uses(line, value)
-    reads = sorted({reader for reader, _ in uses})
+    reads = sorted({use.reader for use in uses})
     if not reads:
         return None
     if across is None:
@@ -56,10 +65,10 @@ def find_again(line: StraightLine, number: int, across: int | None = None) -> Ag
         if not longest[0]:
             return None
         across = 1 - longest[1]
-    late = [use for use in uses if use[0] > across]
+    late = [use for use in uses if use.reader > across]
     if not late or reads[0] >= across or any(reader == across for reader in reads):
         return None
-    before = min(reader for reader, _ in late)
+    before = min(use.reader for use in late)
     kept = 0
     for operand in dict.fromkeys(op.operands):
         if not is_tensor(operand.type) or _is_empty(operand) or _last_use(line, operand) >= before:
@@ -83,8 +92,8 @@ def clones(line: StraightLine, again: Again) -> list[ir.Operation]:
     op = again.operation
     found = [maker for maker in map(defining_op, op.operands) if maker is not None and maker.name == "tensor.empty"]
     views: dict[int, ir.Operation] = {}
-    for reader, operand in again.uses:
-        value = line.ops[reader].operands[operand]
+    for use in again.uses:
+        value = use.value
         while value != op.results[0]:
             maker = line.makers[value]
             views[maker] = line.ops[maker]
@@ -92,25 +101,26 @@ def clones(line: StraightLine, again: Again) -> list[ir.Operation]:
     return [*dict.fromkeys(found), op, *(views[maker] for maker in sorted(views))]
 
 
-def _uses(line: StraightLine, value: ir.Value) -> list[tuple[int, int]]:
-    """Operations that read a value or a view of it, with the operand; one inside a region has none that could be replaced."""
-    found: list[tuple[int, int]] = []
+def _uses(line: StraightLine, value: ir.Value) -> list[Read]:
+    """What reads a value or a view of it."""
+    found: list[Read] = []
     for reader in line.readers.get(value, ()):
         op = line.ops[reader]
         if op.name in VIEWS and op.operands[0] == value:
             found += _uses(line, op.results[0])
         else:
-            found += [(reader, i) for i, operand in enumerate(op.operands) if operand == value]
+            found.append(Read(reader, value))
     return found
 
 
 def _last_use(line: StraightLine, value: ir.Value) -> int:
-    """The last operation that reads a value, or whatever it is a view of; behind all for arguments."""
+    """The last operation that reads a value, or whatever it is a view of; behind all for arguments that nobody overwrites."""
     maker = line.makers.get(value)
     if maker is None:
-        return len(line.ops)
+        uses = _uses(line, value) if value in line.overwritten else ()
+        return max((use.reader for use in uses), default=len(line.ops))
     op = line.ops[maker]
-    own = max((reader for reader, _ in _uses(line, value)), default=maker)
+    own = max((use.reader for use in _uses(line, value)), default=maker)
     return max(own, _last_use(line, op.operands[0])) if op.name in VIEWS else own
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Loops, read_loops
 from hotdesk.analysis.order.schedules import as_number
+from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import product
 from hotdesk.ir.types import element_bytes, element_of, is_tensor
 from hotdesk.ir.walking import captured_operands, top_level_ops
@@ -12,7 +13,10 @@ from hotdesk.program.symbolic import SymbolicSizes
 
 
 class StraightLine:
-    """The operations of a function's block, with who makes and reads each tensor. `gone` are those erased since, by number."""
+    """The operations of a function's block, with who makes and reads each tensor.
+
+    `gone` are those erased since, by number; `overwritten` the arguments whose memory may be written to.
+    """
 
     def __init__(self, function: ir.Operation, assumed: int = 256) -> None:
         """A size that is not known counts as `assumed`."""
@@ -23,11 +27,20 @@ class StraightLine:
         self.makers: dict[ir.Value, int] = {}
         self.readers: dict[ir.Value, list[int]] = {}
         self.gone: set[int] = set()
+        self.overwritten: set[ir.Value] = set()
+        for argument, formal in zip(_arguments(function), signature(function).arguments, strict=True):
+            if formal.donated:
+                self.overwritten.add(argument)
         for number, op in enumerate(self.ops):
             self.makers.update((result, number) for result in op.results)
-            used = (*op.operands, *(value for _, _, value in captured_operands(op)))
-            for value in dict.fromkeys(value for value in used if is_tensor(value.type)):
+            for value in self.read_by(number):
                 self.readers.setdefault(value, []).append(number)
+
+    def read_by(self, number: int) -> list[ir.Value]:
+        """The tensors that an operation reads, in its regions too, each once."""
+        op = self.ops[number]
+        used = (*op.operands, *(value for _, _, value in captured_operands(op)))
+        return list(dict.fromkeys(value for value in used if is_tensor(value.type)))
 
     def loops(self, number: int) -> Loops | None:
         """The loops of an operation that reads no tensor but its operands."""
@@ -45,3 +58,7 @@ class StraightLine:
     def bytes(self, value: ir.Value) -> int:
         """The bytes of a tensor."""
         return as_number(product([*self._sizes.shape(value), element_bytes(element_of(value.type))]), self._assumed)
+
+
+def _arguments(function: ir.Operation) -> list[ir.Value]:
+    return list(function.regions[0].blocks[0].arguments)

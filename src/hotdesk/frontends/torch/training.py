@@ -31,6 +31,7 @@ from torch.optim import SGD, Optimizer
 from torch.utils import _pytree as pytree
 
 from hotdesk.errors import HotdeskError, OptionError
+from hotdesk.frontends.torch.cross_entropy import fuse_cross_entropy
 from hotdesk.frontends.torch.examples import told_apart
 from hotdesk.frontends.torch.refusals import refusal
 
@@ -149,6 +150,7 @@ def trace_step(
     if graph.graph.find_nodes(op="call_function", target=aten._local_scalar_dense.default):
         fixed = True
         graph = _traced(step, *held, list(rates), example)
+    fuse_cross_entropy(graph.graph)
     graph.graph.set_codegen(CodeGen())  # takes its arguments one by one
     update_early(graph.graph, len(pytree.tree_leaves(held)))
     graph.recompile()

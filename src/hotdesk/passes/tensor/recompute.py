@@ -22,7 +22,7 @@ from hotdesk.analysis.order.recomputing import Again, clones, find_again
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import straight_functions
+from hotdesk.ir.walking import captured_operands, straight_functions
 from hotdesk.passes.base import Pass
 
 
@@ -75,9 +75,12 @@ def make_again(line: StraightLine, again: Again) -> None:
             if value in made:
                 clone.operands[i] = made[value]
         made.update(zip(op.results, clone.results, strict=True))
-    for reader, operand in again.uses:
-        op = line.ops[reader]
-        op.operands[operand] = made[op.operands[operand]]
+    for use in again.uses:
+        reader = line.ops[use.reader]
+        used = [(reader, i, value) for i, value in enumerate(reader.operands)]
+        for op, i, value in (*used, *captured_operands(reader)):
+            if value == use.value:
+                op.operands[i] = made[value]
 
 
 def _decision(line: StraightLine, again: Again) -> Decision:

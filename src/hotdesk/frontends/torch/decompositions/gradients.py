@@ -40,12 +40,12 @@ def _convolution_backward(
         return NotImplemented
     moves = (stride, padding, dilation)
     of_image = of_filters = of_bias = None
-    if output_mask[0]:
-        of_image = _of_image(gradient, image, filters, moves, transposed, output_padding, groups)
-    if output_mask[1]:
+    if output_mask[1]:  # first: what it copies is gone when the image's gradient, as large as the image, comes
         window = filters.shape[2:]
         pair = (gradient, image) if transposed else (image, gradient)
         of_filters = _of_filters(*pair, window, moves, groups)
+    if output_mask[0]:
+        of_image = _of_image(gradient, image, filters, moves, transposed, output_padding, groups)
     if output_mask[2]:
         of_bias = gradient.sum([0, *range(2, gradient.dim())])
     return of_image, of_filters, of_bias

@@ -1,0 +1,225 @@
+"""Values that are kept during one operation and can be made again behind it, by which operations, and what that costs.
+
+1. A value is made before the operation, read behind it, and not by it; it is the one result of a pure operation.
+2. To make it again, its operation is done again in front of its first late reader. Operands that are not kept until there are
+   made again in front of that, by rule 2; at most `MOST_OPERATIONS` operations. Arguments are there, unless they are overwritten.
+3. An operand that is not kept, and smaller than a quarter of the value, is kept instead.
+4. What a chosen value is made of again is kept: it is not chosen itself. A chosen value is not there for others, which make it
+   again for themselves.
+
+The cost of an operation is the number of elements that it reads and writes, and one for every `_PER_ELEMENT` multiplications and
+additions of a product. Values are chosen by the bytes that one unit of cost saves, the best first, as long as the cost is allowed
+and bytes are wanted: a greedy form, for one place of the schedule, of what Jain et al. 2020 choose for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.analysis.order.axes import VIEWS
+from hotdesk.analysis.order.recomputing import Read
+from hotdesk.analysis.order.schedules import is_pure
+from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.ir.types import is_tensor, shape_of
+
+MOST_OPERATIONS = 24
+_PER_ELEMENT = 16
+_ASSUMED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Operations to do again, by number and in order, in front of operation number `before`, for reads of the result of `number`.
+
+    `bytes` are those that need not be kept for it, `cost` is in elements read or written.
+    """
+
+    number: int
+    operations: tuple[int, ...]
+    before: int
+    reads: tuple[Read, ...]
+    bytes: int
+    cost: int
+
+
+def find_chains(
+    line: StraightLine, across: int, *, least: int = 1, wanted: int | None = None, allowed: int | None = None
+) -> list[Chain]:
+    """The values to make again behind operation number `across`, so that as many bytes as are wanted need not be kept.
+
+    Args:
+        least: values that save fewer bytes are kept.
+        wanted: bytes; None for as many as can be.
+        allowed: the greatest sum of costs; None for any.
+    """
+    kept = _Kept(line, across)
+    all_found = (kept.chain(number) for number in range(across))
+    found = [chain for chain in all_found if chain is not None and chain.bytes >= least]
+    found.sort(key=lambda chain: (-chain.bytes / max(1, chain.cost), chain.number))
+    chosen: list[Chain] = []
+    for first in found:
+        if wanted is not None and sum(chain.bytes for chain in chosen) >= wanted:
+            break
+        chain = kept.chain(first.number)  # what was chosen since is not there any more
+        if chain is None or chain.bytes < least:
+            continue
+        if allowed is not None and sum(each.cost for each in chosen) + chain.cost > allowed:
+            continue
+        kept.choose(chain)
+        chosen.append(chain)
+    return sorted(chosen, key=lambda chain: chain.before)
+
+
+def cost(line: StraightLine) -> int:
+    """What all operations take."""
+    return sum(_cost(line, number) for number in range(len(line.ops)))
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is kept across one operation, and what is not to be any more."""
+
+    line: StraightLine
+    across: int
+    gone: set[ir.Value] = field(default_factory=set["ir.Value"])
+    needed: set[ir.Value] = field(default_factory=set["ir.Value"])
+
+    def chain(self, number: int) -> Chain | None:
+        """How what an operation makes can be made again; None if it is not kept, or cannot be (rules 1 and 2)."""
+        op = self.line.ops[number]
+        if not _is_repeatable(op):
+            return None
+        value = op.results[0]
+        if value in self.needed or value in self.gone:
+            return None
+        reads = _reads(self.line, value)
+        late = tuple(read for read in reads if read.reader > self.across)
+        if not late or any(read.reader == self.across for read in reads):
+            return None
+        before = min(read.reader for read in late)
+        if before == len(self.line.ops) - 1:
+            return None
+        size = self.line.bytes(value)
+        operations: set[int] = {number}
+        kept = self._made_again(number, before, size, operations)
+        if kept is None or kept >= size:
+            return None
+        order = tuple(sorted({*operations, *_views(self.line, value, late)}))
+        return Chain(number, order, before, late, size - kept, sum(_cost(self.line, each) for each in order))
+
+    def _made_again(self, number: int, before: int, size: int, operations: set[int]) -> int | None:
+        """Adds what an operation needs again; returns the bytes of what is kept for it, None if it takes too many operations."""
+        kept = 0
+        for operand in self.line.read_by(number):
+            root, path = _root(self.line, operand)
+            operations.update(path)
+            maker = self.line.makers.get(root)
+            if maker is None:
+                if root in self.line.overwritten and _last_read(self.line, root) < before:
+                    return None
+                continue
+            if self.line.ops[maker].name == "tensor.empty":
+                operations.add(maker)
+                continue
+            if maker in operations or (root not in self.gone and _last_read(self.line, root) >= before):
+                continue
+            if root not in self.gone and self.line.bytes(root) * 4 <= size:
+                kept += self.line.bytes(root)
+                continue
+            if len(operations) >= MOST_OPERATIONS or not _is_repeatable(self.line.ops[maker]):
+                return None
+            operations.add(maker)
+            more = self._made_again(maker, before, size, operations)
+            if more is None:
+                return None
+            kept += more
+        return kept
+
+    def choose(self, chain: Chain) -> None:
+        """Rule 4."""
+        self.gone.add(self.line.ops[chain.number].results[0])
+        made = {result for number in chain.operations for result in self.line.ops[number].results}
+        for number in chain.operations:
+            for operand in self.line.read_by(number):
+                root, _ = _root(self.line, operand)
+                if root not in made:
+                    self.needed.add(root)
+
+
+def _is_repeatable(op: ir.Operation) -> bool:
+    return op.name not in VIEWS and op.name != "tensor.empty" and len(op.results) == 1 and (
+        is_tensor(op.results[0].type) and is_pure(op) and not op.name.startswith("scf.")
+    )  # fmt: skip
+
+
+def _root(line: StraightLine, value: ir.Value) -> tuple[ir.Value, list[int]]:
+    """What a value is a view of, and the operations that make the view."""
+    path: list[int] = []
+    maker = line.makers.get(value)
+    while maker is not None and line.ops[maker].name in VIEWS:
+        path.append(maker)
+        value = line.ops[maker].operands[0]
+        maker = line.makers.get(value)
+    return value, path
+
+
+def _reads(line: StraightLine, value: ir.Value) -> list[Read]:
+    """What reads a value or a view of it."""
+    found: list[Read] = []
+    left = [value]
+    while left:
+        each = left.pop()
+        for reader in line.readers.get(each, ()):
+            if line.ops[reader].name in VIEWS and line.ops[reader].operands[0] == each:
+                left.append(line.ops[reader].results[0])
+            else:
+                found.append(Read(reader, each))
+    return found
+
+
+def _last_read(line: StraightLine, value: ir.Value) -> int:
+    return max((read.reader for read in _reads(line, value)), default=-1)
+
+
+def _views(line: StraightLine, value: ir.Value, reads: Iterable[Read]) -> set[int]:
+    """The operations that make the views of a value which are read."""
+    found: set[int] = set()
+    for read in reads:
+        found.update(_root(line, read.value)[1])
+    return found
+
+
+def _cost(line: StraightLine, number: int) -> int:
+    op = line.ops[number]
+    tensors = [value for value in (*op.operands, *op.results) if is_tensor(value.type)]
+    if op.name in VIEWS or not op.results or not tensors or op.name == "tensor.empty":
+        return 0
+    moved = sum(_elements(value) for value in tensors)
+    return moved + 2 * _products(op) // _PER_ELEMENT
+
+
+def _products(op: ir.Operation) -> int:
+    """Multiplications of a contraction or a convolution; 0 of others, whose elements take longer."""
+    if op.name == "hotdesk.contract":
+        letters = str(cast(Any, op.attributes["equation"]).value).split("->")[0].split(",")
+        sizes = {
+            letter: size
+            for names, operand in zip(letters, op.operands, strict=False)
+            for letter, size in zip(names, _sizes(operand), strict=True)
+        }
+        return prod(sizes.values())
+    if op.name == "hotdesk.conv":
+        return _elements(op.results[0]) * prod(_sizes(op.operands[1])[1:])
+    return 0
+
+
+def _sizes(value: ir.Value) -> list[int]:
+    return [_ASSUMED if size is None else size for size in shape_of(value.type)]
+
+
+def _elements(value: ir.Value) -> int:
+    return prod(_sizes(value))
