@@ -2,7 +2,9 @@
 
 1. A value is made before the operation, read behind it, and not by it; it is the one result of a pure operation.
 2. To make it again, its operation is done again in front of its first late reader. Operands that are not kept until there are
-   made again in front of that, by rule 2; at most `MOST_OPERATIONS` operations. Arguments are there, unless they are overwritten.
+   made again in front of that, by rule 2; at most `MOST_OPERATIONS` operations. Arguments are there, unless they are overwritten,
+   and so are constants. Nothing in between works on memory or is unknown (`analysis.order.schedules`), and no view of the value
+   that is read late needs an index made later.
 3. An operand that is not kept, and smaller than a quarter of the value, is kept instead.
 4. What a chosen value is made of again is kept: it is not chosen itself. A chosen value is not there for others, which make it
    again for themselves.
@@ -14,14 +16,13 @@ and bytes are wanted: a greedy form, for one place of the schedule, of what Jain
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
-from hotdesk.analysis.order.recomputing import Read
+from hotdesk.analysis.order.recomputing import Read, views_read
 from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
@@ -29,6 +30,7 @@ from hotdesk.ir.types import is_tensor, shape_of
 MOST_OPERATIONS = 24
 _PER_ELEMENT = 16
 _ASSUMED = 256
+_KEEPS_NOTHING = ("tensor.empty", "arith.constant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +105,17 @@ class _Kept:
         before = min(read.reader for read in late)
         if before == len(self.line.ops) - 1:
             return None
+        views = views_read(self.line, value, late, before)
+        if views is None:
+            return None
         size = self.line.bytes(value)
         operations: set[int] = {number}
         kept = self._made_again(number, before, size, operations)
         if kept is None or kept >= size:
             return None
-        order = tuple(sorted({*operations, *_views(self.line, value, late)}))
+        if any(self.line.is_fenced(each, before) for each in operations if self.line.ops[each].name != "tensor.empty"):
+            return None
+        order = tuple(sorted({*operations, *views}))
         return Chain(number, order, before, late, size - kept, sum(_cost(self.line, each) for each in order))
 
     def _made_again(self, number: int, before: int, size: int, operations: set[int]) -> int | None:
@@ -121,6 +128,8 @@ class _Kept:
             if maker is None:
                 if root in self.line.overwritten and _last_read(self.line, root) < before:
                     return None
+                continue
+            if self.line.ops[maker].name == "arith.constant":
                 continue
             if self.line.ops[maker].name == "tensor.empty":
                 operations.add(maker)
@@ -151,7 +160,7 @@ class _Kept:
 
 
 def _is_repeatable(op: ir.Operation) -> bool:
-    return op.name not in VIEWS and op.name != "tensor.empty" and len(op.results) == 1 and (
+    return op.name not in VIEWS and op.name not in _KEEPS_NOTHING and len(op.results) == 1 and (
         is_tensor(op.results[0].type) and is_pure(op) and not op.name.startswith("scf.")
     )  # fmt: skip
 
@@ -183,14 +192,6 @@ def _reads(line: StraightLine, value: ir.Value) -> list[Read]:
 
 def _last_read(line: StraightLine, value: ir.Value) -> int:
     return max((read.reader for read in _reads(line, value)), default=-1)
-
-
-def _views(line: StraightLine, value: ir.Value, reads: Iterable[Read]) -> set[int]:
-    """The operations that make the views of a value which are read."""
-    found: set[int] = set()
-    for read in reads:
-        found.update(_root(line, read.value)[1])
-    return found
 
 
 def _cost(line: StraightLine, number: int) -> int:

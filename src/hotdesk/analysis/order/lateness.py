@@ -5,7 +5,8 @@ An operation waits in front of the first operation that reads its result if
 1. it is pure, its results are tensors, and no result is read by the block's terminator first: what a function returns is not
    put off;
 2. something that is no view stands in between;
-3. what it reads is kept until there anyway, by others; or what is not is smaller, together, than its results. Views and
+3. nothing in between works on memory or is unknown (`analysis.order.schedules`);
+4. what it reads is kept until there anyway, by others; or what is not is smaller, together, than its results. Views, constants and
    `tensor.empty` keep nothing, and a fill that nobody else reads waits with its reader. Arguments that may be overwritten count
    like results of operations: the overwriting must not wait.
 
@@ -22,6 +23,8 @@ from hotdesk.analysis.order.axes import VIEWS
 from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor
+
+_KEEPS_NOTHING = ("tensor.empty", "arith.constant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ def find_waits(line: StraightLine) -> list[Wait]:
     for number in reversed(range(len(line.ops) - 1)):
         reader = _first_reader(line, number, homes)
         if reader is None or reader == len(line.ops) - 1 or _are_neighbours(line, number, homes[reader]):
+            continue
+        if line.is_fenced(number, homes[reader]):
             continue
         size = sum(line.bytes(result) for result in line.ops[number].results)
         light = _is_light(line.ops[number])
@@ -63,19 +68,19 @@ def _first_reader(line: StraightLine, number: int, homes: list[int]) -> int | No
 
 def _are_neighbours(line: StraightLine, number: int, place: int) -> bool:
     """Rule 2."""
-    return all(_is_light(op) for op in line.ops[number + 1 : place])
+    return all(_is_light(line.ops[each]) for each in range(number + 1, place))
 
 
 def _is_light(op: ir.Operation) -> bool:
-    return op.name in VIEWS or op.name in ("tensor.empty", "arith.constant")
+    return op.name in VIEWS or op.name in _KEEPS_NOTHING
 
 
 def _kept_for(line: StraightLine, number: int, homes: list[int], place: int) -> int:
-    """Bytes of operands that would be kept until a place for this operation alone (rule 3)."""
+    """Bytes of operands that would be kept until a place for this operation alone (rule 4)."""
     kept = 0
     for root in dict.fromkeys(_root(line, operand) for operand in line.read_by(number)):
         maker = line.makers.get(root)
-        if maker is not None and (line.ops[maker].name == "tensor.empty" or _waits_too(line, maker)):
+        if maker is not None and (line.ops[maker].name in _KEEPS_NOTHING or _waits_too(line, maker)):
             continue
         if maker is None and root not in line.overwritten:
             continue

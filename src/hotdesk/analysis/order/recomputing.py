@@ -4,12 +4,14 @@
    every loop is parallel, and runs over a dimension of the result.
 2. It is read on both sides of a place, directly or through views, or element by element in regions; what is read behind it is
    read of a value made anew there.
+   Nothing in between works on memory or is unknown (`analysis.order.schedules`), and such views need no index made later.
 3. The operands are kept until there anyway, being arguments that nobody overwrites or read later still; or those that are not are
    smaller, together, than the value itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -69,6 +71,8 @@ def find_again(line: StraightLine, number: int, across: int | None = None) -> Ag
     if not late or reads[0] >= across or any(reader == across for reader in reads):
         return None
     before = min(use.reader for use in late)
+    if line.is_fenced(number, before) or views_read(line, value, late, before) is None:
+        return None
     kept = 0
     for operand in dict.fromkeys(op.operands):
         if not is_tensor(operand.type) or _is_empty(operand) or _last_use(line, operand) >= before:
@@ -91,14 +95,25 @@ def clones(line: StraightLine, again: Again) -> list[ir.Operation]:
     """The operations to do again, in order: the destination, the operation itself and the views of it that are read."""
     op = again.operation
     found = [maker for maker in map(defining_op, op.operands) if maker is not None and maker.name == "tensor.empty"]
-    views: dict[int, ir.Operation] = {}
-    for use in again.uses:
-        value = use.value
-        while value != op.results[0]:
-            maker = line.makers[value]
-            views[maker] = line.ops[maker]
-            value = line.ops[maker].operands[0]
-    return [*dict.fromkeys(found), op, *(views[maker] for maker in sorted(views))]
+    views = views_read(line, op.results[0], again.uses, again.before) or ()
+    return [*dict.fromkeys(found), op, *(line.ops[maker] for maker in views)]
+
+
+def views_read(line: StraightLine, value: ir.Value, reads: Iterable[Read], before: int) -> list[int] | None:
+    """The operations that make the views of a value which are read, by number and in order.
+
+    None if one cannot be done in front of operation number `before`, since what it needs, such as an offset, is not there.
+    """
+    found: set[int] = set()
+    for read in reads:
+        view = read.value
+        while view != value:
+            maker = line.makers[view]
+            view, *others = line.ops[maker].operands
+            if any(line.makers.get(each, -1) >= before for each in others):
+                return None
+            found.add(maker)
+    return sorted(found)
 
 
 def _uses(line: StraightLine, value: ir.Value) -> list[Read]:

@@ -38,9 +38,18 @@ ORDERED_OPS = frozenset(("cf.assert", "func.call"))
 
 def is_pure(op: ir.Operation) -> bool:
     """Whether an operation, its regions included, does nothing but make its results from values."""
-    return not _touches_memory(op) and all(
-        each.name.split(".")[0] in PURE_DIALECTS or each.name in PURE_OPS for each in (op, *nested_ops(op))
+    return not _touches_memory(op) and all(map(_is_pure_by_name, (op, *nested_ops(op))))
+
+
+def is_fence(op: ir.Operation) -> bool:
+    """Whether an operation, or one in its regions, works on memory, or nothing is known of it: values must not cross it."""
+    return _touches_memory(op) or not all(
+        _is_pure_by_name(each) or each.name in ORDERED_OPS for each in (op, *nested_ops(op))
     )
+
+
+def _is_pure_by_name(op: ir.Operation) -> bool:
+    return op.name.split(".")[0] in PURE_DIALECTS or op.name in PURE_OPS
 
 
 def _touches_memory(op: ir.Operation) -> bool:

@@ -9,7 +9,8 @@ Beginning with a value and a dimension of it:
    large as well, or is the destination of one of them alone. Destinations without contents are made anew.
 3. What they make for others is put together by insertions. If it is large, and all that read it can be cut, they join in.
 4. What is put together is smaller than the value, each of it; else it could lie where the value does, and nothing were gained.
-5. None of this depends on itself by way of an operation that does not join in: all parts run where the last of them stood.
+5. None of this depends on itself by way of an operation that does not join in: all parts run where the last of them stood, and
+   nothing up to there works on memory or is unknown (`analysis.order.schedules`).
 6. Where that leaves nothing to be done, what stands between two that are done in parts joins in as well, so that blocks with
    skip connections are cut as a whole.
 
@@ -260,11 +261,14 @@ class _Growth:
         while (between := self._needed_early()) is not None:
             if not self._inside(between):
                 return False
-        return True
+        return not self._is_fenced()
 
     def _is_convex(self) -> bool:
-        """Whether nobody outside needs what is made inside before the last operation inside."""
-        return self._needed_early() is None
+        """Whether nobody outside needs what is made inside before the last operation inside, and no fence is on the way there."""
+        return self._needed_early() is None and not self._is_fenced()
+
+    def _is_fenced(self) -> bool:
+        return self._line.is_fenced(min(self._ops), max(self._ops))
 
     def _needed_early(self) -> ir.Value | None:
         """A value that is made inside and needed outside before the last operation inside."""

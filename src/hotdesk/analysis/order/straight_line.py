@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import Loops, read_loops
-from hotdesk.analysis.order.schedules import as_number
+from hotdesk.analysis.order.schedules import as_number, is_fence
 from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import product
 from hotdesk.ir.types import element_bytes, element_of, is_tensor
@@ -24,6 +26,7 @@ class StraightLine:
         self._assumed = assumed
         self._sizes = SymbolicSizes(function)
         self._loops: dict[int, Loops | None] = {}
+        self._fences: list[int] | None = None
         self.makers: dict[ir.Value, int] = {}
         self.readers: dict[ir.Value, list[int]] = {}
         self.gone: set[int] = set()
@@ -49,6 +52,13 @@ class StraightLine:
             inside = any(is_tensor(value.type) for _, _, value in captured_operands(op))
             self._loops[number] = None if inside else read_loops(op)
         return self._loops[number]
+
+    def is_fenced(self, number: int, before: int) -> bool:
+        """Whether an operation may not be done in front of operation number `before` instead, since a fence stands between."""
+        if self._fences is None:
+            self._fences = [each for each, op in enumerate(self.ops) if is_fence(op)]
+        place = bisect_right(self._fences, number)
+        return place < len(self._fences) and self._fences[place] < before
 
     def is_given(self, value: ir.Value) -> bool:
         """Whether a tensor is an argument, or a destination without contents, of which each part has its own."""

@@ -214,6 +214,14 @@ def test_a_value_read_in_parts_and_as_a_whole_by_one_operation() -> None:
     np.testing.assert_allclose(run_module(split, x, f)[0], run_module(text, x, f)[0], rtol=1e-5)
 
 
+def test_nothing_in_parts_crosses_what_works_on_memory() -> None:
+    """Parts run where the last of the operations stood."""
+    text = MLP.replace("%x: tensor<6x4xf32>)", "%x: tensor<6x4xf32>, %m: memref<f32>)")
+    assert decide(text, SplitRows(parts=2, least_bytes=1)) != ()
+    written = text.replace("  %5 =", "  memref.store %c, %m[] : memref<f32>\n  %5 =")
+    assert decide(written, SplitRows(parts=2, least_bytes=1)) == ()
+
+
 def test_what_has_no_elements_is_not_cut() -> None:
     """There are no slices of it: MLIR refuses an offset of 0 in a dimension of size 0."""
     text = """
