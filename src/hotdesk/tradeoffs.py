@@ -59,7 +59,7 @@ def tradeoff(
 
     Args:
         model, kwargs, dynamic_shapes, entry, donate, options: as `hotdesk.compile` takes them; `order` and `budget` are what is
-            looked for, so `options` may not have them.
+            looked for, so `options` may not have them, nor `recompute`.
         args: of the calls that are timed, of a PyTorch model also its examples.
         budgets: those to look for, in bytes or as in `"24 MiB"`; None for the peak and part by part below it.
         most: how many budgets are looked for at most where none are given.
@@ -78,6 +78,8 @@ def tradeoff(
     options = options or Options()
     if options.order != "given" or options.budget is not None:
         raise OptionError("option 'options'", expected="neither order nor budget: both are looked for", got="one")
+    if options.recompute:
+        raise OptionError("option 'options'", expected="no recompute: budgets make values again", got="recompute=True")
     sweep_budgets = None if budgets is None else [_bytes(each) for each in budgets]
     others = require_others(beside)
     with whole_imports(), sources_forgotten():

@@ -176,6 +176,7 @@ def test_sizes_that_vary_count_as_their_greatest() -> None:
         ({"beside": ("tvm",)}, "option 'beside': expected names of eager, onnxruntime, torch.compile, got 'tvm'"),
         ({"budgets": ["much"]}, "option 'budgets'"),
         ({"options": hotdesk.Options(order="peak")}, "neither order nor budget"),
+        ({"options": hotdesk.Options(recompute=True)}, "no recompute: budgets make values again"),
     ],
 )
 def test_what_is_refused(settings: dict[str, Any], told: str) -> None:

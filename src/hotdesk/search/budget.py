@@ -29,7 +29,8 @@ from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision, Outcome, Reason
 from hotdesk.ir.context import entered, verify
-from hotdesk.ir.walking import main_function, top_level_ops
+from hotdesk.ir.types import is_any_tensor
+from hotdesk.ir.walking import main_function
 from hotdesk.passes.base import Pass
 from hotdesk.passes.tensor.eliminate_empty import EliminateEmptyTensors
 from hotdesk.passes.tensor.recompute import Recompute
@@ -278,10 +279,11 @@ class WithinBudget:
 
     def _apply(self, module: ir.Module, one: Pass, now: Trial, found: Trial, log: Log) -> Trial:
         """Lets a pass change the module, and tells what that costs and saves."""
-        count = _operations(module)
+        before = work(module)
         decisions = run_pass(one, module, log)
-        more = _operations(module) - count
-        log.decisions.extend(_spent(decisions, more, now.peak - found.peak))
+        after = work(module)
+        again, more = after[0] - before[0], after[1] - before[1]
+        log.decisions.extend(_spent(decisions, more, again, now.peak - found.peak))
         return found
 
 
@@ -294,22 +296,27 @@ def _counts(candidate: SplitCandidate) -> list[int]:
 _CHANGED = (Outcome.REORDERED, Outcome.SPLIT, Outcome.RECOMPUTED)
 
 
-def _spent(decisions: tuple[Decision, ...], more: int, saved: int) -> Iterator[Decision]:
-    """The decisions of a pass that made one change, with what it saves at the peak."""
+def _spent(decisions: tuple[Decision, ...], more: int, again: int, saved: int) -> Iterator[Decision]:
+    """The decisions of a pass, the first with what all its changes cost and save at the peak.
+
+    `more` are operations, `again` the bytes that are written more.
+    """
     cost = "no operation more" if not more else "1 operation more" if more == 1 else f"{more} operations more"
     changes = [decision for decision in decisions if decision.outcome in _CHANGED]
+    if any(decision.outcome is Outcome.RECOMPUTED for decision in changes):
+        cost += f", {again} bytes written again"
     for number, decision in enumerate(changes):
-        if decision.outcome is Outcome.RECOMPUTED:
-            cost += f", {decision.size} bytes written again"
         subject = f"{decision.subject}: {cost}" if not number else decision.subject
         yield replace(decision, subject=subject, reason=Reason.WITHIN_BUDGET, bytes=0 if number else saved)
 
 
-def _operations(module: ir.Module) -> int:
-    """The operations that compute tensors."""
-    return sum(map(computes, top_level_ops(main_function(module))))
+def work(module: ir.Module) -> tuple[int, int]:
+    """The bytes that operations on tensors write, and how many there are."""
+    line = StraightLine(main_function(module))
+    ops = [op for op in line.ops if _computes(op)]
+    return sum(line.bytes(result) for op in ops for result in op.results if is_any_tensor(result.type)), len(ops)
 
 
-def computes(op: ir.Operation) -> bool:
+def _computes(op: ir.Operation) -> bool:
     """Whether an operation computes a tensor: views and destinations cost nothing."""
     return not op.name.startswith(("tensor.", "arith.", "func."))

@@ -12,14 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.errors import PlanError
 from hotdesk.explain import Decision
 from hotdesk.ir.context import entered
-from hotdesk.ir.types import is_any_tensor
-from hotdesk.ir.walking import main_function, top_level_ops
 from hotdesk.pipeline import Log
-from hotdesk.search.budget import Bounds, WithinBudget, computes
+from hotdesk.search.budget import Bounds, WithinBudget, work
 from hotdesk.search.ordering import LowerPeak
 from hotdesk.search.trials import KeptTrials
 
@@ -124,13 +121,6 @@ class Sweep:
             finally:
                 self._least = search.least
         found = search.trial(changed)
-        before, after = (_work(each) for each in (module, changed))
+        before, after = (work(each) for each in (module, changed))
         again, operations = after[0] - before[0], after[1] - before[1]
         return Way(order, budget, found.peak, again, operations, changed, search.winograd, tuple(log.decisions))
-
-
-def _work(module: ir.Module) -> tuple[int, int]:
-    """The bytes that operations on tensors write, and how many there are."""
-    line = StraightLine(main_function(module))
-    ops = [op for op in top_level_ops(main_function(module)) if computes(op)]
-    return sum(line.bytes(result) for op in ops for result in op.results if is_any_tensor(result.type)), len(ops)

@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
-from hotdesk.analysis.order.recomputing import Read, views_read
+from hotdesk.analysis.order.recomputing import ValueRead, views_read
 from hotdesk.analysis.order.schedules import is_pure
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.ir.types import is_tensor, shape_of
@@ -34,7 +34,7 @@ _KEEPS_NOTHING = ("tensor.empty", "arith.constant")
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class RecomputeChain:
     """Operations to do again, by number and in order, in front of operation number `before`, for reads of the result of `number`.
 
     `bytes` are those that need not be kept for it, `cost` is in elements read or written.
@@ -43,14 +43,14 @@ class Chain:
     number: int
     operations: tuple[int, ...]
     before: int
-    reads: tuple[Read, ...]
+    reads: tuple[ValueRead, ...]
     bytes: int
     cost: int
 
 
 def find_chains(
     line: StraightLine, across: int, *, least: int = 1, wanted: int | None = None, allowed: int | None = None
-) -> list[Chain]:
+) -> list[RecomputeChain]:
     """The values to make again behind operation number `across`, so that as many bytes as are wanted need not be kept.
 
     Args:
@@ -58,11 +58,11 @@ def find_chains(
         wanted: bytes; None for as many as can be.
         allowed: the greatest sum of costs; None for any.
     """
-    kept = _Kept(line, across)
+    kept = _KeptAcross(line, across)
     all_found = (kept.chain(number) for number in range(across))
     found = [chain for chain in all_found if chain is not None and chain.bytes >= least]
     found.sort(key=lambda chain: (-chain.bytes / max(1, chain.cost), chain.number))
-    chosen: list[Chain] = []
+    chosen: list[RecomputeChain] = []
     for first in found:
         if wanted is not None and sum(chain.bytes for chain in chosen) >= wanted:
             break
@@ -82,7 +82,7 @@ def cost(line: StraightLine) -> int:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _KeptAcross:
     """What is kept across one operation, and what is not to be any more."""
 
     line: StraightLine
@@ -90,7 +90,7 @@ class _Kept:
     gone: set[ir.Value] = field(default_factory=set["ir.Value"])
     needed: set[ir.Value] = field(default_factory=set["ir.Value"])
 
-    def chain(self, number: int) -> Chain | None:
+    def chain(self, number: int) -> RecomputeChain | None:
         """How what an operation makes can be made again; None if it is not kept, or cannot be (rules 1 and 2)."""
         op = self.line.ops[number]
         if not _is_repeatable(op):
@@ -116,7 +116,7 @@ class _Kept:
         if any(self.line.is_fenced(each, before) for each in operations if self.line.ops[each].name != "tensor.empty"):
             return None
         order = tuple(sorted({*operations, *views}))
-        return Chain(number, order, before, late, size - kept, sum(_cost(self.line, each) for each in order))
+        return RecomputeChain(number, order, before, late, size - kept, sum(_cost(self.line, each) for each in order))
 
     def _made_again(self, number: int, before: int, size: int, operations: set[int]) -> int | None:
         """Adds what an operation needs again; returns the bytes of what is kept for it, None if it takes too many operations."""
@@ -148,7 +148,7 @@ class _Kept:
             kept += more
         return kept
 
-    def choose(self, chain: Chain) -> None:
+    def choose(self, chain: RecomputeChain) -> None:
         """Rule 4."""
         self.gone.add(self.line.ops[chain.number].results[0])
         made = {result for number in chain.operations for result in self.line.ops[number].results}
@@ -176,9 +176,9 @@ def _root(line: StraightLine, value: ir.Value) -> tuple[ir.Value, list[int]]:
     return value, path
 
 
-def _reads(line: StraightLine, value: ir.Value) -> list[Read]:
+def _reads(line: StraightLine, value: ir.Value) -> list[ValueRead]:
     """What reads a value or a view of it."""
-    found: list[Read] = []
+    found: list[ValueRead] = []
     left = [value]
     while left:
         each = left.pop()
@@ -186,7 +186,7 @@ def _reads(line: StraightLine, value: ir.Value) -> list[Read]:
             if line.ops[reader].name in VIEWS and line.ops[reader].operands[0] == each:
                 left.append(line.ops[reader].results[0])
             else:
-                found.append(Read(reader, each))
+                found.append(ValueRead(reader, each))
     return found
 
 

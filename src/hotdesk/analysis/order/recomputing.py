@@ -23,7 +23,7 @@ from hotdesk.ir.walking import defining_op
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ValueRead:
     """Operation number `reader` reads `value`: an operand, or a value of the block that its regions use."""
 
     reader: int
@@ -39,7 +39,7 @@ class Again:
 
     operation: ir.Operation
     before: int
-    uses: tuple[Read, ...]
+    uses: tuple[ValueRead, ...]
     bytes: int
     kept: int
 
@@ -99,7 +99,7 @@ def clones(line: StraightLine, again: Again) -> list[ir.Operation]:
     return [*dict.fromkeys(found), op, *(line.ops[maker] for maker in views)]
 
 
-def views_read(line: StraightLine, value: ir.Value, reads: Iterable[Read], before: int) -> list[int] | None:
+def views_read(line: StraightLine, value: ir.Value, reads: Iterable[ValueRead], before: int) -> list[int] | None:
     """The operations that make the views of a value which are read, by number and in order.
 
     None if one cannot be done in front of operation number `before`, since what it needs, such as an offset, is not there.
@@ -116,15 +116,15 @@ def views_read(line: StraightLine, value: ir.Value, reads: Iterable[Read], befor
     return sorted(found)
 
 
-def _uses(line: StraightLine, value: ir.Value) -> list[Read]:
+def _uses(line: StraightLine, value: ir.Value) -> list[ValueRead]:
     """What reads a value or a view of it."""
-    found: list[Read] = []
+    found: list[ValueRead] = []
     for reader in line.readers.get(value, ()):
         op = line.ops[reader]
         if op.name in VIEWS and op.operands[0] == value:
             found += _uses(line, op.results[0])
         else:
-            found.append(Read(reader, value))
+            found.append(ValueRead(reader, value))
     return found
 
 

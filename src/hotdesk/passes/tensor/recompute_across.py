@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.chains import Chain, find_chains
+from hotdesk.analysis.order.chains import RecomputeChain, find_chains
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
@@ -63,7 +63,7 @@ class RecomputeAcross(Pass):
         return tuple(decisions)
 
 
-def _make_again(line: StraightLine, chain: Chain) -> None:
+def _make_again(line: StraightLine, chain: RecomputeChain) -> None:
     """Does the operations again, and lets what reads the value late read the new one."""
     before = line.ops[chain.before]
     made: dict[ir.Value, ir.Value] = {}
@@ -84,7 +84,7 @@ def _let_read(op: ir.Operation, other: dict[ir.Value, ir.Value]) -> None:
             reader.operands[i] = other[value]
 
 
-def _decision(line: StraightLine, chain: Chain) -> Decision:
+def _decision(line: StraightLine, chain: RecomputeChain) -> Decision:
     op, reader = line.ops[chain.number], line.ops[chain.before]
     sources = (Source(op.name, python_line(op.location)), Source(reader.name, python_line(reader.location)))
     count = len([number for number in chain.operations if line.ops[number].name.startswith(("linalg.", "hotdesk."))])

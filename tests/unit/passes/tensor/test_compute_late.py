@@ -52,7 +52,6 @@ def waiting(*, said: str = "", between: str = "", reader: str = READER) -> str:
     return WAITING.replace("SAID", said).replace("BETWEEN", between).replace("READER", reader)
 
 
-
 def decide(text: str) -> tuple[Decision, ...]:
     module = parse(text)
     with entered(module.operation):
@@ -90,7 +89,9 @@ def test_what_is_told() -> None:
     assert [source.op for source in made.because] == ["linalg.broadcast", "linalg.map"]
 
 
-@pytest.mark.parametrize("between", ["%q = call @seen(%x) : (tensor<8xf32>) -> tensor<8xf32>", 'cf.assert %ok, "not ok"'])
+@pytest.mark.parametrize(
+    "between", ["%q = call @seen(%x) : (tensor<8xf32>) -> tensor<8xf32>", 'cf.assert %ok, "not ok"']
+)
 def test_checks_and_calls_on_values_are_crossed(between: str) -> None:
     assert moves(waiting(between=between))
 

@@ -7,7 +7,8 @@ from hotdesk.passes.tensor.recompute import Recompute
 from tests.unit.parsing import parse
 
 LATE = """
-func.func @main(%m: memref<8xf32>, %y: tensor<8x8xf32>, %i: tensor<index>) -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>) {
+func.func @main(%m: memref<8xf32>, %y: tensor<8x8xf32>, %i: tensor<index>)
+    -> (tensor<8x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>) {
   %z = arith.constant 0.0 : f32
   %c = arith.constant 0 : index
   %t = bufferization.to_tensor %m restrict : memref<8xf32> to tensor<8xf32>

@@ -152,7 +152,9 @@ def test_what_is_crossed(between: str, again: bool) -> None:
 def test_what_calls_is_not_done_again() -> None:
     """A call may draw numbers, or have other effects; so may one in a loop."""
     call = "call @seen(%s) : (tensor<8xf32>) -> tensor<8xf32>"
-    loop = IN_A_LOOP.replace("%r =", "%k =").replace("%g)", "%y)").replace("scf.yield", f"%q = func.{call}\n    scf.yield")
+    loop = (
+        IN_A_LOOP.replace("%r =", "%k =").replace("%g)", "%y)").replace("scf.yield", f"%q = func.{call}\n    scf.yield")
+    )
     for between, value in ((f"%k = {call}", "8"), (loop, "8x8")):
         reader = f"""%u = linalg.map {{ math.sin }} ins(%k : tensor<{value}xf32>) outs(%k : tensor<{value}xf32>)
   {READER}"""
