@@ -302,6 +302,42 @@ def test_a_budget_computes_again_what_it_would_keep() -> None:
         hotdesk.compile_step(model, nn.MSELoss(), SGD(model.parameters(), lr=0.1), example, budget=1000)
 
 
+class Drawing(nn.Module):
+    """Blocks with dropout that read a buffer, write to it, and read it again."""
+
+    seen: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wide = nn.ModuleList(nn.Linear(32, 128) for _ in range(2))
+        self.narrow = nn.ModuleList(nn.Sequential(nn.LayerNorm(128), nn.Linear(128, 32)) for _ in range(2))
+        self.drop = nn.Dropout(0.3)
+        self.register_buffer("seen", torch.ones(64, 128))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for wide, narrow in zip(self.wide, self.narrow, strict=True):
+            inner = self.drop(nn.functional.gelu(wide(x)) * self.seen.clone())
+            self.seen.mul_(0.5).add_(inner.detach())
+            x = x + narrow(inner + self.seen)
+        return x
+
+
+def test_what_is_made_again_draws_the_same_and_reads_state_as_it_was() -> None:
+    model, example = Drawing().train(), (torch.randn(64, 32), torch.randn(64, 32))
+    found: list[tuple[list[float], list[torch.Tensor]]] = []
+    for again in (False, True):
+        like = copy.deepcopy(model)
+        options = hotdesk.Options(seed=3, recompute=again)
+        step = hotdesk.compile_step(like, nn.MSELoss(), SGD(like.parameters(), lr=0.1), example, options=options)
+        made = [each for each in step.program.decisions() if str(each.outcome) == "recomputed"]
+        assert bool(made) == again
+        found.append(([step(*example).item() for _ in range(3)], list(like.state_dict().values())))
+    (losses, state), (losses_again, state_again) = found
+    assert losses_again == losses
+    for a, b in zip(state, state_again, strict=True):
+        torch.testing.assert_close(b, a, rtol=0, atol=0)
+
+
 def test_dropout_draws_at_every_step() -> None:
     model = nn.Sequential(nn.Linear(32, 32), nn.Dropout(0.5)).train()
     example = (torch.randn(8, 32), torch.zeros(8, 32))
