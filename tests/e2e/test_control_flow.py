@@ -28,7 +28,6 @@ REFUSED = {
     "loop_grows": "HD103",
     "loop_grows_entered_with_argument_or_copy": "HD103",
     "loop_grows_twice": "HD103",
-    "loop_passes_on_what_it_overwrites": "HD103",
     "recursion": "HD303",
     "reshape": "HD103",
     "strided_write_keeps_the_rest": "HD102",
