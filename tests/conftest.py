@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from hotdesk.models import registry
 from tests import memory_checks, memory_coverage
@@ -24,6 +25,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("HOTDESK_CACHE", "code")  # programs are compiled, not read: some tests change passes
     memory_checks.install(memory_checks.mode_of(config))
     memory_coverage.install()
+    settings.register_profile("hotdesk", deadline=None)  # how long a test takes says nothing of what it tests
+    settings.load_profile("hotdesk")
 
 
 @pytest.fixture(autouse=True)

@@ -25,6 +25,7 @@ from hotdesk.pipeline import Log, Lowered, bufferize, lower, optimize_tensors
 from hotdesk.runtime.code.products import linked
 from hotdesk.runtime.compiled import compiled_function
 from hotdesk.runtime.function import Function
+from hotdesk.runtime.lowered import held_results
 from hotdesk.runtime.plans.layout import ALIGNMENT
 from tests import reference
 from tests.guarded import POISONS, Memory
@@ -65,7 +66,7 @@ class Compiled:
         after = [(a.type, given) for a, given in _arguments(_main(module))]
         self._prepared = [_memref(*each) for each in after[len(self.arguments) :] if RESULT not in each[1]]
         own = {int(given[RESULT].value): _memref(kind, given) for kind, given in after if RESULT in given}
-        self._held = lowered.main.held  # arguments have the first places
+        self._held = held_results(lowered.main)  # arguments have the first places
         self._results = [
             own[number] if number in own else ((), self.arguments[place].dtype)
             for number, place in enumerate(lowered.main.result_places)

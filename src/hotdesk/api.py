@@ -28,8 +28,9 @@ from hotdesk.runtime.arguments.outputs import Extents
 from hotdesk.runtime.code import foreign
 from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.compiled import CompiledProgram, compiled_function
+from hotdesk.runtime.executable import HeldMemory, ProgramInterface
 from hotdesk.runtime.heap import give_back_free_memory
-from hotdesk.runtime.interface import RANDOM_STATE, MemoryCheck, TensorSpec, WeightRange
+from hotdesk.runtime.interface import MemoryCheck, TensorSpec, WeightRange
 from hotdesk.runtime.prepared import prepared_types
 from hotdesk.runtime.program import Program, check_seed
 from hotdesk.runtime.shared import Shared, aligned
@@ -488,7 +489,6 @@ def _program(made: Finished, machine: CompiledCode, log: Log, shared: Shared | N
         memories.append(memory)
         addresses.append(address)
         made_bytes.append(size)
-    prepared_bytes = sum(made_bytes)
     if made.prepare is not None:
         start = time.perf_counter()
         prepare = compiled_function(made.prepare, machine, made.assertions)
@@ -507,17 +507,16 @@ def _program(made: Finished, machine: CompiledCode, log: Log, shared: Shared | N
         main.planner.prepare()
     executable = CompiledProgram(
         main,
-        tuple(inputs.values()),
-        captured.results,
-        captured.constraints,
-        tuple(inputs),
-        fixed,
-        (machine, *(w.tensor for w in tensors.values()), *memories),
-        _distinct_bytes(fixed, {i: sizes[i] for i in weights}),
-        prepared_bytes,
+        ProgramInterface(tuple(inputs.values()), tuple(captured.results), tuple(inputs), captured.constraints),
+        HeldMemory(
+            fixed,
+            (machine, *(w.tensor for w in tensors.values()), *memories),
+            weight_bytes=_distinct_bytes(fixed, {i: sizes[i] for i in weights}),
+            state_bytes=sum(sizes[i] for i in state),
+            prepared_bytes=sum(made_bytes),
+        ),
         made.decisions,
         captured.assumptions,
-        sum(sizes[i] for i in state),
         shared,
     )
     return Program(
@@ -531,10 +530,8 @@ def _program(made: Finished, machine: CompiledCode, log: Log, shared: Shared | N
         stages=log.ir,
         checker=_checker(made, tuple(inputs), {i: fixed[i] for i in tensors}),
         symbols=captured.names,
-        held=executable.held,
         turns=shared.turns,
         foreign=[call.op for call in captured.foreign if call.is_op],
-        random_state=next((w.tensor for w in tensors.values() if w.spec.name == RANDOM_STATE), None),
         saver=Saving(made, main, prepare, changing, tuple(zip(addresses, made_bytes, strict=True))),
     )
 

@@ -30,7 +30,7 @@ from hotdesk.artifacts.validating import size_of, validate
 from hotdesk.artifacts.weights import Weights, mapped
 from hotdesk.errors import ArtifactError, HotdeskError
 from hotdesk.explain import Source
-from hotdesk.runtime.executable import PlannedExecutable
+from hotdesk.runtime.executable import HeldMemory, PlannedExecutable, ProgramInterface
 from hotdesk.runtime.function import EntryCode, Function
 from hotdesk.runtime.heap import give_back_free_memory
 from hotdesk.runtime.interface import RANDOM_STATE, TensorSpec, WeightRange
@@ -65,16 +65,6 @@ class LoadedFunction:
     donated: tuple[int, ...]
     state: tuple[int, ...]
     windows: Mapping[int, tuple[tuple[int, int], ...]]
-
-    @property
-    def own_results(self) -> tuple[int, ...]:
-        """Places of the results that have memory of their own."""
-        return tuple(place for place in self.result_places if place not in self.donated)
-
-    @property
-    def held(self) -> dict[int, int]:
-        """The results that lie in donated inputs, by number, each with the place of the input."""
-        return {number: place for number, place in enumerate(self.result_places) if place in self.donated}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,20 +139,24 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
     main = _function(record.main, constants, table, code, assertions)
     prepared, kept = _prepared(record, constants, table, code, weights, assertions)
     read = {each.place: weights.addresses[each.place] for each in record.weights}
+    unchanged = {read[each.place]: each.bytes for each in record.weights if each.read and not each.changed}
     executable = PlannedExecutable(
         main,
-        tuple(_spec(each, table) for each in record.inputs),
-        tuple(_spec(each, table) for each in record.results),
-        record.constraints,
-        record.input_places,
-        {**read, **prepared},
-        (code, weights, constants, *kept),
-        sum({read[each.place]: each.bytes for each in record.weights if each.read and not each.changed}.values()),
-        sum(each.bytes for each in record.prepared),
-        (),
+        ProgramInterface(
+            tuple(_spec(each, table) for each in record.inputs),
+            tuple(_spec(each, table) for each in record.results),
+            tuple(record.input_places),
+            record.constraints,
+        ),
+        HeldMemory(
+            {**read, **prepared},
+            (code, weights, constants, *kept),
+            weight_bytes=sum(unchanged.values()),
+            state_bytes=sum(each.bytes for each in record.weights if each.changed),
+            prepared_bytes=sum(each.bytes for each in record.prepared),
+        ),
         LoadedChecks(record.checks, table),
         Evaluated(table, [size_of(size, table) for spec in record.results for size in spec.shape]),
-        sum(each.bytes for each in record.weights if each.changed),
     )
     ranges = {each.place: WeightRange(each.spec.name, read[each.place], each.bytes) for each in record.weights}
     state = [
@@ -178,8 +172,6 @@ def _loaded(container: Container, given: object, *, verify: bool) -> Program:
         state=state,
         kind=record.kind if _has_torch() else "numpy",
         symbols=record.symbols,
-        held=executable.held,
-        random_state=next((tensor for place, tensor in state if place.name == RANDOM_STATE), None),
     )
 
 

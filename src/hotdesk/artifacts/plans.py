@@ -11,8 +11,7 @@ from hotdesk.planning.problem.checker import Checker
 from hotdesk.planning.problem.plan import Placement, Plan
 from hotdesk.planning.sizes.stacking import Stacking, lay_out
 from hotdesk.runtime.lowered import Planned
-from hotdesk.runtime.plans.checked import accepted, checked
-from hotdesk.runtime.plans.problems import pools_of, problem_of
+from hotdesk.runtime.plans.problems import accepted, checked, pools_of, problem_of
 
 if TYPE_CHECKING:
     from hotdesk.planning.sizes.on_call import OnCall

@@ -16,8 +16,7 @@ from hotdesk.checker.parameters import Parameter
 from hotdesk.checker.values import Array, dtype_of, xp
 from hotdesk.errors import ArgumentCountError, ArgumentTypeError, DtypeError, ShapeError
 from hotdesk.explain import Source
-from hotdesk.ir.argument_sizes import argument_name, dim_name, is_derived
-from hotdesk.ir.declared_bounds import declared_bounds
+from hotdesk.ir.argument_sizes import argument_name, declared_bounds, dim_name, is_derived
 from hotdesk.ir.locations import python_line
 
 _DEFAULT_SIZE = 4

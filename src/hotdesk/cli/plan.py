@@ -18,8 +18,8 @@ from hotdesk.errors import PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Plan, Pool, Problem, plan, read_csv, write_csv
 from hotdesk.planning.problem.bounds import BoundCertificate, certificate, spelled
 from hotdesk.planning.problem.numbers import parse_bytes
-from hotdesk.runtime.plans.checked import checked
 from hotdesk.runtime.plans.layout import ALIGNMENT
+from hotdesk.runtime.plans.problems import checked
 
 
 def main(arguments: Sequence[str]) -> int:

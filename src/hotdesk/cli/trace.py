@@ -16,7 +16,7 @@ from typing import Any
 from hotdesk.cli.parsers import parser_of
 from hotdesk.planning import Plan, Problem, plan, write_csv
 from hotdesk.report.text import size
-from hotdesk.runtime.plans.checked import checked
+from hotdesk.runtime.plans.problems import checked
 from hotdesk.traces.reading import FORMATS, load_trace
 from hotdesk.traces.trace import Trace
 

@@ -1,4 +1,8 @@
-"""What was decided about memory, and why."""
+"""What was decided about memory, and why.
+
+Read first `decision.py` and `reason.py`; `remarks.py` and `answers.py` write decisions out, with the words of `conditions.py`
+and `remedies.py`.
+"""
 
 from hotdesk.explain.decision import Decision, Outcome, Source, evaluate, spelled, symbols_of
 from hotdesk.explain.reason import Reason

@@ -1,9 +1,11 @@
-"""The sizes that a function states of its arguments: `hotdesk.shape` attributes.
+"""The sizes that a function states of its arguments, and the ranges of symbols in them: promises of whoever calls.
 
     func @f(%x: memref<?xf32> {hotdesk.shape = ["n"]}, %y: memref<?xf32> {hotdesk.shape = ["2*n"]})
     func @g(%arg0: memref<?xf32>, %arg1: index, %y: memref<?x?xf32> {hotdesk.shape = ["dim 0 of %arg0", "%arg1"]})
+    attributes {hotdesk.bounds = {n = [1, 512], m = [2]}}
 
-A size is named by whoever wrote the function, or after the argument that it follows from.
+A size is named by whoever wrote the function, or after the argument that it follows from. A range is the least and the greatest
+value of a symbol; nothing checks it.
 """
 
 from __future__ import annotations
@@ -91,21 +93,20 @@ def _stated(function: ir.Operation, given: Any, kind: Any) -> tuple[Size, ...]:
             raise ValueError(str(given))
         sizes = tuple(parsed(cast(Any, entry).value) for entry in entries)
     except ValueError as error:
-        raise _invalid(function, 'a size in quotes for each dim, such as ["s0", "100"]', str(given)) from error
+        raise _invalid(function, SHAPE, 'a size in quotes for each dim, such as ["s0", "100"]', str(given)) from error
     if isinstance(kind, (ir.RankedTensorType, ir.MemRefType)):
         shape: Any = kind
         known = [None if shape.is_dynamic_dim(i) else shape.get_dim_size(i) for i in range(shape.rank)]
         if len(known) != len(sizes) or any(
             isinstance(size, int) and dim not in (None, size) for dim, size in zip(known, sizes, strict=True)
         ):
-            raise _invalid(function, f"the sizes of a {kind}", str(given))
+            raise _invalid(function, SHAPE, f"the sizes of a {kind}", str(given))
     return sizes
 
 
-def _invalid(function: ir.Operation, expected: str, got: str) -> InvalidIRError:
-    return InvalidIRError(
-        f"attribute '{SHAPE}'", expected=expected, got=got, where=python_line(function.location) or None
-    )
+def _invalid(function: ir.Operation, attribute: str, expected: str, got: str) -> InvalidIRError:
+    where = python_line(function.location) or None
+    return InvalidIRError(f"attribute '{attribute}'", expected=expected, got=got, where=where)
 
 
 def last_opaque(shapes: dict[int, tuple[Size, ...]]) -> int:
@@ -114,3 +115,28 @@ def last_opaque(shapes: dict[int, tuple[Size, ...]]) -> int:
     names = {str(symbol) for size in sizes for symbol in size.free_symbols}
     numbers = [name.removeprefix(OPAQUE) for name in names if name.startswith(OPAQUE)]
     return max((int(number) for number in numbers if number.isdigit()), default=0)
+
+
+BOUNDS = "hotdesk.bounds"
+_RANGES = "a dictionary of ranges such as {s0 = [1, 512], s1 = [2]}"
+
+
+def declared_bounds(function: ir.Operation) -> dict[str, tuple[int, int | None]]:
+    """The least and the greatest value of symbols, by name, None where no greatest one is declared.
+
+    Raises:
+        InvalidIRError: the attribute is no such dictionary, or a range is empty or begins below 0.
+    """
+    if BOUNDS not in function.attributes:
+        return {}
+    given: Any = function.attributes[BOUNDS]
+    if not isinstance(given, ir.DictAttr):
+        raise _invalid(function, BOUNDS, _RANGES, str(given))
+    found: dict[str, tuple[int, int | None]] = {}
+    for entry in cast(Any, given):
+        ends = list(entry.attr) if isinstance(entry.attr, ir.ArrayAttr) else []
+        numbers = [int(cast(Any, end).value) for end in ends if isinstance(end, ir.IntegerAttr)]
+        if len(numbers) != len(ends) or len(numbers) not in (1, 2) or sorted([0, *numbers]) != [0, *numbers]:
+            raise _invalid(function, BOUNDS, _RANGES, f"{entry.name} = {entry.attr}")
+        found[str(entry.name)] = (numbers[0], numbers[1] if len(numbers) == 2 else None)
+    return found

@@ -1,12 +1,15 @@
-"""What we know about each op, one file per dialect. docs/models.md says how to describe an op of your own."""
+"""What we know about each op, one file per dialect. docs/models.md says how to describe an op of your own.
 
-from hotdesk.models.effects import MemoryEffects, NewMemory
-from hotdesk.models.facts import Facts, Slice
-from hotdesk.models.flow import RESULTS, Flow
+Read first `facts.py` (what a model states), `model.py` (what a model is) and `registry.py` (models by the names of ops), then a
+dialect: `linalg.py`, `tensor.py` with its parts, `scf.py`, `func.py`, `memref.py`. What several share: `rewrites.py`,
+`generics.py`, `payloads.py`, `layouts.py`; `new_memory.py` and `asynchronous.py` are asked by passes on buffers. Models of a
+user's own are read by `files.py`, guarded by `guarded.py`; `unknown.py` stands for what has none.
+"""
+
+from hotdesk.models.facts import RESULTS, Facts, Flow, MemoryEffects, NewMemory, Slice
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.regions import bufferize_region_op, bufferize_terminator
 from hotdesk.models.registry import model_of, register
-from hotdesk.models.structured import bufferize_destination_style
+from hotdesk.models.rewrites import bufferize_destination_style, bufferize_region_op, bufferize_terminator
 
 __all__ = [
     "RESULTS",

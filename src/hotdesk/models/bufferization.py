@@ -11,7 +11,7 @@ from hotdesk.ir.types import is_buffer, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, segment_sizes, users
 from hotdesk.models.facts import Facts, Spaces
 from hotdesk.models.layouts import has_identity_layout
-from hotdesk.models.memref import RESHAPE, VIEWS, view_source
+from hotdesk.models.memref import RESHAPE, VIEWS, viewed
 from hotdesk.models.model import Buffers, OpModel
 
 _LOCAL = ("memref", "linalg", "vector", "affine")
@@ -80,12 +80,7 @@ def _to_tensor_facts(op: ir.Operation) -> Facts:
 
 def is_lent(op: ir.Operation) -> bool:
     """Whether a `to_tensor` is promised its memory alone, and no tensor of the function lies there."""
-    root = op.operands[0]
-    while (producer := defining_op(root)) is not None:
-        source = view_source(producer.name, int(cast(Any, root).result_number))
-        if source is None:
-            break
-        root = producer.operands[source]
+    producer = defining_op(viewed(op.operands[0]))
     return "restrict" in op.attributes and (producer is None or producer.name != _TO_BUFFER)
 
 

@@ -1,4 +1,4 @@
-"""What an op model states about one operation: the facts every analysis rests on."""
+"""What an op model states of one operation: facts on its tensors, effects on memory, the flow of values through its regions."""
 
 from __future__ import annotations
 
@@ -84,3 +84,80 @@ class Facts:
     def needs(self, operand: int) -> bool:
         """Whether the op wants what a tied operand holds: it reads that, or leaves some of it as it is."""
         return operand in self.reads or operand not in self.overwrites
+
+
+RESULTS = -1
+"""In the place of a region's number: the results of the operation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How an operation hands its operands to its regions, and what they yield to each other and to its results.
+
+    Attributes:
+        entries: (operand, region, argument): what a region gets when the operation begins.
+        exits: (region, operand of its terminator, target region or `RESULTS`, argument or result there).
+        skips: (operand, result): what a result is when no region runs.
+        runs: a region certainly runs, even if nothing is said of what a result would be otherwise.
+        follows: (region, region): the second may run after the first, in one execution of the operation; (r, r) is a loop.
+        shows: (operand, region, argument): what shows a region, all the time, what a tied operand held before the operation.
+        parallel: the executions of its regions may run at one time; what they write is memory of their own, or parts of a
+            result that do not meet.
+    """
+
+    entries: tuple[tuple[int, int, int], ...] = ()
+    exits: tuple[tuple[int, int, int, int], ...] = ()
+    skips: tuple[tuple[int, int], ...] = ()
+    runs: bool = False
+    follows: frozenset[tuple[int, int]] = frozenset()
+    shows: tuple[tuple[int, int, int], ...] = ()
+    parallel: bool = False
+
+    @property
+    def carried(self) -> tuple[tuple[int, int], ...]:
+        """(operand, result): what enters a loop as an argument and comes out of it as a result."""
+        out = {(region, operand): result for region, operand, target, result in self.exits if target == RESULTS}
+        back = {
+            (target, argument): out[region, operand]
+            for region, operand, target, argument in self.exits
+            if (region, target) in self.follows and (region, operand) in out
+        }
+        return tuple((o, back[region, argument]) for o, region, argument in self.entries if (region, argument) in back)
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """What holds of the memory that an op makes, and of the op as an allocation.
+
+    Attributes:
+        sizes: numbers of the operands that are the dynamic sizes of the memref, one for each `?` in its type.
+        alignment: bytes that the memory is aligned to, a power of two; 0 for what its elements need.
+        movable: all that the op does is to allocate, and nothing but its sizes says when or how often it may run: in another
+            block, before a branch, once instead of in each iteration. The same holds for the op that frees.
+        ordinary: other memory with as many bytes, in the same memory space and as well aligned, does as well: of the stack, of an
+            arena, or another buffer. Then the op need not run, and neither does the one that frees.
+    """
+
+    sizes: tuple[int, ...] = ()
+    alignment: int = 0
+    movable: bool = False
+    ordinary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEffects:
+    """What an op does to the memory behind its memrefs, as far as it does so by itself; its regions are asked on their own.
+
+    Attributes:
+        reads, writes, frees: numbers of operands.
+        allocates: numbers of results that are new memory.
+        freed_by: the name of the op that frees it; the memref is its only operand.
+        memory: what holds of that memory; None if nothing is said of it.
+    """
+
+    reads: frozenset[int] = frozenset()
+    writes: frozenset[int] = frozenset()
+    frees: frozenset[int] = frozenset()
+    allocates: frozenset[int] = frozenset()
+    freed_by: str = "memref.dealloc"
+    memory: NewMemory | None = None

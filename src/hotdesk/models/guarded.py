@@ -17,9 +17,7 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError, HotdeskError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import element_of, is_memref, is_tensor, shape_of
-from hotdesk.models.effects import MemoryEffects
-from hotdesk.models.facts import Facts
-from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.facts import RESULTS, Facts, Flow, MemoryEffects
 from hotdesk.models.model import Buffers, OpModel
 
 

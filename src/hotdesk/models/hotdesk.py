@@ -10,7 +10,7 @@ from hotdesk.ir.dialect import MOST_RESULTS
 from hotdesk.ir.walking import int_array
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.structured import bufferize_destination_style
+from hotdesk.models.rewrites import bufferize_destination_style
 
 _INIT = {"hotdesk.contract": 2, "hotdesk.conv": 2, "hotdesk.pool": 1}
 

@@ -14,7 +14,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import segment_sizes
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.structured import bufferize_destination_style
+from hotdesk.models.rewrites import bufferize_destination_style
 
 _OVERWRITTEN_INIT = {"linalg.softmax": 1, "linalg.pack": 1, "linalg.unpack": 1}
 """Ops without a payload that write every element of their init and read none, and which operand it is."""

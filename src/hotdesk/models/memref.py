@@ -1,9 +1,15 @@
 """The `memref` dialect: which ops show memory differently, and which touch none.
 
-What allocates and frees, and what an op of another dialect reads and writes, `models.new_memory` and `models.effects` say.
+What allocates and frees, and what an op of another dialect reads and writes, `models.new_memory` and `models.facts` say.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, cast
+
+from hotdesk._bindings import ir
+from hotdesk.ir.walking import defining_op
 
 CASTS = ("memref.cast", "memref.memory_space_cast")
 """Ops that change a memref's type alone."""
@@ -11,6 +17,8 @@ RESHAPE = "memref.reshape"
 REARRANGING = ("memref.expand_shape", "memref.collapse_shape", "memref.reinterpret_cast", "memref.view", RESHAPE)
 """Ops whose result has other dimensions in the same memory."""
 METADATA = "memref.extract_strided_metadata"
+WHOLE_VIEWS = ("memref.expand_shape", "memref.collapse_shape", "memref.cast", RESHAPE)
+"""Ops whose result is all of their operand's memory."""
 ONE_TO_ONE = ("memref.assume_alignment", "memref.distinct_objects")
 """Ops with a result for each operand, which is that operand."""
 _OF_FIRST = frozenset({*CASTS, *REARRANGING, METADATA, "memref.subview", "memref.transpose"})
@@ -27,3 +35,20 @@ def view_source(name: str, result: int) -> int | None:
     if name in _OF_FIRST:
         return 0
     return result if name in ONE_TO_ONE else None
+
+
+def viewed(memref: ir.Value) -> ir.Value:
+    """The memref that one is a view of, through all views between; itself if it is none."""
+    while (op := defining_op(memref)) is not None:
+        source = view_source(op.name, int(cast(Any, memref).result_number))
+        if source is None:
+            break
+        memref = op.operands[source]
+    return memref
+
+
+def all_of(memref: ir.Value, known: Collection[ir.Value] = ()) -> ir.Value:
+    """The memref that one is all of, by another type or shape; the first that is known, if any is."""
+    while memref not in known and (op := defining_op(memref)) is not None and op.name in WHOLE_VIEWS:
+        memref = op.operands[0]
+    return memref

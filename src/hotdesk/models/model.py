@@ -8,9 +8,7 @@ from typing import Protocol
 
 from hotdesk._bindings import ir
 from hotdesk.ir.symbols import Symbols
-from hotdesk.models.effects import MemoryEffects
-from hotdesk.models.facts import Facts
-from hotdesk.models.flow import Flow
+from hotdesk.models.facts import Facts, Flow, MemoryEffects
 
 
 class Buffers(Protocol):

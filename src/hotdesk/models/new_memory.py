@@ -1,7 +1,7 @@
 """What an op that makes memory is as an allocation, and which op frees it: asked here by every pass on buffers.
 
 Of `memref.alloc`, `memref.alloca`, `memref.realloc`, `bufferization.clone` and `gpu.alloc` it is known; of any other op its model
-says so (`models.effects`). Element type, layout and memory space are those of the memref's type. What is not said is not assumed:
+says so (`models.facts`). Element type, layout and memory space are those of the memref's type. What is not said is not assumed:
 
 1. An allocation may *move* iff its model says so, its operands are its sizes and nothing else, and it makes the memref alone.
 2. Its memory may be *replaced* by other memory iff its model says that it is ordinary. Then the op goes, with what frees it.
@@ -20,7 +20,7 @@ from hotdesk.explain import Reason
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref, is_token, shape_of
 from hotdesk.ir.walking import defining_op, segment_sizes
-from hotdesk.models.effects import MemoryEffects, NewMemory
+from hotdesk.models.facts import MemoryEffects, NewMemory
 from hotdesk.models.registry import model_of
 
 ALIGNMENT = "alignment"

@@ -13,11 +13,10 @@ from hotdesk.ir.building import create
 from hotdesk.ir.types import DYNAMIC, shape_of
 from hotdesk.ir.walking import int_array, segment_sizes
 from hotdesk.models import reductions
-from hotdesk.models.facts import Facts
-from hotdesk.models.flow import Flow
+from hotdesk.models.facts import Facts, Flow
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.reductions import expand_parallel, reduction_facts
-from hotdesk.models.regions import bufferize_region_op
+from hotdesk.models.rewrites import bufferize_region_op
 from hotdesk.models.tensor_slices import slice_of, subview
 
 _LOOP = frozenset({(0, 0)})

@@ -18,8 +18,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import segment_sizes
-from hotdesk.models.facts import Facts
-from hotdesk.models.flow import Flow
+from hotdesk.models.facts import Facts, Flow
 from hotdesk.models.model import OpModel
 from hotdesk.models.payloads import inlined
 

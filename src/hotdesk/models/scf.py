@@ -9,10 +9,9 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import constant_of
-from hotdesk.models.facts import Facts
-from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.facts import RESULTS, Facts, Flow
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.regions import bufferize_region_op, bufferize_terminator
+from hotdesk.models.rewrites import bufferize_region_op, bufferize_terminator
 
 _LOOP = frozenset({(0, 0)})
 _INDEX_BITS = 32

@@ -10,10 +10,9 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.building import create, dim
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_tensor, shape_of
-from hotdesk.models.facts import Facts
-from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.facts import RESULTS, Facts, Flow
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.regions import bufferize_region_op, bufferize_terminator
+from hotdesk.models.rewrites import bufferize_region_op, bufferize_terminator
 
 
 def _shape_of_facts(op: ir.Operation) -> Facts:

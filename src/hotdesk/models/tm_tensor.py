@@ -6,7 +6,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.walking import segment_sizes
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
-from hotdesk.models.structured import bufferize_destination_style
+from hotdesk.models.rewrites import bufferize_destination_style
 
 
 def facts(op: ir.Operation) -> Facts:

@@ -1,1 +1,5 @@
-"""Transformations of IR, by what they work on: tensors, bufferization, buffers, and lowering."""
+"""Transformations of IR, by what they work on: `tensor`, `bufferize`, `buffers`, and `lower`.
+
+Read first `base.py` (what a pass is) and `properties.py` (what it may require and ensure), then `registry.py` (all passes by
+name), `textual.py` (pipelines as text) and `manual.py` (what a pass says of itself).
+"""

@@ -14,7 +14,7 @@ import sympy
 
 from hotdesk._bindings import ir
 from hotdesk.ir.sizes import Size, integer
-from hotdesk.models.flow import Flow
+from hotdesk.models.facts import Flow
 from hotdesk.models.registry import registered_model
 from hotdesk.program.branches import branched
 from hotdesk.program.records import ENTRY, EXIT

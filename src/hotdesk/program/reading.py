@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar, cast
 
 from hotdesk._bindings import ir
 from hotdesk.ir.walking import in_order
-from hotdesk.models.flow import Flow
+from hotdesk.models.facts import Flow
 from hotdesk.program.branches import branched
 from hotdesk.program.records import ENTRY, EXIT, FUNCTION, UNTRACKED, Block, FlowEdge, Op, RegionEdge, Value
 from hotdesk.program.regions import region_edges

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 from hotdesk._bindings import ir
-from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.facts import RESULTS, Flow
 from hotdesk.models.func import RETURN
 from hotdesk.program.graphs import reached
 

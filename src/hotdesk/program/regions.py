@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from hotdesk._bindings import ir
 from hotdesk.ir.types import is_buffer
-from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.facts import RESULTS, Flow
 from hotdesk.models.registry import model_of
 from hotdesk.program.records import ENTRY, EXIT, RegionEdge
 

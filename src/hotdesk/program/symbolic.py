@@ -17,8 +17,8 @@ from hotdesk.ir.arithmetic import applied, arithmetic, is_not_negative
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.shapes import MadeWith, shape_made
 from hotdesk.ir.size_proofs import SizeProver
-from hotdesk.ir.sizes import Size, integer, is_opaque
-from hotdesk.ir.types import DYNAMIC, shape_of
+from hotdesk.ir.sizes import Size, integer, is_opaque, product
+from hotdesk.ir.types import DYNAMIC, element_bytes, element_of, shape_of
 from hotdesk.ir.walking import defining_op, entry_block, int_array
 from hotdesk.ir.written_sizes import unnamed
 from hotdesk.program.joins import is_inside, replaced, settled, sources_of
@@ -76,6 +76,10 @@ class SymbolicSizes:
             found = known if len(known) == len(static) else self._dynamic_shape(value, static)
             self._remember(self._shapes, value, found)
         return self._shapes[value]
+
+    def bytes(self, value: ir.Value) -> Size:
+        """The bytes of a tensor or memref."""
+        return product([*self.shape(value), element_bytes(element_of(value.type))])
 
     def may_be_negative(self, symbol: Any) -> bool:
         """Whether a symbol stands for an index value that need not be the size of anything."""
@@ -274,3 +278,14 @@ def _is_number(value: ir.Value) -> bool:
 def _is_size(value: ir.Value) -> bool:
     """Whether a size may depend on a value."""
     return _is_number(value) or _is_dynamic(value)
+
+
+def byte_size(value: ir.Value, function: ir.Operation) -> Size:
+    """The bytes of a tensor or memref of a function whose IR changes, so that what was known of sizes may not be remembered.
+
+    The function is read for that, and only for that.
+    """
+    known = [size for size in shape_of(value.type) if size is not None]
+    if len(known) == len(shape_of(value.type)):
+        return product([*known, element_bytes(element_of(value.type))])
+    return SymbolicSizes(function).bytes(value)

@@ -1,1 +1,7 @@
-"""Compiled programs and how they are called."""
+"""Compiled programs and how they are called.
+
+Read first `program.py` (what users call) and `interface.py` (what it stands on), then `executable.py` with `frames.py`,
+`function.py` and `shared.py`, which run one call; `compiled.py` is the executable that this process compiled. `arguments`
+checks calls, `plans` plans arenas, `code` makes machine code. `cache.py` and `archive.py` keep what compiling made,
+`planned.py` runs it under the memory checker.
+"""

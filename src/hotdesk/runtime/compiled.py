@@ -24,9 +24,9 @@ from hotdesk.report.records import WorstCase
 from hotdesk.runtime.code.jit import CompiledCode
 from hotdesk.runtime.code.profiling import kernel_profiles
 from hotdesk.runtime.code.roof import measured_roof
-from hotdesk.runtime.executable import PlannedExecutable
+from hotdesk.runtime.executable import HeldMemory, PlannedExecutable, ProgramInterface
 from hotdesk.runtime.function import Function, Profiled
-from hotdesk.runtime.interface import Binding, TensorSpec
+from hotdesk.runtime.interface import Binding
 from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.planner import Bounds, Planner
 from hotdesk.runtime.plans.worst import worst_case
@@ -50,35 +50,29 @@ class CompiledProgram(PlannedExecutable):
     def __init__(
         self,
         main: Function,
-        inputs: Sequence[TensorSpec],
-        results: Sequence[TensorSpec],
-        constraints: Mapping[str, tuple[int, int | None]],
-        input_places: Sequence[int],
-        fixed: Mapping[int, int],
-        keep: Sequence[object],
-        weight_bytes: int,
-        prepared_bytes: int,
+        interface: ProgramInterface,
+        held: HeldMemory,
         decisions: Sequence[Decision],
         assumptions: Sequence[Any] = (),
-        state_bytes: int = 0,
         shared: Shared | None = None,
     ) -> None:
         """`assumptions` are relations that the sizes of a call must fulfil besides those that the program itself checks."""
         self._lowered = cast(LoweredFunction, main.lowered)
         checks = SizeChecks(self._lowered.checks, assumptions)
-        sizes = Evaluator([dim for spec in results for dim in spec.shape])
-        figures = weight_bytes, prepared_bytes
-        rest = decisions, checks, sizes, state_bytes, shared
-        super().__init__(main, inputs, results, constraints, input_places, fixed, keep, *figures, *rest)
+        sizes = Evaluator([dim for spec in interface.results for dim in spec.shape])
+        super().__init__(main, interface, held, checks, sizes, decisions, shared)
 
     def worst(self, ranges: Mapping[str, tuple[int, int]]) -> WorstCase:
         """The most that a call takes, for all values of the symbols in range. Raises OptionError where a size has no limit."""
-        prepared = self._prepared_bytes + self._main.constant_bytes
+        prepared = self._held.prepared_bytes + self._main.constant_bytes
         corner = {name: high for name, (_, high) in ranges.items()}
         is_allowed = self._checks.failed(corner) is None
-        planner, given = cast(Planner, self._main.planner), (self._input_places, self._weight_bytes, prepared)
+        planner, given = (
+            cast(Planner, self._main.planner),
+            (self._interface.input_places, self._held.weight_bytes, prepared),
+        )
         found = worst_case(self._lowered, planner, ranges, *given, is_allowed=is_allowed)
-        return replace(found, memory=replace(found.memory, state=self._state_bytes))
+        return replace(found, memory=replace(found.memory, state=self._held.state_bytes))
 
     def profile(
         self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int

@@ -14,8 +14,9 @@ from hotdesk.runtime.code.threads import core_count
 from hotdesk.runtime.frames import Frames
 from hotdesk.runtime.function import Evaluates, Frame, Function
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
-from hotdesk.runtime.plans.certificates import certified
+from hotdesk.runtime.lowered import held_results, own_results
 from hotdesk.runtime.plans.layout import Layout, at_peak, buffer_lines, shared_decisions
+from hotdesk.runtime.plans.problems import certified
 from hotdesk.runtime.shared import Arena, Shared
 
 if TYPE_CHECKING:
@@ -30,63 +31,79 @@ class Checks(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramInterface:
+    """What a program is called with and returns.
+
+    Attributes:
+        inputs, results: in the order of the program.
+        input_places: the place of each input in the pointer table.
+        constraints: the least and the greatest value of each symbol; `None` stands for no greatest.
+    """
+
+    inputs: tuple[TensorSpec, ...]
+    results: tuple[TensorSpec, ...]
+    input_places: tuple[int, ...]
+    constraints: Mapping[str, tuple[int, int | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMemory:
+    """Memory that a program holds as long as it lives.
+
+    Attributes:
+        addresses: of weights, state and prepared values, by place in the pointer table.
+        owners: what that memory belongs to.
+        weight_bytes, state_bytes, prepared_bytes: how much it is; tied weights count once.
+    """
+
+    addresses: Mapping[int, int]
+    owners: tuple[object, ...]
+    weight_bytes: int
+    state_bytes: int
+    prepared_bytes: int
+
+
 class PlannedExecutable:
     """What a `Program` runs: implements `runtime.interface.Executable`."""
 
     def __init__(
         self,
         main: Function,
-        inputs: Sequence[TensorSpec],
-        results: Sequence[TensorSpec],
-        constraints: Mapping[str, tuple[int, int | None]],
-        input_places: Sequence[int],
-        fixed: Mapping[int, int],
-        keep: Sequence[object],
-        weight_bytes: int,
-        prepared_bytes: int,
-        decisions: Sequence[Decision],
+        interface: ProgramInterface,
+        held: HeldMemory,
         checks: Checks,
         result_sizes: Evaluates,
-        state_bytes: int = 0,
+        decisions: Sequence[Decision] = (),
         shared: Shared | None = None,
     ) -> None:
-        """`fixed` are addresses by place (weights, state, prepared values); `keep` is what their memory belongs to.
-
-        `result_sizes` are those of all dimensions of the results, one after the other.
-        """
+        """`result_sizes` are those of all dimensions of the results, one after the other."""
         self._main = main
-        self._inputs = tuple(inputs)
-        self._results = tuple(results)
-        self._constraints = dict(constraints)
-        self._input_places = tuple(input_places)
-        self._keep = tuple(keep)
-        self._weight_bytes = weight_bytes
-        self._prepared_bytes = prepared_bytes
-        self._state_bytes = state_bytes
-        shared = shared or Shared()
+        self._interface = interface
+        self._held = held
         self._decisions = tuple(decisions)
-        self._fixed = tuple(fixed), tuple(fixed.values())
         self._frames = Frames(self._frame, core_count())
-        self._arenas = shared.arenas
+        self._arenas = (shared or Shared()).arenas
         self._checks = checks
         self._result_sizes = result_sizes
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
-        return self._inputs
+        return self._interface.inputs
 
     @property
     def results(self) -> tuple[TensorSpec, ...]:
-        return self._results
+        return self._interface.results
 
     @property
     def held(self) -> Mapping[int, int]:
         """The results that lie in the memory of donated inputs, by number, each with the number of the input."""
-        return {number: self._input_places.index(place) for number, place in self._main.lowered.held.items()}
+        places = self._interface.input_places
+        return {number: places.index(place) for number, place in held_results(self._main.lowered).items()}
 
     @property
     def constraints(self) -> Mapping[str, tuple[int, int | None]]:
-        return self._constraints
+        return self._interface.constraints
 
     def bind(self, symbols: Mapping[str, int]) -> Binding:
         """Plans for one value of the symbols; the arena is made when something runs in it.
@@ -100,7 +117,7 @@ class PlannedExecutable:
 
     def details(self, binding: Binding) -> Details:
         layout = cast(PlannedBinding, binding).layout
-        names = {place: spec.name for place, spec in zip(self._input_places, self._inputs, strict=True)}
+        names = {place: spec.name for place, spec in zip(self._interface.input_places, self.inputs, strict=True)}
         lines = buffer_lines(self._main.lowered, layout, names, binding.symbols)
         shared = shared_decisions(self._main.lowered, layout, names)
         return Details(at_peak(lines), (*self._decisions, *shared), lines, tuple(self._main.lowered.sources))
@@ -122,7 +139,7 @@ class PlannedExecutable:
         taken, arena = self._take()
         try:
             taken.place(layout, arena)
-            taken.frame.set_pointers(self._input_places, inputs)
+            taken.frame.set_pointers(self._interface.input_places, inputs)
             taken.frame.run(layout, results)
         finally:
             self._arenas.give(arena)
@@ -141,7 +158,7 @@ class PlannedExecutable:
         taken, arena = self._take()
         try:
             taken.place(layout, arena)
-            taken.frame.set_pointers(self._input_places, inputs)
+            taken.frame.set_pointers(self._interface.input_places, inputs)
             return [taken.frame.profile(layout, results) for _ in range(runs)]
         finally:
             self._arenas.give(arena)
@@ -171,7 +188,7 @@ class PlannedExecutable:
 
     def _frame(self) -> _PlacedFrame:
         frame = self._main.frame()
-        frame.set_pointers(*self._fixed)
+        frame.set_pointers(tuple(self._held.addresses), tuple(self._held.addresses.values()))
         return _PlacedFrame(frame)
 
     def _check_sizes(self, symbols: Mapping[str, int]) -> None:
@@ -186,24 +203,24 @@ class PlannedExecutable:
 
     def _shapes(self, symbols: Mapping[str, int]) -> tuple[tuple[int, ...], ...]:
         rest = iter(self._result_sizes.at(symbols))
-        return tuple(tuple(next(rest) for _ in spec.shape) for spec in self._results)
+        return tuple(tuple(next(rest) for _ in spec.shape) for spec in self.results)
 
     def _memory(self, layout: Layout) -> Memory:
         lowered, arena = self._main.lowered, layout.plan.arena
-        outputs = sum(layout.sizes[place] for place in lowered.own_results)
+        outputs = sum(layout.sizes[place] for place in own_results(lowered))
         return Memory(
             arena=arena,
             peak=arena + outputs,
             lower_bound=layout.plan.bound.bytes,
             no_reuse=layout.plan.no_reuse + outputs,
-            weights=self._weight_bytes,
-            prepared=self._prepared_bytes + self._main.constant_bytes,
-            inputs=sum(layout.sizes[place] for place in self._input_places),
+            weights=self._held.weight_bytes,
+            prepared=self._held.prepared_bytes + self._main.constant_bytes,
+            inputs=sum(layout.sizes[place] for place in self._interface.input_places),
             outputs=outputs,
             allocations=len(layout.in_arena) + len(layout.lent),
             donated=sum(layout.sizes[place] for place in lowered.donated),
             lent=sum(layout.sizes[place] for place, lender, _ in layout.lent if lender in lowered.donated),
-            state=self._state_bytes,
+            state=self._held.state_bytes,
         )
 
 

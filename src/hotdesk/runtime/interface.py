@@ -98,6 +98,11 @@ class Executable(Protocol):
         """The least and the greatest value of each symbol; `None` stands for no greatest."""
         ...
 
+    @property
+    def held(self) -> Mapping[int, int]:
+        """The results that lie in the memory of donated inputs, by number, each with the number of the input."""
+        ...
+
     def bind(self, symbols: Mapping[str, int]) -> Binding:
         """Plan for these values of the symbols."""
         ...

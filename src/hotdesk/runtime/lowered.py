@@ -64,7 +64,13 @@ class EntryFunction(Planned, Protocol):
     def donated(self) -> tuple[int, ...]: ...
     @property
     def state(self) -> tuple[int, ...]: ...
-    @property
-    def own_results(self) -> tuple[int, ...]: ...
-    @property
-    def held(self) -> Mapping[int, int]: ...
+
+
+def own_results(lowered: EntryFunction) -> tuple[int, ...]:
+    """Places of the results that have memory of their own."""
+    return tuple(place for place in lowered.result_places if place not in lowered.donated)
+
+
+def held_results(lowered: EntryFunction) -> dict[int, int]:
+    """The results that lie in donated inputs, by number, each with the place of the input."""
+    return {number: place for number, place in enumerate(lowered.result_places) if place in lowered.donated}

@@ -28,6 +28,7 @@ from hotdesk.checker.values import Array, dtype_of, xp
 from hotdesk.ir.context import entered
 from hotdesk.ir.walking import defining_op, main_function, nested_ops
 from hotdesk.passes.lower.function import LoweredFunction
+from hotdesk.runtime.lowered import held_results
 from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.planner import Planner
 from hotdesk.runtime.prepared import prepared_types
@@ -110,7 +111,7 @@ class PlannedProgram:
                 view.buffer.written = xp.repeat(where.reshape(-1), view.dtype.itemsize).astype(np.uint8) * np.uint8(255)
         lent = dict(enumerate(cast("list[MemRef]", given)))
         slots = {p.result: lent[p.number] for p in found if p.result is not None}
-        for number, place in lowered.held.items():
+        for number, place in held_results(lowered).items():
             slots[number] = MemRef.of(lent[place].buffer, shapes[number], lent[place].dtype)
         slots.update((len(slots) + i, lent[place]) for i, place in enumerate(lowered.state))
         self._place(interpreter, name, entry, lowered, symbols, lent)

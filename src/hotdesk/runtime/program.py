@@ -29,7 +29,16 @@ from hotdesk.runtime.arguments.remembered import PLAN_BYTES, PLANS, PlanCounts, 
 from hotdesk.runtime.arguments.tensors import TensorView, address, contiguous, empty, maker, seen_as, written
 from hotdesk.runtime.calling import Positional
 from hotdesk.runtime.forks import tell_of_forks
-from hotdesk.runtime.interface import Binding, Calling, Executable, MemoryCheck, Saver, TensorSpec, WeightRange
+from hotdesk.runtime.interface import (
+    RANDOM_STATE,
+    Binding,
+    Calling,
+    Executable,
+    MemoryCheck,
+    Saver,
+    TensorSpec,
+    WeightRange,
+)
 from hotdesk.runtime.shared import Turns
 
 if TYPE_CHECKING:
@@ -82,20 +91,17 @@ class Program:
         plan_bytes: int = PLAN_BYTES,
         checker: MemoryCheck | None = None,
         symbols: Mapping[str, str] | None = None,
-        held: Mapping[int, int] | None = None,
         foreign: Sequence[str] = (),
         state: Sequence[tuple[WeightRange, object]] = (),
         turns: Turns | None = None,
-        random_state: Any = None,
         saver: Saver | None = None,
     ) -> None:
         """`kind` is that of the results if there are no inputs; `stages` are texts of the IR by stage, in order.
 
         At most `plans` plans are kept, of at most `plan_bytes` bytes together, those used last; OptionError if that is none.
-        `symbols` are other names by which `memory` knows symbols. `held` are the results that lie in donated inputs, by number,
-        with the number of the input. `foreign` are the ops that kernels of PyTorch's are called for. `state` are the tensors of
-        the model that calls change, or other programs that take their `turns` with this one, and where they lie.
-        `random_state` is the one of them that random numbers follow from: a seed and an offset. `saver` writes to files.
+        `symbols` are other names by which `memory` knows symbols. `foreign` are the ops that kernels of PyTorch's are
+        called for. `state` are the tensors of the model that calls change, or other programs that take their `turns` with this
+        one, and where they lie; random numbers follow from the one that is named `RANDOM_STATE`. `saver` writes to files.
         """
         self._foreign = MappingProxyType(Counter(foreign))
         self.name = name
@@ -107,9 +113,9 @@ class Program:
         self._static = all(isinstance(dim, int) for spec in executable.inputs for dim in spec.shape)
         self._weights = Extents((*weights, *(each for each, _ in state)))
         self._state = tuple(tensor for _, tensor in state)
-        self._random_state = random_state
+        self._random_state: Any = next((tensor for each, tensor in state if each.name == RANDOM_STATE), None)
         self._saver = saver
-        self._donation = Donation(executable.inputs, held or {}, self._weights, Extents(each for each, _ in state))
+        self._donation = Donation(executable.inputs, executable.held, self._weights, Extents(each for each, _ in state))
         self._is_donating = self._donation.exists
         self._kind: Kind = kind
         self._timings = MappingProxyType(dict(timings or {}))

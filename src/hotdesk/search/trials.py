@@ -25,8 +25,7 @@ from hotdesk.planning import plan
 from hotdesk.report.records import Certificate
 from hotdesk.runtime.archive import ArchiveError, packed, unpacked
 from hotdesk.runtime.cache import keeps_programs, key_of, sources, the_cache
-from hotdesk.runtime.plans.certificates import certified
-from hotdesk.runtime.plans.problems import problem_of
+from hotdesk.runtime.plans.problems import certified, problem_of
 
 _NUMBER = "hotdesk.number"
 

@@ -12,7 +12,7 @@ from hotdesk.ir.building import create
 from hotdesk.models.facts import Facts
 from hotdesk.models.model import Buffers, OpModel
 from hotdesk.models.registry import model_of, register
-from hotdesk.models.structured import bufferize_destination_style
+from hotdesk.models.rewrites import bufferize_destination_style
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from tests.unit.parsing import function, parse, run
 

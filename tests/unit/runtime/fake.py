@@ -40,6 +40,7 @@ class Fake:
     results: tuple[TensorSpec, ...]
     compute: Callable[..., tuple[np.ndarray, ...]]
     constraints: Mapping[str, tuple[int, int | None]] = field(default_factory=dict)
+    held: Mapping[int, int] = field(default_factory=dict)
     bound: list[dict[str, int]] = field(default_factory=list)
     runs: list[tuple[list[int], list[int]]] = field(default_factory=list)
 

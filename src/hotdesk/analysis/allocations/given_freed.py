@@ -14,7 +14,7 @@ from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.walking import defining_op, nested_ops
-from hotdesk.models.memref import view_source
+from hotdesk.models.memref import viewed
 from hotdesk.models.new_memory import allocated, freed
 from hotdesk.program.graphs import reached
 
@@ -56,18 +56,11 @@ def _freeing(module: ir.Module) -> frozenset[str]:
 def _may_free_another(op: ir.Operation) -> bool:
     """Whether an op frees memory that its function has not made right there, views aside."""
     for number in {0} if op.name == _REALLOC else freed(op):
-        made, position = _made(op.operands[number])
-        while made is not None and (source := view_source(made.name, position)) is not None:
-            made, position = _made(made.operands[source])
-        if made is None or not (made.name == _CALL or position in allocated(made)):
+        memref = viewed(op.operands[number])
+        made = defining_op(memref)
+        if made is None or not (made.name == _CALL or int(cast(Any, memref).result_number) in allocated(made)):
             return True
     return False
-
-
-def _made(value: ir.Value) -> tuple[ir.Operation | None, int]:
-    """The op that makes a value, and the number of its result."""
-    made = defining_op(value)
-    return made, -1 if made is None else int(cast(Any, value).result_number)
 
 
 def _frees_arguments(function: ir.Operation) -> bool:

@@ -52,7 +52,7 @@ from hotdesk.analysis.allocations.types import may_allocate
 from hotdesk.analysis.allocations.uses import Allocation, Allocations
 from hotdesk.analysis.order.peak import Change, MemoryProfile
 from hotdesk.explain import Decision, Outcome, Reason
-from hotdesk.ir.declared_bounds import declared_bounds
+from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.written_sizes import written

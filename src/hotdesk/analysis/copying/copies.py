@@ -25,6 +25,7 @@ from hotdesk.ir.types import is_memref
 from hotdesk.models.func import RETURN
 from hotdesk.models.generics import read_generic
 from hotdesk.models.new_memory import freed
+from hotdesk.program.op_ranges import between
 
 FOREIGN = -1
 _QUIET_DIALECTS = ("arith", "math", "index", "cf", "scf", "affine")
@@ -73,11 +74,11 @@ class MemoryClasses:
 
     def touching(self, classes: Iterable[int], first: int, end: int) -> list[int]:
         """The ops from `first` to `end`, half open, that may read or write memory of these classes."""
-        return sorted({op for each in classes for op in _between(self._touching.get(each, ()), first, end)})
+        return sorted({op for each in classes for op in between(self._touching.get(each, ()), first, end)})
 
     def writing(self, classes: Iterable[int], first: int, end: int) -> list[int]:
         """The ops from `first` to `end`, half open, that may write memory of these classes."""
-        return sorted({op for each in classes for op in _between(self._writing.get(each, ()), first, end)})
+        return sorted({op for each in classes for op in between(self._writing.get(each, ()), first, end)})
 
     def next_touching(self, classes: Iterable[int], first: int, end: int) -> int | None:
         """The first of the ops that `touching` tells, None if there are none; costs the same however many there are."""
@@ -86,7 +87,7 @@ class MemoryClasses:
 
     def freeing(self, classes: Iterable[int], first: int, end: int) -> list[int]:
         """The ops from `first` to `end`, half open, that may free memory of these classes."""
-        return sorted({op for each in classes for op in _between(self._freeing.get(each, ()), first, end)})
+        return sorted({op for each in classes for op in between(self._freeing.get(each, ()), first, end)})
 
     def touched(self, op: int, classes: frozenset[int]) -> list[ir.Value] | None:
         """The memrefs of these classes that an op reads or writes; None if that is not known."""
@@ -173,7 +174,3 @@ def _from(numbers: Sequence[int], first: int, end: int) -> Sequence[int]:
     """The first of some ordered numbers from `first` on, if it is below `end`."""
     at = bisect_left(numbers, first)
     return numbers[at : at + 1] if at < len(numbers) and numbers[at] < end else ()
-
-
-def _between(numbers: Sequence[int], first: int, end: int) -> Sequence[int]:
-    return numbers[bisect_left(numbers, first) : bisect_left(numbers, end)]

@@ -33,8 +33,7 @@ from hotdesk.analysis.memrefs.aliasing import Alias, Aliases, described
 from hotdesk.analysis.memrefs.memory_effects import Effects, payload_effects
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import product
-from hotdesk.ir.types import element_bytes, element_of, is_memref
+from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op
 from hotdesk.models.generics import Generic, are_sized, loops_of, matched_loops, renamed
 from hotdesk.models.memref import view_source
@@ -210,7 +209,7 @@ class BufferFusions:
         return self._decision(subject, Outcome.NOT_FUSED, reason, *because)
 
     def _decision(self, subject: _Subject, outcome: Outcome, reason: Reason, *because: Source) -> Decision:
-        size = product([*self._sizes.shape(subject.written), element_bytes(element_of(subject.written.type))])
+        size = self._sizes.bytes(subject.written)
         return Decision(f"result of {subject.producer.name}", outcome, reason, because, size)
 
 

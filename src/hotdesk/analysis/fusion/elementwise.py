@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.sizes import product
-from hotdesk.ir.types import element_bytes, element_of, is_memref
+from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.generics import Generic, are_sized, is_free, matched_loops, read_generic, renamed
 from hotdesk.program.symbolic import SymbolicSizes
@@ -138,5 +137,5 @@ def _decision(
 ) -> Decision:
     assert maker is not None, "a value that is fused or not is a producer's"
     sources = tuple(Source(op.name, python_line(op.location)) for op in because)
-    size = product([*sizes.shape(value), element_bytes(element_of(value.type))])
+    size = sizes.bytes(value)
     return Decision(f"result of {maker.name}", outcome, reason, sources, size)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hotdesk.analysis.in_place.block_loops import BlockLoop
-from hotdesk.analysis.in_place.flow_decision import FlowDecision
-from hotdesk.analysis.in_place.flow_edges import FlowEdges
+from hotdesk.analysis.in_place.flow_edges import FlowDecision, FlowEdges
 from hotdesk.analysis.in_place.merges import NOTHING_MERGED, Apart, Merges
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.region_loops import RegionLoop

@@ -20,13 +20,13 @@ Each decision costs a look at the neighbours of a value in its place, so the ana
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hotdesk.analysis.in_place.displacement import find_displacement
 from hotdesk.analysis.in_place.flow_copies import FlowCopies
-from hotdesk.analysis.in_place.flow_decision import FlowDecision
+from hotdesk.analysis.in_place.flow_edges import FlowDecision
 from hotdesk.analysis.in_place.interference import Clash
-from hotdesk.analysis.in_place.merges import NOTHING_MERGED, Apart
+from hotdesk.analysis.in_place.merges import Apart
 from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.in_place.reuse import SharedDestinations
@@ -36,7 +36,29 @@ from hotdesk.analysis.tensors.readers import Readers
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
 
-NONE_GIVEN_UP: Mapping[tuple[int, int], Reason] = {}
+
+@dataclass(frozen=True, slots=True)
+class Premises:
+    """What an analysis takes as settled before it decides anything.
+
+    Attributes:
+        order: in which order tied operands are decided.
+        copy_before_write: no operand with contents is overwritten, whoever reads it.
+        anew: loops may yield memory that an iteration made (`flow_copies`).
+        merged: values that are one of several, in memory of their own (`merges`).
+        given_up: operands that ops overwrite unread and are not written over, as (op, operand), and why (`writes_given_up`).
+        staying: arguments of loops that must each be in one buffer.
+    """
+
+    order: Callable[[Sequence[Tie]], list[Tie]] = top_down
+    copy_before_write: bool = False
+    anew: bool = False
+    merged: Mapping[int, Apart] = field(default_factory=dict[int, Apart])
+    given_up: Mapping[tuple[int, int], Reason] = field(default_factory=dict[tuple[int, int], Reason])
+    staying: frozenset[int] = frozenset()
+
+
+NO_PREMISES = Premises()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,68 +99,54 @@ class InPlaceAnalysis:
 
 
 def analyse_in_place(
-    function: TensorProgram,
-    order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
-    *,
-    copy_before_write: bool = False,
-    merged: Mapping[int, Apart] = NOTHING_MERGED,
-    readers: Readers | None = None,
-    anew: bool = False,
-    given_up: Mapping[tuple[int, int], Reason] = NONE_GIVEN_UP,
-    staying: frozenset[int] = frozenset(),
+    function: TensorProgram, premises: Premises = NO_PREMISES, readers: Readers | None = None
 ) -> InPlaceAnalysis:
     """Decides every tied operand and everything that control flow passes on.
 
+    Where loops may not yield memory that an iteration made, the function is analysed again with those of their arguments staying
+    that other loops would have put in several buffers (`FlowCopies.wandering`).
+
     Args:
-        copy_before_write: no operand with contents is overwritten, whoever reads it.
-        merged: values that are one of several, in memory of their own (`merges`).
         readers: who reads what in the function, if that is known already.
-        anew: loops may yield memory that an iteration made (`flow_copies`).
-        given_up: operands that ops overwrite unread and are not written over, as (op, operand), and why (`writes_given_up`).
-        staying: arguments of loops that must each be in one buffer. Where loops may not yield memory that an iteration made, the
-            function is analysed again with those that other loops would have put in several (`FlowCopies.wandering`).
     """
     readers = Readers(function) if readers is None else readers
-    places = Places(function, readers, staying)
-    flows = FlowCopies(function, places, readers, merged, anew=anew)
+    places = Places(function, readers, premises.staying)
+    flows = FlowCopies(function, places, readers, premises.merged, anew=premises.anew)
     flows.pass_forward()
-    ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
-    clobbers = [(op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]
-    if copy_before_write:
-        found = [
-            _copy(readers, op, operand) for op, operand in (*clobbers, *((op, operand) for op, operand, _ in ties))
-        ]
-    else:
-        found = [_overwrite(places, readers, op, operand) for op, operand in clobbers]
-        found.extend(
-            OperandDecision(op.number, operand, False, given_up[op.number, operand])
-            if (op.number, operand) in given_up
-            else _decide(function, places, readers, op, operand, result)
-            for op, operand, result in order(ties)
-        )
-    found.sort(key=lambda decision: (decision.op, decision.operand))
+    found = _operands(function, places, readers, premises)
     for decision in found:
         op = function.ops[decision.op]
         result = dict(op.facts.ties).get(decision.operand)
         if result is not None and (decision.fresh or not decision.in_place):
             places.make(op.results[result])
     flows.pass_around()
-    moved = frozenset[int]() if anew else flows.wandering() - staying
+    moved = frozenset[int]() if premises.anew else flows.wandering() - premises.staying
     if moved:
-        return analyse_in_place(
-            function,
-            order,
-            copy_before_write=copy_before_write,
-            merged=merged,
-            readers=readers,
-            given_up=given_up,
-            staying=staying | moved,
-        )
-    if not copy_before_write:
+        return analyse_in_place(function, replace(premises, staying=premises.staying | moved), readers)
+    if not premises.copy_before_write:
         found = _reused(function, found, SharedDestinations(function, places, readers))
     by_operand = {(d.op, d.operand): d for d in found}
-    apart = frozenset(merged) - flows.merges.failed
+    apart = frozenset(premises.merged) - flows.merges.failed
     return InPlaceAnalysis(tuple(found), by_operand, flows.decisions, places, readers, apart)
+
+
+def _operands(function: TensorProgram, places: Places, readers: Readers, premises: Premises) -> list[OperandDecision]:
+    """The decisions about operands that ops overwrite for themselves alone, then about tied ones; in program order."""
+    ties = [(op, operand, result) for op in function.ops for operand, result in op.facts.ties]
+    clobbers = [(op, operand) for op in function.ops for operand in sorted(op.facts.clobbers)]
+    if premises.copy_before_write:
+        found = [_copy(readers, op, operand) for op, operand in clobbers]
+        found.extend(_copy(readers, op, operand) for op, operand, _ in ties)
+    else:
+        found = [_overwrite(places, readers, op, operand) for op, operand in clobbers]
+        for op, operand, result in premises.order(ties):
+            given_up = premises.given_up.get((op.number, operand))
+            found.append(
+                _decide(function, places, readers, op, operand, result)
+                if given_up is None
+                else OperandDecision(op.number, operand, False, given_up)
+            )
+    return sorted(found, key=lambda decision: (decision.op, decision.operand))
 
 
 def _reused(

@@ -13,16 +13,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from hotdesk.analysis.in_place.causes import without_copies
 from hotdesk.analysis.in_place.copied_bytes import copied_results
 from hotdesk.analysis.in_place.flow_edges import FlowEdges
-from hotdesk.analysis.in_place.inplace import NONE_GIVEN_UP, InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.inplace import NO_PREMISES, InPlaceAnalysis, Premises, analyse_in_place
 from hotdesk.analysis.in_place.merges import Apart
-from hotdesk.analysis.in_place.orders import Tie, top_down
 from hotdesk.analysis.tensors.known_sizes import KnownSizes
 from hotdesk.analysis.tensors.program import TensorProgram
-from hotdesk.explain import Reason
 from hotdesk.ir.sizes import Size
 from hotdesk.program.records import FlowEdge
 from hotdesk.program.ways import has_ways
@@ -33,36 +33,28 @@ Copied = tuple[str, int, int]
 """What is copied: a tied `operand` (its op, its number), a `flow` (the same) or a `result` of the function (its number, 0)."""
 
 
-def analyse_with_merges(
-    function: TensorProgram,
-    order: Callable[[Sequence[Tie]], list[Tie]] = top_down,
-    *,
-    anew: bool = False,
-    given_up: Mapping[tuple[int, int], Reason] = NONE_GIVEN_UP,
-) -> InPlaceAnalysis:
-    """The in-place analysis of a function, where values are merged if that saves copies (rules in the module docstring).
-
-    With `anew` loops may yield memory that an iteration made; `given_up` are operands that are not written over, and why.
-    """
-    plain = analyse_in_place(function, order, anew=anew, given_up=given_up)
-    behind = _Behind(function, plain)
-    causes = behind.causes()
+def analyse_with_merges(function: TensorProgram, premises: Premises = NO_PREMISES) -> InPlaceAnalysis:
+    """The in-place analysis of a function, where values are merged if that saves copies (rules in the module docstring)."""
+    plain = analyse_in_place(function, premises)
+    causes = _Behind(function, plain).causes()
     before = _copies(function, plain) if causes else frozenset[Copied]()
-    for _ in range(_ATTEMPTS):
-        apart = _apart(function, causes)
-        if not apart:
-            return plain
-        found = analyse_in_place(function, order, merged=apart, readers=plain.readers, anew=anew, given_up=given_up)
+
+    def again(causes: Mapping[Copied, frozenset[int]]) -> InPlaceAnalysis:
+        return analyse_in_place(function, replace(premises, merged=_apart(function, causes)), plain.readers)
+
+    def saving(causes: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis) -> Mapping[Copied, frozenset[int]]:
         after, there = _copies(function, found), _lying_there(found)
-        kept = {
+        return {
             cause: targets
             for cause, targets in causes.items()
             if cause not in after and targets <= found.merged and _saves(targets, there)
         }
-        if kept == causes:
-            return found if _costs_no_more(function, after - before, before - after - causes.keys()) else plain
-        causes = kept
-    return plain
+
+    def is_better(causes: Mapping[Copied, frozenset[int]], found: InPlaceAnalysis) -> bool:
+        after = _copies(function, found)
+        return _costs_no_more(function, after - before, before - after - causes.keys())
+
+    return without_copies(plain, causes, again, saving, is_better, _ATTEMPTS)
 
 
 def _apart(function: TensorProgram, causes: Mapping[Copied, frozenset[int]]) -> dict[int, Apart]:

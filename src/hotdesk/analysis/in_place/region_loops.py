@@ -2,7 +2,7 @@
 
 A tensor that may come round larger or smaller than it went in has memory of its own each time. So has one that would be copied,
 where loops may yield new memory and an iteration makes some for it alone, or keeps for a condition what it has, or makes some for
-several arguments that may share it (`coalesced_arguments`). Then it gives away the memory that it had (`pointer_moves`). Its
+several arguments that may share it. Then it gives away the memory that it had (`parallel_copies` has all of these). Its
 place stands for one buffer now and another one later, as do the places of arguments that change places among themselves; all that
 is made there anew has memory of its own.
 """
@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from hotdesk.analysis.in_place.coalesced_arguments import coalesced_arguments, stays
-from hotdesk.analysis.in_place.copy_cycles import cycle_breakers
-from hotdesk.analysis.in_place.flow_decision import FlowDecision
+from hotdesk.analysis.in_place.flow_edges import FlowDecision
 from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.loop_entry import givers, lend, why_not_swapped
+from hotdesk.analysis.in_place.parallel_copies import coalesced_arguments, cycle_breakers, pointer_moves, stays
 from hotdesk.analysis.in_place.places import Places
-from hotdesk.analysis.in_place.pointer_moves import pointer_moves
 from hotdesk.analysis.tensors.extents import WHOLE
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.explain import Reason

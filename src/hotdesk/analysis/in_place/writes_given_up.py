@@ -22,10 +22,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
+from hotdesk.analysis.in_place.causes import without_copies
 from hotdesk.analysis.in_place.copied_bytes import copied_results, copied_with_results
 from hotdesk.analysis.in_place.flow_edges import FlowEdges
-from hotdesk.analysis.in_place.inplace import NONE_GIVEN_UP, InPlaceAnalysis
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.program.records import FlowEdge
@@ -36,28 +38,32 @@ Copied = int | FlowEdge
 """The number of a result, or what control flow passes on."""
 Tied = tuple[int, int]
 """The number of an op, and of an operand that it may write over."""
-GivenUp = Mapping[Tied, Reason]
-"""What is not written over, and why."""
 
 
-def analyse_giving_up_writes(function: TensorProgram, analyse: Callable[[GivenUp], InPlaceAnalysis]) -> InPlaceAnalysis:
+def analyse_giving_up_writes(
+    function: TensorProgram,
+    premises: Premises,
+    analyse: Callable[[TensorProgram, Premises], InPlaceAnalysis],
+) -> InPlaceAnalysis:
     """The in-place analysis of a function whose results are in memory of their own (rules in the module docstring).
 
     Args:
-        analyse: the analysis in which these operands are not written over.
+        analyse: the analysis that is made, with these premises and with more writes given up.
     """
-    first = analyse(NONE_GIVEN_UP)
-    causes = _causes(function, first)
-    for _ in range(_ATTEMPTS):
-        if not causes:
-            return first
-        found = analyse({tied: _reason(copied) for copied, ties in causes.items() for tied in ties})
+    first = analyse(function, premises)
+
+    def again(causes: Mapping[Copied, list[Tied]]) -> InPlaceAnalysis:
+        given_up = {tied: _reason(copied) for copied, ties in causes.items() for tied in ties}
+        return analyse(function, replace(premises, given_up=given_up))
+
+    def saving(causes: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> Mapping[Copied, list[Tied]]:
         copied = {*copied_results(function, found), *(edge for edge, flow in found.flows.items() if flow.copied)}
-        kept = {each: ties for each, ties in causes.items() if each not in copied}
-        if kept == causes:
-            return found if copied_with_results(function, found) < copied_with_results(function, first) else first
-        causes = kept
-    return first
+        return {each: ties for each, ties in causes.items() if each not in copied}
+
+    def is_better(_: Mapping[Copied, list[Tied]], found: InPlaceAnalysis) -> bool:
+        return copied_with_results(function, found) < copied_with_results(function, first)
+
+    return without_copies(first, _causes(function, first), again, saving, is_better, _ATTEMPTS)
 
 
 def _reason(copied: Copied) -> Reason:

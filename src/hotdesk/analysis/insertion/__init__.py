@@ -1,1 +1,5 @@
-"""What is put together in one tensor, and may be computed where it lies there."""
+"""Values that are inserted into a larger one in the end, and computed where they will lie in it.
+
+Read first `insertions.py` (a `tensor.empty` as the place of an insertion) with `chain.py`, then `concatenation.py` and
+`growing.py` (concatenations), and `held_bytes.py`, which says whether the peak rises by it.
+"""

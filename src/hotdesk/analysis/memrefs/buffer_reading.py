@@ -13,7 +13,7 @@ from hotdesk.analysis.memrefs.hidden_memory import HiddenMemory
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import nested_ops
 from hotdesk.models.asynchronous import runs_on
-from hotdesk.models.flow import Flow
+from hotdesk.models.facts import Flow
 from hotdesk.models.memref import view_source
 from hotdesk.models.new_memory import allocated
 from hotdesk.program.reading import Head, Reader

@@ -22,9 +22,9 @@ from typing import Any, cast
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
-from hotdesk.analysis.order.recomputing import ValueRead, views_read
+from hotdesk.analysis.order.recomputing import views_read
 from hotdesk.analysis.order.schedules import is_pure
-from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor, shape_of
 
 MOST_OPERATIONS = 24
@@ -98,7 +98,7 @@ class _KeptAcross:
         value = op.results[0]
         if value in self.needed or value in self.gone:
             return None
-        reads = _reads(self.line, value)
+        reads = self.line.reads(value)
         late = tuple(read for read in reads if read.reader > self.across)
         if not late or any(read.reader == self.across for read in reads):
             return None
@@ -122,7 +122,7 @@ class _KeptAcross:
         """Adds what an operation needs again; returns the bytes of what is kept for it, None if it takes too many operations."""
         kept = 0
         for operand in self.line.read_by(number):
-            root, path = _root(self.line, operand)
+            root, path = self.line.root(operand)
             operations.update(path)
             maker = self.line.makers.get(root)
             if maker is None:
@@ -154,7 +154,7 @@ class _KeptAcross:
         made = {result for number in chain.operations for result in self.line.ops[number].results}
         for number in chain.operations:
             for operand in self.line.read_by(number):
-                root, _ = _root(self.line, operand)
+                root, _ = self.line.root(operand)
                 if root not in made:
                     self.needed.add(root)
 
@@ -165,33 +165,8 @@ def _is_repeatable(op: ir.Operation) -> bool:
     )  # fmt: skip
 
 
-def _root(line: StraightLine, value: ir.Value) -> tuple[ir.Value, list[int]]:
-    """What a value is a view of, and the operations that make the view."""
-    path: list[int] = []
-    maker = line.makers.get(value)
-    while maker is not None and line.ops[maker].name in VIEWS:
-        path.append(maker)
-        value = line.ops[maker].operands[0]
-        maker = line.makers.get(value)
-    return value, path
-
-
-def _reads(line: StraightLine, value: ir.Value) -> list[ValueRead]:
-    """What reads a value or a view of it."""
-    found: list[ValueRead] = []
-    left = [value]
-    while left:
-        each = left.pop()
-        for reader in line.readers.get(each, ()):
-            if line.ops[reader].name in VIEWS and line.ops[reader].operands[0] == each:
-                left.append(line.ops[reader].results[0])
-            else:
-                found.append(ValueRead(reader, each))
-    return found
-
-
 def _last_read(line: StraightLine, value: ir.Value) -> int:
-    return max((read.reader for read in _reads(line, value)), default=-1)
+    return max((read.reader for read in line.reads(value)), default=-1)
 
 
 def _cost(line: StraightLine, number: int) -> int:

@@ -106,8 +106,7 @@ def _is_combining(line: StraightLine, op: ir.Operation, loops: Loops) -> bool:
     """Whether an operation is a loop over elements that reads nothing of its destination."""
     if not op.name.startswith("linalg.") or len(op.results) != 1 or not is_elementwise(loops):
         return False
-    maker = line.makers.get(op.operands[loops.inits[0]])
-    return maker is not None and line.ops[maker].name == "tensor.empty"
+    return line.is_empty(op.operands[loops.inits[0]])
 
 
 def is_elementwise(loops: Loops) -> bool:

@@ -78,7 +78,7 @@ def _is_light(op: ir.Operation) -> bool:
 def _kept_for(line: StraightLine, number: int, homes: list[int], place: int) -> int:
     """Bytes of operands that would be kept until a place for this operation alone (rule 4)."""
     kept = 0
-    for root in dict.fromkeys(_root(line, operand) for operand in line.read_by(number)):
+    for root in dict.fromkeys(line.root(operand)[0] for operand in line.read_by(number)):
         maker = line.makers.get(root)
         if maker is not None and (line.ops[maker].name in _KEEPS_NOTHING or _waits_too(line, maker)):
             continue
@@ -89,25 +89,11 @@ def _kept_for(line: StraightLine, number: int, homes: list[int], place: int) -> 
     return kept
 
 
-def _root(line: StraightLine, value: ir.Value) -> ir.Value:
-    """What a value is a view of."""
-    maker = line.makers.get(value)
-    while maker is not None and line.ops[maker].name in VIEWS:
-        value = line.ops[maker].operands[0]
-        maker = line.makers.get(value)
-    return value
-
-
 def _waits_too(line: StraightLine, maker: int) -> bool:
     """Whether an operation reads nothing that is computed, and one operation alone reads it."""
     op = line.ops[maker]
-    empty = all(_is_empty(line, value) for value in line.read_by(maker))
+    empty = all(line.is_empty(value) for value in line.read_by(maker))
     return empty and is_pure(op) and all(len(line.readers.get(result, ())) == 1 for result in op.results)
-
-
-def _is_empty(line: StraightLine, value: ir.Value) -> bool:
-    maker = line.makers.get(value)
-    return maker is not None and line.ops[maker].name == "tensor.empty"
 
 
 def _last_use(line: StraightLine, value: ir.Value, leaving_out: int, homes: list[int]) -> int:

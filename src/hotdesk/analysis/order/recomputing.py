@@ -17,17 +17,9 @@ from itertools import pairwise
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.order.axes import VIEWS
-from hotdesk.analysis.order.straight_line import StraightLine
+from hotdesk.analysis.order.straight_line import StraightLine, ValueRead
 from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import defining_op
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRead:
-    """Operation number `reader` reads `value`: an operand, or a value of the block that its regions use."""
-
-    reader: int
-    value: ir.Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +49,7 @@ def find_again(line: StraightLine, number: int, across: int | None = None) -> Ag
         return None
     value = op.results[0]
     size = line.bytes(value)
-    uses = _uses(line, value)
+    uses = line.reads(value)
     reads = sorted({use.reader for use in uses})
     if not reads:
         return None
@@ -75,7 +67,7 @@ def find_again(line: StraightLine, number: int, across: int | None = None) -> Ag
         return None
     kept = 0
     for operand in dict.fromkeys(op.operands):
-        if not is_tensor(operand.type) or _is_empty(operand) or _last_use(line, operand) >= before:
+        if not is_tensor(operand.type) or line.is_empty(operand) or _last_use(line, operand) >= before:
             continue
         kept += line.bytes(operand)
     return Again(op, before, tuple(late), size, kept) if kept < size else None
@@ -116,32 +108,15 @@ def views_read(line: StraightLine, value: ir.Value, reads: Iterable[ValueRead], 
     return sorted(found)
 
 
-def _uses(line: StraightLine, value: ir.Value) -> list[ValueRead]:
-    """What reads a value or a view of it."""
-    found: list[ValueRead] = []
-    for reader in line.readers.get(value, ()):
-        op = line.ops[reader]
-        if op.name in VIEWS and op.operands[0] == value:
-            found += _uses(line, op.results[0])
-        else:
-            found.append(ValueRead(reader, value))
-    return found
-
-
 def _last_use(line: StraightLine, value: ir.Value) -> int:
     """The last operation that reads a value, or whatever it is a view of; behind all for arguments that nobody overwrites."""
     maker = line.makers.get(value)
     if maker is None:
-        uses = _uses(line, value) if value in line.overwritten else ()
+        uses = line.reads(value) if value in line.overwritten else ()
         return max((use.reader for use in uses), default=len(line.ops))
     op = line.ops[maker]
-    own = max((use.reader for use in _uses(line, value)), default=maker)
+    own = max((use.reader for use in line.reads(value)), default=maker)
     return max(own, _last_use(line, op.operands[0])) if op.name in VIEWS else own
-
-
-def _is_empty(value: ir.Value) -> bool:
-    maker = defining_op(value)
-    return maker is not None and maker.name == "tensor.empty"
 
 
 def _distance(line: StraightLine, first: int, second: int) -> int:

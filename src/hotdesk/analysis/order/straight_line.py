@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.axes import Loops, read_loops
+from hotdesk.analysis.order.axes import VIEWS, Loops, read_loops
 from hotdesk.analysis.order.schedules import as_number, is_fence
 from hotdesk.ir.signature import signature
-from hotdesk.ir.sizes import product
-from hotdesk.ir.types import element_bytes, element_of, is_tensor
+from hotdesk.ir.types import is_tensor
 from hotdesk.ir.walking import captured_operands, top_level_ops
 from hotdesk.program.symbolic import SymbolicSizes
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRead:
+    """Operation number `reader` reads `value`: an operand, or a value of the block that its regions use."""
+
+    reader: int
+    value: ir.Value
 
 
 class StraightLine:
@@ -62,12 +70,37 @@ class StraightLine:
 
     def is_given(self, value: ir.Value) -> bool:
         """Whether a tensor is an argument, or a destination without contents, of which each part has its own."""
+        return value not in self.makers or self.is_empty(value)
+
+    def is_empty(self, value: ir.Value) -> bool:
+        """Whether a tensor is a `tensor.empty`."""
         maker = self.makers.get(value)
-        return maker is None or self.ops[maker].name == "tensor.empty"
+        return maker is not None and self.ops[maker].name == "tensor.empty"
+
+    def root(self, value: ir.Value) -> tuple[ir.Value, list[int]]:
+        """What a value is a view of, itself if it is none, and the operations that make the view, the last one first."""
+        path: list[int] = []
+        maker = self.makers.get(value)
+        while maker is not None and self.ops[maker].name in VIEWS:
+            path.append(maker)
+            value = self.ops[maker].operands[0]
+            maker = self.makers.get(value)
+        return value, path
+
+    def reads(self, value: ir.Value) -> list[ValueRead]:
+        """What reads a value or a view of it."""
+        found: list[ValueRead] = []
+        for reader in self.readers.get(value, ()):
+            op = self.ops[reader]
+            if op.name in VIEWS and op.operands[0] == value:
+                found += self.reads(op.results[0])
+            else:
+                found.append(ValueRead(reader, value))
+        return found
 
     def bytes(self, value: ir.Value) -> int:
         """The bytes of a tensor."""
-        return as_number(product([*self._sizes.shape(value), element_bytes(element_of(value.type))]), self._assumed)
+        return as_number(self._sizes.bytes(value), self._assumed)
 
 
 def _arguments(function: ir.Operation) -> list[ir.Value]:

@@ -15,6 +15,7 @@ results are aliases of buffers that others own. It *owns* where it must:
 
 A slot whose operands transfer all of their candidates (`analysis.ownership.candidates`) owns *statically*. Any other owning slot
 carries a flag at run time. The least solution is found by repetition: slots only come to own, transfers are only taken back.
+Where an owner stays ambiguous, slots that it was borrowed through are made to own, if less is asked at run time then (`solve`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp
+from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram
 from hotdesk.analysis.ownership.candidates import EXTERNAL
 from hotdesk.analysis.ownership.problem import OwnershipProblem
 from hotdesk.analysis.ownership.releases import ReleasePoint
-from hotdesk.analysis.ownership.slots import Key, OwnershipSlot
+from hotdesk.analysis.ownership.slots import Key, OwnershipSlot, OwnershipSlots
 from hotdesk.analysis.ownership.unreleased import not_released
 from hotdesk.analysis.ownership.uses import uses_of_owners
 
@@ -231,3 +232,43 @@ class Ownership:
         op = self._program.ops[ops.start]
         passed = any(owner in self.candidates[v] for v in op.operands if v != NOT_A_BUFFER)
         raise not_released(self._program, op, passed)
+
+
+_ATTEMPTS = 4
+
+
+def solve(program: BufferProgram, slots: OwnershipSlots, lent: frozenset[int] = frozenset()) -> Ownership:
+    """The ownership of a function's buffers, given its slots; `lent` are results of calls that come with a flag.
+
+    Raises:
+        BufferizationError: memory is passed on by an op of which nothing is known, or passed on as memory of another allocator.
+    """
+    problem = OwnershipProblem(program, slots, lent)
+    best = Ownership(problem)
+    for _ in range(_ATTEMPTS):
+        behind = _borrowed_behind(problem, best) if best.asked else set[int]()
+        if not behind:
+            return best
+        other = Ownership(problem, best.owning | behind)
+        if other.asked >= best.asked:
+            return best
+        best = other
+    return best
+
+
+def _borrowed_behind(problem: OwnershipProblem, solution: Ownership) -> set[int]:
+    """The borrowing slots through which an operand came whose owner is not certain."""
+    found: set[int] = set()
+    seen: set[int] = set()
+    waiting = [h.source for h in solution.transfers.values() if len(h.candidates) != 1]
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        waiting += (source for source in problem.program.buffers[value].sources if source != NOT_A_BUFFER)
+        slot = problem.slots.of_target.get(value)
+        if slot is not None and slot.number not in solution.owning:
+            found.add(slot.number)
+            waiting += (problem.slots.source[key] for key in slot.keys)
+    return found

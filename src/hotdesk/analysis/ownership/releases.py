@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
-from hotdesk.analysis.ownership.op_ranges import between, contains, span
 from hotdesk.program.dominance import Dominance
 from hotdesk.program.graphs import reached
+from hotdesk.program.op_ranges import between, contains, span
 from hotdesk.program.records import ENTRY, EXIT, Block
 
 _NOWHERE: frozenset[int] = frozenset()

@@ -58,18 +58,9 @@ class KnownSizes:
         return all(self._is_known(size) for size in self._function.values[value].shape)
 
     def _is_known(self, size: Size) -> bool:
-        return self.source(size) is not None or (
-            _is_polynomial(size) and all(symbol in self._sources for symbol in cast(Any, size).free_symbols)
-        )
-
-
-def _is_polynomial(size: Any) -> bool:
-    """Whether a size is made of symbols and integers by sums, products and powers."""
-    if isinstance(size, (int, sympy.Symbol, sympy.Integer)):
-        return True
-    if isinstance(size, (sympy.Add, sympy.Mul)):
-        return all(map(_is_polynomial, size.args))
-    if not isinstance(size, sympy.Pow):
-        return False
-    base, exponent = cast("tuple[Any, Any]", size.args)
-    return isinstance(exponent, sympy.Integer) and int(cast(Any, exponent)) > 0 and _is_polynomial(base)
+        if self.source(size) is not None:
+            return True
+        expression: Any = size
+        whole = all(number.is_Integer for number in expression.atoms(sympy.Number))
+        symbols = expression.free_symbols
+        return whole and expression.is_polynomial(*symbols) and all(symbol in self._sources for symbol in symbols)

@@ -14,8 +14,7 @@ from hotdesk.ir.signature import signature
 from hotdesk.ir.sizes import Size, product
 from hotdesk.ir.types import element_bytes, element_of, is_buffer, is_tensor, shape_of
 from hotdesk.ir.walking import captured_operands, users
-from hotdesk.models.facts import Facts
-from hotdesk.models.flow import Flow
+from hotdesk.models.facts import Facts, Flow
 from hotdesk.models.func import RETURN
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import model_of

@@ -17,8 +17,8 @@ from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.sizes import size_checks
+from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, verify
-from hotdesk.ir.declared_bounds import declared_bounds
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_any_tensor

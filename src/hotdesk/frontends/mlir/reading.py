@@ -12,8 +12,8 @@ from typing import Any, TypeAlias, cast
 from hotdesk._bindings import ir
 from hotdesk.errors import InvalidIRError, OptionError
 from hotdesk.frontends.lowering_process import LoweringDied, try_parsing
+from hotdesk.ir.argument_sizes import BOUNDS
 from hotdesk.ir.context import bytecode, make_context
-from hotdesk.ir.declared_bounds import BOUNDS
 from hotdesk.ir.functions import find_uses, is_private, named_functions
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import new_function, signature

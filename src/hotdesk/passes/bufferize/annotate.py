@@ -15,9 +15,8 @@ from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.access import Access, argument_access
-from hotdesk.analysis.in_place.copied_slices import copy_slices
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
-from hotdesk.analysis.in_place.merge_search import analyse_with_merges
+from hotdesk.analysis.in_place.search import search_in_place
 from hotdesk.analysis.tensors.program import OpRecord
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.explain import Decision
@@ -36,7 +35,7 @@ class AnnotateInPlace(Pass):
 
     def run(self, module: ir.Module) -> tuple[Decision, ...]:
         for function in all_functions(module):
-            record, analysis = copy_slices(read_function(function), analyse_with_merges)
+            record, analysis = search_in_place(read_function(function))
             for op in record.ops:
                 if op.facts.ties:
                     op.operation.attributes[ATTRIBUTE] = _entries(op, analysis)

@@ -7,8 +7,8 @@ from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.explain import Reason
 from hotdesk.ir.walking import defining_op, entry_block
+from hotdesk.models.memref import all_of
 from hotdesk.passes.bufferize.memory import PlaceMemory
-from hotdesk.passes.bufferize.viewing import SAME_BUFFER
 from hotdesk.program.graphs import reached
 from hotdesk.program.joins import sources_of
 
@@ -40,7 +40,7 @@ class Covering:
 
     def allocation(self, value: int, buffer: ir.Value, taken: set[ir.Value]) -> tuple[ir.Value | None, Reason]:
         """The allocation that a value, seen as `buffer`, covers entirely and that is not taken, or why there is none."""
-        buffer = _whole(self._memory.allocated(self._places.place_of(value)) or buffer, taken)
+        buffer = all_of(self._memory.allocated(self._places.place_of(value)) or buffer, taken)
         if buffer in taken:
             return None, Reason.RETURNED_TWICE
         op = defining_op(buffer)
@@ -70,7 +70,7 @@ class Covering:
         seen: set[ir.Value] = set()
         waiting = [buffer]
         while waiting:
-            each = _whole(waiting.pop(), taken)
+            each = all_of(waiting.pop(), taken)
             if each in seen:
                 continue
             seen.add(each)
@@ -88,13 +88,6 @@ class Covering:
         if block.region != self._function.regions[0]:
             return False
         return block not in reached(block.successors, lambda each: each.successors)
-
-
-def _whole(buffer: ir.Value, taken: set[ir.Value]) -> ir.Value:
-    """What a memref is all of, by another type or shape; the first that is taken, if any is."""
-    while buffer not in taken and (op := defining_op(buffer)) is not None and op.name in SAME_BUFFER:
-        buffer = op.operands[0]
-    return buffer
 
 
 def is_called(buffer: ir.Value) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.flow_decision import FlowDecision
+from hotdesk.analysis.in_place.flow_edges import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.tensors.program import OpRecord, TensorProgram
 from hotdesk.ir.building import alloc, create, dynamic_dims, elementwise_copy

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hotdesk._bindings import ir
 from hotdesk.analysis.in_place.conflicts import DecidedAliases, reads_to_move, value_read
-from hotdesk.analysis.in_place.flow_decision import FlowDecision
+from hotdesk.analysis.in_place.flow_edges import FlowDecision
 from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
 from hotdesk.analysis.in_place.interference import Clash
 from hotdesk.analysis.tensors.extents import WHOLE

@@ -29,7 +29,7 @@ from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import TO_BUFFER, TO_TENSOR, copied_as
 from hotdesk.passes.bufferize.staying import refuse_elsewhere, still_has, tensor_at
 from hotdesk.passes.properties import NO_TENSORS, Property
-from hotdesk.program.byte_size import byte_size
+from hotdesk.program.symbolic import byte_size
 
 _ANY_LAYOUT = ("memref.load", "memref.store", "memref.copy", "memref.dim", "memref.dealloc")
 _ERASED_IF_UNUSED = ("tensor", "linalg", "arith", "hotdesk", "tm_tensor", "bufferization")

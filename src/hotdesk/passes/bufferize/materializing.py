@@ -20,7 +20,7 @@ from hotdesk.ir.symbols import Symbols
 from hotdesk.ir.types import is_memref, is_tensor, memref_of, shape_of
 from hotdesk.ir.walking import defining_op, users
 from hotdesk.models.facts import Facts
-from hotdesk.program.byte_size import byte_size
+from hotdesk.program.symbolic import byte_size
 
 TO_BUFFER = "bufferization.to_buffer"
 TO_TENSOR = "bufferization.to_tensor"

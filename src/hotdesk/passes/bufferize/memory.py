@@ -18,8 +18,8 @@ from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgr
 from hotdesk.ir.building import alloc, create, integers
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import memref_of, row_major, shape_of
+from hotdesk.models.memref import viewed
 from hotdesk.passes.bufferize.early_sizes import EarlySizes
-from hotdesk.passes.bufferize.viewing import viewed
 
 
 @dataclass(frozen=True, slots=True)

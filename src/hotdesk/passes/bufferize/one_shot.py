@@ -35,16 +35,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.in_place.copied_slices import copy_slices
-from hotdesk.analysis.in_place.inplace import NONE_GIVEN_UP, InPlaceAnalysis, analyse_in_place
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises, analyse_in_place
 from hotdesk.analysis.in_place.merge_search import analyse_with_merges
 from hotdesk.analysis.in_place.orders import HEURISTICS, heuristic
 from hotdesk.analysis.in_place.recursion import agree, with_calls
-from hotdesk.analysis.in_place.writes_given_up import GivenUp, analyse_giving_up_writes
+from hotdesk.analysis.in_place.search import search_in_place
 from hotdesk.analysis.tensors.memory_spaces import USUAL_SPACES, SpaceRules
 from hotdesk.analysis.tensors.program import TensorProgram, in_order
 from hotdesk.analysis.tensors.reading import read_function
@@ -235,25 +233,23 @@ class OneShotBufferize(Pass):
         name = symbol_name(node.function)
         if node.recursive or self._copies_all(name):  # others rely on what was found for recursive functions
             return record, self._analyse(name, record)
-        stay = node.owned or self.results_in_donated or self.test_analysis_only or not self._conventions().functions
-        if stay:  # results are where they are computed
-            return copy_slices(record, partial(self._analyse, name))
-
-        def apart(function: TensorProgram) -> InPlaceAnalysis:
-            return analyse_giving_up_writes(function, partial(self._analyse, name, function))
-
-        return copy_slices(record, apart)
+        functions = self._conventions().functions
+        stay = node.owned or self.results_in_donated or self.test_analysis_only  # results are where they are computed
+        return search_in_place(record, self._premises(name, record), merging=functions, apart=functions and not stay)
 
     def _copies_all(self, name: str) -> bool:
         return self.copy_before_write or name in self.no_analysis_func_filter
 
-    def _analyse(self, name: str, record: TensorProgram, given_up: GivenUp = NONE_GIVEN_UP) -> InPlaceAnalysis:
-        order = heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed)
-        copies = self._copies_all(name)
-        anew = self.allow_return_allocs_from_loops
-        if copies or not self._conventions().functions:
-            return analyse_in_place(record, order, copy_before_write=copies, anew=anew)
-        return analyse_with_merges(record, order, anew=anew, given_up=given_up)
+    def _analyse(self, name: str, record: TensorProgram) -> InPlaceAnalysis:
+        merging = self._conventions().functions and not self._copies_all(name)
+        return (analyse_with_merges if merging else analyse_in_place)(record, self._premises(name, record))
+
+    def _premises(self, name: str, record: TensorProgram) -> Premises:
+        return Premises(
+            order=heuristic(self.analysis_heuristic, record, self.analysis_fuzzer_seed),
+            copy_before_write=self._copies_all(name),
+            anew=self.allow_return_allocs_from_loops,
+        )
 
     def _conventions(self) -> Conventions:
         functions = self.bufferize_function_boundaries and (not self.dialect_filter or "func" in self.dialect_filter)

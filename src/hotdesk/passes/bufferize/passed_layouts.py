@@ -23,7 +23,7 @@ from hotdesk._bindings import ir
 from hotdesk.ir.building import create
 from hotdesk.ir.types import dynamic_layout, layout_of, shape_of
 from hotdesk.ir.walking import defining_op
-from hotdesk.models.flow import RESULTS
+from hotdesk.models.facts import RESULTS
 from hotdesk.models.layouts import sliced_type, strided_type
 from hotdesk.models.scf import MODELS
 

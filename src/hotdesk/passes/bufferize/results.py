@@ -33,9 +33,9 @@ from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_tensor, row_major, shape_of, static_entries
 from hotdesk.ir.walking import defining_op, entry_block, symbol_name
 from hotdesk.models.callee import assumed
+from hotdesk.models.memref import all_of, viewed
 from hotdesk.passes.bufferize.covering import is_called
 from hotdesk.passes.bufferize.rewriting import Rewriting
-from hotdesk.passes.bufferize.viewing import all_of, viewed
 from hotdesk.program.calls import Callable
 
 Sizes = tuple[tuple[int, int], ...]

@@ -21,6 +21,7 @@ from hotdesk.ir.types import dynamic_layout, is_tensor, shape_of
 from hotdesk.ir.walking import entry_block, nested_ops
 from hotdesk.models.facts import Facts
 from hotdesk.models.func import RETURN
+from hotdesk.models.memref import viewed
 from hotdesk.models.registry import model_of
 from hotdesk.passes.bufferize.conventions import USUAL, Conventions
 from hotdesk.passes.bufferize.covering import Covering
@@ -28,7 +29,6 @@ from hotdesk.passes.bufferize.crossing import Crossing
 from hotdesk.passes.bufferize.deciding import Deciding
 from hotdesk.passes.bufferize.materializing import copied_as
 from hotdesk.passes.bufferize.memrefs import Memrefs, copied, seen_as
-from hotdesk.passes.bufferize.viewing import viewed
 
 
 class Rewriting:

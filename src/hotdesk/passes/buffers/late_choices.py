@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
 from hotdesk.analysis.ownership.candidates import EXTERNAL
-from hotdesk.analysis.ownership.op_ranges import between
 from hotdesk.analysis.ownership.owners import Ownership
+from hotdesk.program.op_ranges import between
 
 
 def put_off(program: BufferProgram, ownership: Ownership, choice: BufferOp) -> None:

@@ -14,9 +14,8 @@ from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
 from hotdesk.analysis.ownership.allocators import returned_elsewhere
-from hotdesk.analysis.ownership.owners import Ownership
+from hotdesk.analysis.ownership.owners import Ownership, solve
 from hotdesk.analysis.ownership.slots import Key, OwnershipSlots
-from hotdesk.analysis.ownership.solving import solve
 from hotdesk.explain import Reason
 from hotdesk.passes.buffers.branch_edges import passes_more, split_edge
 from hotdesk.passes.buffers.critical_aliases import copy_critical_aliases, copy_open_results

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.buffers import find_buffers
+from hotdesk.analysis.memrefs.buffers import BufferUse
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.building import create, elementwise, index_constant
@@ -73,24 +73,35 @@ class EntryFlow(NamedTuple):
     text: str
 
 
-def lower_control_flow(function: ir.Operation, library: KernelLibrary, entry: str, numbers: NumberTable) -> EntryFlow:
+def lower_control_flow(
+    function: ir.Operation,
+    sizes: SymbolicSizes,
+    buffers: Sequence[BufferUse],
+    library: KernelLibrary,
+    entry: str,
+    numbers: NumberTable,
+) -> EntryFlow:
     """Makes the entry function of a function in the library's module; the function itself is used up.
 
     Args:
         function: on memrefs; its results are arguments.
+        sizes: those of the function.
+        buffers: its bases, as in the pointer table; the status word comes after them.
         entry: the name of the entry function.
         numbers: gets the sizes of arguments that are known when the function is called.
 
     Raises:
         LoweringError: an op has no kernel.
     """
-    return _ControlFlow(function, library, entry, numbers).run()
+    return _ControlFlow(function, sizes, buffers, library, entry, numbers).run()
 
 
 class _ControlFlow:
     def __init__(
         self,
         function: ir.Operation,
+        sizes: SymbolicSizes,
+        buffers: Sequence[BufferUse],
         library: KernelLibrary,
         entry: str,
         numbers: NumberTable,
@@ -99,8 +110,8 @@ class _ControlFlow:
         self._library = library
         self._entry = entry
         self._numbers = numbers
-        self._sizes = SymbolicSizes(function)
-        self._buffers = find_buffers(function, self._sizes)  # as in the pointer table; the status word comes after them
+        self._sizes = sizes
+        self._buffers = buffers
         self._declared: dict[str, str] = {}
         self._outside: dict[str, str] = {}  # functions that are not the library's
         self._calls: list[KernelCall] = []

@@ -90,16 +90,6 @@ class LoweredFunction:
         return any(buffer.kind == "heap" for buffer in self.buffers)
 
     @property
-    def own_results(self) -> tuple[int, ...]:
-        """Places of the results that have memory of their own."""
-        return tuple(place for place in self.result_places if place not in self.donated)
-
-    @property
-    def held(self) -> dict[int, int]:
-        """The results that lie in donated inputs, by number, each with the place of the input."""
-        return {number: place for number, place in enumerate(self.result_places) if place in self.donated}
-
-    @property
     def windows(self) -> Mapping[int, Windows]:
         """When memory of the caller's is free for other buffers, by place: see `analysis.allocations.lending`."""
         return windows(self.buffers, self.result_places, self.donated, len(self.sources))
@@ -111,23 +101,31 @@ def lower_function(function: ir.Operation, module: ir.Module, library: KernelLib
     Raises:
         LoweringError: an op has no kernel, or a size depends on the values of a tensor.
     """
-    return _FunctionLowering(function, module, library, entry).run()
+    sizes = SymbolicSizes(function)
+    if is_straight(function, sizes):
+        return _FunctionLowering(function, sizes, module, library, entry).run(straight=True)
+    clone = cast(Any, function).clone(ir.InsertionPoint(function)).operation  # which lowering uses up
+    lowered = _FunctionLowering(clone, SymbolicSizes(clone), module, library, entry).run(straight=False)
+    clone.erase()
+    return lowered
 
 
 class _FunctionLowering:
-    def __init__(self, function: ir.Operation, module: ir.Module, library: KernelLibrary, entry: str) -> None:
+    def __init__(
+        self, function: ir.Operation, sizes: SymbolicSizes, module: ir.Module, library: KernelLibrary, entry: str
+    ) -> None:
         self._function = function
         self._module = module
         self._library = library
         self._entry = entry
-        self._sizes = SymbolicSizes(function)
+        self._sizes = sizes
         self._places = MemrefResolver(self._function, self._sizes)
-        self._buffers = find_buffers(function, self._sizes)
+        self._buffers = find_buffers(function, sizes)
         self._table = {buffer.base: i for i, buffer in enumerate(self._buffers)}
         self._status = len(self._buffers)
         self._checks: list[SizeCheck] = []
 
-    def run(self) -> LoweredFunction:
+    def run(self, *, straight: bool) -> LoweredFunction:
         sources = [Source(op.name, *origin(op.location)) for op in ops_outside_payloads(self._function)]
         constants, given = self._constants(), callers_memory(self._function)
         results, donated, state = (
@@ -137,14 +135,12 @@ class _FunctionLowering:
         numbers = NumberTable()
         calls: list[KernelCall] = []
         text = flow_text = ""
-        if not is_straight(self._function, self._sizes):
-            clone = cast(Any, self._function).clone(ir.InsertionPoint(self._function)).operation
-            flow = lower_control_flow(clone, self._library, self._entry, numbers)
-            calls, flow_text = list(flow.calls), flow.text
-            clone.erase()
-        else:
+        if straight:
             calls = self._calls(sources)
             text = entry_text(self._entry, calls, numbers)
+        else:
+            flow = lower_control_flow(self._function, self._sizes, self._buffers, self._library, self._entry, numbers)
+            calls, flow_text = list(flow.calls), flow.text
         self._refuse_opaque(numbers.sizes)
         return LoweredFunction(
             self._entry,

@@ -25,7 +25,7 @@ from hotdesk.ir.locations import python_line
 from hotdesk.ir.types import is_memref
 from hotdesk.ir.walking import all_functions, defining_op, nested_ops, segment_sizes
 from hotdesk.passes.base import Pass
-from hotdesk.program.byte_size import byte_size
+from hotdesk.program.symbolic import byte_size
 
 _SLICE = ("static_offsets", "static_sizes", "static_strides")
 

@@ -23,7 +23,7 @@ from hotdesk.ir.building import create, dynamic_dims, integers, replace
 from hotdesk.ir.types import shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import all_functions, defining_op, int_array, nested_ops, users
 from hotdesk.passes.base import Pass
-from hotdesk.program.byte_size import byte_size
+from hotdesk.program.symbolic import byte_size
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,10 +25,9 @@ from hotdesk.planning.sizes.on_call import OnCall
 from hotdesk.planning.sizes.polynomials import Polynomial
 from hotdesk.planning.sizes.repacking import borrowing_less
 from hotdesk.planning.sizes.stacking import Stacking, arena_of, lay_out, read_stacking
-from hotdesk.runtime.plans.checked import accepted, checked
 from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.layout import ALIGNMENT
-from hotdesk.runtime.plans.problems import MOST_BYTES, Planned, pools_of, problem_of
+from hotdesk.runtime.plans.problems import MOST_BYTES, Planned, accepted, checked, pools_of, problem_of
 
 SAMPLES = (512, 64, 8)
 """What each symbol is taken to be, beside its greatest value."""

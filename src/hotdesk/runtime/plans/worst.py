@@ -17,11 +17,11 @@ from hotdesk.ir.size_proofs import SizeProver
 from hotdesk.ir.written_sizes import written
 from hotdesk.passes.lower.function import LoweredFunction
 from hotdesk.report.records import Memory, WorstCase
-from hotdesk.runtime.plans.certificates import certified
+from hotdesk.runtime.lowered import own_results
 from hotdesk.runtime.plans.evaluating import Evaluator
 from hotdesk.runtime.plans.layout import ALIGNMENT
 from hotdesk.runtime.plans.planner import Planner
-from hotdesk.runtime.plans.problems import MOST_BYTES
+from hotdesk.runtime.plans.problems import MOST_BYTES, certified
 
 Limits = Mapping[str, tuple[int, int]]
 
@@ -74,7 +74,7 @@ def worst_case(
     def rise(places: Iterable[int]) -> bool:
         return all(prover.never_falls(lowered.buffers[place].bytes) for place in places)
 
-    given, results = tuple(inputs), lowered.own_results
+    given, results = tuple(inputs), own_results(lowered)
     held = tuple(i for i, use in enumerate(lowered.buffers) if use.kind == "alloc" and use.lower < use.upper)
     donated = lowered.donated
     lends = any(place in lowered.windows for place in donated)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from torch_mlir import ir
 
-from hotdesk.analysis.in_place.inplace import InPlaceAnalysis
+from hotdesk.analysis.in_place.inplace import InPlaceAnalysis, Premises
 from hotdesk.analysis.in_place.merge_search import analyse_with_merges
-from hotdesk.analysis.in_place.writes_given_up import GivenUp, analyse_giving_up_writes
+from hotdesk.analysis.in_place.writes_given_up import analyse_giving_up_writes
+from hotdesk.analysis.tensors.program import TensorProgram
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.ir.context import make_context
 from hotdesk.ir.walking import defined_functions
@@ -28,17 +29,17 @@ def _analysed(made: str, returned: str) -> tuple[list[bool], int]:
       %z = linalg.abs ins(%y : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
       return {returned} : tensor<8xf32>
     }}"""
-    asked: list[GivenUp] = []
+    asked: list[Premises] = []
     with make_context(), ir.Location.unknown():
         module = ir.Module.parse(text)
         (function,) = defined_functions(module)
         record = read_function(function)
 
-        def analyse(given_up: GivenUp) -> InPlaceAnalysis:
-            asked.append(given_up)
-            return analyse_with_merges(record, given_up=given_up)
+        def analyse(function: TensorProgram, premises: Premises) -> InPlaceAnalysis:
+            asked.append(premises)
+            return analyse_with_merges(function, premises)
 
-        analysis = analyse_giving_up_writes(record, analyse)
+        analysis = analyse_giving_up_writes(record, Premises(), analyse)
     return [decision.in_place for decision in analysis.decisions], len(asked)
 
 

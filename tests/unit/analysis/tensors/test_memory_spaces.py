@@ -13,8 +13,6 @@ from hotdesk.errors import BufferizationError
 from hotdesk.ir.context import entered, make_context
 from hotdesk.passes.bufferize.one_shot import OneShotBufferize
 from hotdesk.passes.bufferize.tensor_partial import TensorBufferize
-from hotdesk.passes.tensor.destinations import ChooseDestinations
-from hotdesk.passes.textual import parse_pipeline
 from tests.running import OURS, check
 from tests.unit.parsing import parse, run
 
@@ -138,87 +136,6 @@ def test_what_is_returned_leaves_its_space_with_a_reason() -> None:
     assert copied.definition.op == "linalg.exp"
 
 
-def test_the_memory_of_a_memref_keeps_its_space() -> None:
-    text = f"""
-    func.func @f(%m: memref<8xf32, 3>, %c: f32) -> {T} {{
-      %x = bufferization.to_tensor %m restrict writable : memref<8xf32, 3> to {T}
-      %0 = linalg.exp ins(%x : {T}) outs(%x : {T}) -> {T}
-      %s = tensor.extract_slice %0[2] [4] [1] : {T} to tensor<4xf32>
-      %e = bufferization.alloc_tensor() copy(%s) : tensor<4xf32>
-      %1 = linalg.fill ins(%c : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
-      %2 = tensor.insert_slice %1 into %0[0] [4] [1] : tensor<4xf32> into {T}
-      return %2 : {T}
-    }}"""
-    after = run(parse(text), OneShotBufferize(results="returned"))
-    assert "outs(%arg0 : memref<8xf32, 3>)" in after
-    assert "memref<8xf32, 3> to memref<4xf32, strided<[1], offset: 2>, 3>" in after
-    assert spaces(after) == {"3": 1, "0": 1}
-    assert re.search(r"return %alloc\w* : memref<8xf32>\n", after)
-
-
-def test_a_memref_in_another_space_is_one_copy() -> None:
-    text = f"""
-    func.func @f(%x: {T}) {{
-      %m = bufferization.to_buffer %x : {T} to memref<8xf32, 3>
-      "test.use"(%m) : (memref<8xf32, 3>) -> ()
-      return
-    }}"""
-    context = make_context()
-    context.allow_unregistered_dialects = True
-    after = run(ir.Module.parse(text, context), OneShotBufferize())
-    assert spaces(after) == {"3": 1}
-    assert after.count("linalg.generic") == 1
-    assert '"test.use"(%alloc) : (memref<8xf32, 3>)' in after
-
-
-def test_what_dies_in_another_space_is_no_destination() -> None:
-    text = f"""
-    func.func @f(%x: {T}) -> {T} {{
-      %a = {new(1)}
-      %0 = linalg.exp ins(%x : {T}) outs(%a : {T}) -> {T}
-      %e = tensor.empty() : {T}
-      %1 = linalg.abs ins(%0 : {T}) outs(%e : {T}) -> {T}
-      %f = tensor.empty() : {T}
-      %2 = linalg.exp ins(%1 : {T}) outs(%f : {T}) -> {T}
-      return %2 : {T}
-    }}"""
-    after = run(parse(text), ChooseDestinations(), OneShotBufferize())
-    assert "linalg.abs ins(%alloc : memref<8xf32, 1>) outs(%arg1 : memref<8xf32>)" in after
-
-
-# Encodings
-
-
-def test_encodings_are_spaces_if_they_are_said_to_be() -> None:
-    kind = "tensor<8xf32, 1 : i64>"
-    text = f"""
-    func.func private @known({kind}) -> {kind}
-    func.func @f(%x: {kind}, %c: f32) -> {kind} {{
-      %0 = linalg.fill ins(%c : f32) outs(%x : {kind}) -> {kind}
-      %1 = func.call @known(%0) : ({kind}) -> {kind}
-      return %1 : {kind}
-    }}"""
-    said = run(parse(text), OneShotBufferize(results="returned", use_encoding_for_memory_space=True))
-    assert "@known(memref<8xf32, 1>) -> memref<8xf32, 1>" in said
-    assert "@f(%arg0: memref<8xf32, 1>, %arg1: f32) -> memref<8xf32, 1>" in said
-    assert set(spaces(said)) == {"1"}
-    unsaid = run(parse(text), OneShotBufferize(results="returned"))
-    assert "@f(%arg0: memref<8xf32>, %arg1: f32) -> memref<8xf32>" in unsaid
-    assert set(spaces(unsaid)) == {"0"}
-
-
-def test_a_constant_is_in_the_space_of_its_type() -> None:
-    kind = "tensor<2xf32, 1 : i64>"
-    text = f"""
-    func.func @f() -> {kind} {{
-      %0 = arith.constant dense<[1.0, 2.0]> : {kind}
-      return %0 : {kind}
-    }}"""
-    after = run(parse(text), OneShotBufferize(use_encoding_for_memory_space=True))
-    assert "memref.global" in after
-    assert ": memref<2xf32, 1> = dense<[1.000000e+00, 2.000000e+00]>" in after
-
-
 # What cannot be
 
 
@@ -262,35 +179,6 @@ def test_partial_passes_know_no_space() -> None:
         BufferizationError, match="memory space of `bufferization.alloc_tensor`: expected the default space"
     ):
         run(parse(text), TensorBufferize())
-
-
-# Passes on memrefs
-
-APART = """
-func.func @f(%x: memref<8xf32>, %y: memref<8xf32, 1>) -> memref<8xf32, 1> {
-  %a = memref.alloc() : memref<8xf32>
-  linalg.exp ins(%x : memref<8xf32>) outs(%a : memref<8xf32>)
-  linalg.exp ins(%a : memref<8xf32>) outs(%x : memref<8xf32>)
-  memref.dealloc %a : memref<8xf32>
-  %b = memref.alloc() : memref<8xf32, 1>
-  linalg.exp ins(%y : memref<8xf32, 1>) outs(%b : memref<8xf32, 1>)
-  memref.copy %b, %x : memref<8xf32, 1> to memref<8xf32>
-  memref.dealloc %b : memref<8xf32, 1>
-  %c = memref.alloc() : memref<8xf32, 1>
-  memref.copy %x, %c : memref<8xf32> to memref<8xf32, 1>
-  return %c : memref<8xf32, 1>
-}"""
-
-
-@pytest.mark.parametrize("name", ["hotdesk-share-buffers", "hotdesk-copy-removal", "hotdesk-merge-allocations"])
-def test_buffers_of_two_spaces_stay_apart(name: str) -> None:
-    module = parse(APART)
-    with entered(module.operation):
-        parse_pipeline(f"builtin.module({name})").run(module)
-        module.operation.verify()
-    text = str(module)
-    assert text.count("memref.alloc") == 3
-    assert text.count("memref.copy") == 2
 
 
 # What MLIR's makes of them

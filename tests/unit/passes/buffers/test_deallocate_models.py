@@ -16,9 +16,7 @@ from hotdesk.checker.buffers import MemRef
 from hotdesk.checker.dialects import DIALECTS
 from hotdesk.checker.interpreter import Dialects, Frame, OpReader, Step, leave
 from hotdesk.ir.context import entered, make_context
-from hotdesk.models.effects import MemoryEffects
-from hotdesk.models.facts import Facts
-from hotdesk.models.flow import RESULTS, Flow
+from hotdesk.models.facts import RESULTS, Facts, Flow, MemoryEffects
 from hotdesk.models.model import OpModel
 from hotdesk.models.registry import register
 from hotdesk.passes.buffers.deallocate import DeallocateAfterLastUse

@@ -1,1 +1,1 @@
-"""The kernel of attention, and what its op's region says of scores."""
+"""The kernel of attention. Read `region.py` first, what its op says of scores, then `kernel.py`."""

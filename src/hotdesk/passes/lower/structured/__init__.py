@@ -1,1 +1,4 @@
-"""Kernels of structured ops that nothing else serves, as loops: their code, assertions, and cuts for threads."""
+"""Kernels of structured ops that nothing else serves, as loops.
+
+Read `kernel.py` first; `joined.py` shortens the loops, `cuts.py` cuts them for threads, `checks.py` makes assertions of them.
+"""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Any
 
-from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram
+from hotdesk.program.records import FunctionIR, Op
 
 
 def contains(ops: Sequence[int], op: int) -> bool:
@@ -19,7 +20,7 @@ def between(ops: Sequence[int], first: int, end: int) -> Sequence[int]:
     return ops[bisect_left(ops, first) : bisect_left(ops, end)]
 
 
-def span(program: BufferProgram, op: BufferOp, region: int) -> range:
+def span(program: FunctionIR[Op, Any], op: Op, region: int) -> range:
     """The numbers of the ops in a region."""
     blocks = op.regions[region]
     return range(program.blocks[blocks[0]].first, program.blocks[blocks[-1]].end)
