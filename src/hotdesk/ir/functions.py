@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from hotdesk._bindings import ir
+from hotdesk.errors import BufferizationError
+from hotdesk.ir.locations import python_line
 from hotdesk.ir.walking import symbol_name
 
 _TABLES = ("builtin.module", "gpu.module")
@@ -109,3 +111,14 @@ def named_functions(module: ir.Module) -> dict[str, ir.Operation]:
     """The `func.func`s of a module by name, declarations too."""
     functions = [op.operation for op in module.body.operations if op.operation.name == "func.func"]
     return {symbol_name(function): function for function in functions}
+
+
+def require_calls_alone(module: ir.Module, changing: Iterable[str]) -> None:
+    """Raises `BufferizationError` where another op than `func.call` names a function whose signature is to change."""
+    uses = find_uses(module)
+    for name in changing:
+        for other in uses[name].others if name in uses else ():
+            raise BufferizationError(
+                f"function @{name}", expected="calls of it alone", got=f"`{other.name}`",
+                where=python_line(other.location) or None,
+            )  # fmt: skip

@@ -21,8 +21,8 @@ from hotdesk.analysis.in_place.interference import Conflict
 from hotdesk.analysis.in_place.places import Places
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, TensorProgram
 from hotdesk.explain import Reason
+from hotdesk.program.branches import CHOOSING, way_of
 from hotdesk.program.records import FlowEdge
-from hotdesk.program.ways import CHOOSING, way_of
 
 
 class Apart(NamedTuple):

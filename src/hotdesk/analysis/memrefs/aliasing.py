@@ -39,8 +39,7 @@ import sympy
 from hotdesk._bindings import ir
 from hotdesk.analysis.memrefs.buffer_program import BufferProgram, Kind
 from hotdesk.analysis.memrefs.buffer_reading import read_buffers
-from hotdesk.analysis.memrefs.element_steps import row_major
-from hotdesk.analysis.memrefs.memref_views import MemrefView, Views
+from hotdesk.analysis.memrefs.memref_views import MemrefView, Views, row_major
 from hotdesk.analysis.memrefs.origins import Origins
 from hotdesk.explain import Source
 from hotdesk.ir.locations import python_line

@@ -13,10 +13,10 @@ from typing import Any, cast
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.element_steps import in_elements, row_major, step_of
+from hotdesk.errors import BufferizationError
 from hotdesk.ir.shapes import MadeWith
 from hotdesk.ir.sizes import OPAQUE, Size, expand, is_opaque, product
-from hotdesk.ir.types import element_of, is_strided, kept_dims, layout_of, shape_of
+from hotdesk.ir.types import element_bytes, element_of, is_strided, kept_dims, layout_of, shape_of
 from hotdesk.ir.walking import defining_op, int_array, segment_sizes
 from hotdesk.models.memref import CASTS, METADATA, ONE_TO_ONE, REARRANGING, RESHAPE, view_source
 from hotdesk.program.symbolic import SymbolicSizes
@@ -225,3 +225,26 @@ def _transposed(op: ir.Operation, source: MemrefView) -> MemrefView:
         strides=tuple(source.strides[i] for i in order),
         dims=tuple(source.dims[i] for i in order),
     )
+
+
+_algebra: Any = sympy  # SymPy's functions are not annotated
+
+
+def step_of(element: str) -> tuple[int, bool]:
+    """The bytes from one element to the next; 1 if they are not known, and whether they are."""
+    try:
+        return element_bytes(element), True
+    except BufferizationError:
+        return 1, False
+
+
+def in_elements(value: Size, element: str) -> Size | None:
+    """A number of bytes as one of elements; None if it is not known to be a whole number of them."""
+    found: Any = _algebra.expand(_algebra.sympify(value) / element_bytes(element))
+    parts = [part.as_coeff_Mul()[0] for part in _algebra.Add.make_args(found)]
+    return expand(found) if all(part.is_integer for part in parts) else None
+
+
+def row_major(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    """Strides of contiguous rows, in elements."""
+    return tuple(product(sizes[i + 1 :]) for i in range(len(sizes)))

@@ -13,20 +13,20 @@ what is returned in the caller's memory, counts as nothing; so does a chain of r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.stretches import Stretch
 from hotdesk.analysis.tensors.program import NOT_A_TENSOR, OpRecord, TensorProgram
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import is_buffer
 from hotdesk.ir.walking import captured_operands, nested_ops
 from hotdesk.models.func import RETURN
 from hotdesk.planning.scheduling.problem import ScheduleProblem, Task
+from hotdesk.program.graphs import reached
 from hotdesk.program.records import Block
 
 PURE_DIALECTS = frozenset(
@@ -255,3 +255,45 @@ def as_number(size: Size, assumed: int) -> int:
         return size
     symbols = cast("set[sympy.Symbol]", size.free_symbols)  # pyright: ignore[reportUnknownMemberType]
     return max(0, int(cast(Any, size).subs(dict.fromkeys(symbols, assumed))))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The operations of a block, without the terminator, and the problem of ordering those that are tasks.
+
+    Attributes:
+        operations: in the order of the text.
+        tasks: positions in `operations`, one for each task of `problem`.
+        light: for each position, the positions of the operations that are no tasks and that it needs directly.
+        fences: tasks that nothing crosses.
+        problem: with sizes as numbers of bytes.
+        sizes: of its values, as they are.
+    """
+
+    operations: tuple[ir.Operation, ...]
+    tasks: tuple[int, ...]
+    light: tuple[tuple[int, ...], ...]
+    fences: frozenset[int]
+    problem: ScheduleProblem
+    sizes: tuple[Size, ...]
+
+    def arranged(self, order: Sequence[int]) -> tuple[int, ...]:
+        """Positions of all operations for an order of the tasks.
+
+        What is no task goes right before the first task that needs it; at a fence, and at the end, come those left.
+        """
+        tasks, placed = set(self.tasks), dict[int, None]()
+        left = [position for position in range(len(self.operations)) if position not in tasks][::-1]
+        for task in order:
+            position = self.tasks[task]
+            if task in self.fences:
+                while left and left[-1] < position:
+                    self._place(left.pop(), placed)
+            self._place(position, placed)
+        while left:
+            self._place(left.pop(), placed)
+        return tuple(placed)
+
+    def _place(self, position: int, placed: dict[int, None]) -> None:
+        needed = reached([position], lambda each: [other for other in self.light[each] if other not in placed])
+        placed.update((each, None) for each in sorted(needed))

@@ -6,8 +6,7 @@ from hotdesk.analysis.memrefs.asynchronous import started
 from hotdesk.analysis.memrefs.buffer_program import NOT_A_BUFFER, BufferOp, BufferProgram, Kind
 from hotdesk.analysis.ownership.allocators import Allocators
 from hotdesk.analysis.ownership.candidates import OwnerCandidates
-from hotdesk.analysis.ownership.late_ends import LateEnds
-from hotdesk.analysis.ownership.releases import Releases
+from hotdesk.analysis.ownership.releases import LateEnds, Releases
 from hotdesk.analysis.ownership.scopes import OwnerScopes
 from hotdesk.analysis.ownership.slots import OwnershipSlots
 from hotdesk.models.memref import QUIET, view_source

@@ -12,13 +12,21 @@ wherever else control goes on without a use to come, it is freed:
 
 This is liveness of one variable on the graph of a region's blocks, and again on the graph of an op's regions. Only blocks between
 the uses and the last one before them in which control certainly arrives, once, are looked at: it is still there in all before.
+
+What runs on beside the program, where it is not certain where that is done, is freed behind it (`LateEnds`)
+
+5. at the end of its block, in front of the terminator, if something in that block may wait for the op;
+6. nowhere, if whoever it hands the memory over to gets the op's token too.
+
+Else there is no place: the memory would be gone while the op may use it. The same holds in a block that branches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from hotdesk.analysis.memrefs.asynchronous import Started, awaited_by
 from hotdesk.analysis.memrefs.buffer_program import BufferOp, BufferProgram, Kind
 from hotdesk.program.dominance import Dominance
 from hotdesk.program.graphs import reached
@@ -217,3 +225,34 @@ class Releases:
             if (block.parent, block.region) == region:
                 return block.number, op
             op = block.parent
+
+
+class LateEnds:
+    """The ends of blocks of one function."""
+
+    def __init__(self, program: BufferProgram) -> None:
+        self._program = program
+        self._ends: dict[int, int] = {}
+
+    def find(
+        self, owner: int, ops: Collection[Started], moves: Moves, places: tuple[ReleasePoint, ...]
+    ) -> tuple[ReleasePoint, ...] | int:
+        """Where an owner frees what these ops use, or the number of one that may still run there; `places` are where it is used
+        last otherwise."""
+        block = self._program.blocks[self._program.buffers[owner].block]
+        for op in sorted(ops):
+            transferred = bool(moves) and not places and op.passed_by.issuperset(moves)
+            ends = not moves and not block.branches and awaited_by(self._program, op, block.number)
+            if not (transferred or ends):
+                return op.op
+        return places if moves else (ReleasePoint(after=self._end(block.number)),)
+
+    def _end(self, block: int) -> int:
+        """The last op of a block but its terminator."""
+        if block not in self._ends:
+            record = self._program.blocks[block]
+            number = found = record.first
+            while number < record.last:
+                found, number = number, self._program.ops[number].end
+            self._ends[block] = found
+        return self._ends[block]

@@ -28,14 +28,13 @@ from hotdesk._bindings import ir
 from hotdesk.errors import BufferizationError
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import named_functions
+from hotdesk.ir.functions import named_functions, require_calls_alone
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.signature import FunctionSignature, set_signature, signature
 from hotdesk.ir.walking import defining_op, nested_ops, segment_sizes
 from hotdesk.models.registry import model_of
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.decompositions import TypeDecomposition, decompositions
-from hotdesk.passes.bufferize.signatures import require_calls_alone
 
 _REGION_OPS = ("scf.for", "scf.while", "scf.if", "scf.index_switch", "scf.execute_region", "scf.yield", "scf.condition")
 

@@ -19,14 +19,13 @@ from typing import ClassVar
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create
-from hotdesk.ir.functions import callee_name, named_functions
+from hotdesk.ir.functions import callee_name, named_functions, require_calls_alone
 from hotdesk.ir.locations import placed
 from hotdesk.ir.signature import set_signature, signature
 from hotdesk.ir.types import is_tensor, memref_of
 from hotdesk.ir.walking import modules, nested_ops
 from hotdesk.passes.base import Pass
 from hotdesk.passes.bufferize.materializing import copied_as, rebuild_arguments, to_buffer, to_tensor
-from hotdesk.passes.bufferize.signatures import require_calls_alone
 
 
 @dataclass(frozen=True, slots=True)

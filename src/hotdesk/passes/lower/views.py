@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.element_steps import in_elements
-from hotdesk.analysis.memrefs.memref_views import Views
+from hotdesk.analysis.memrefs.memref_views import Views, in_elements
 from hotdesk.errors import LoweringError
 from hotdesk.ir.locations import python_line
 from hotdesk.ir.sizes import Size

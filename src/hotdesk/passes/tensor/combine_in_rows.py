@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.memrefs.element_steps import row_major
+from hotdesk.analysis.memrefs.memref_views import row_major
 from hotdesk.analysis.order.combining import Combination, find_combinations
 from hotdesk.analysis.order.straight_line import StraightLine
 from hotdesk.explain import Decision, Outcome, Reason, Source

@@ -26,8 +26,7 @@ import numpy as np
 import sympy
 
 from hotdesk._bindings import ir
-from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
-from hotdesk.analysis.order.stretches import Stretch
+from hotdesk.analysis.order.schedules import Stretch, read_stretch, used_in_other_blocks
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import BufferizationError, OptionError, PlanError
 from hotdesk.explain import Decision, Outcome, Reason, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from hotdesk.analysis.memrefs.element_steps import row_major
+from hotdesk.analysis.memrefs.memref_views import row_major
 from hotdesk.errors import LoweringError
 from hotdesk.ir.walking import entry_block, top_level_ops
 from hotdesk.kernels.text import View

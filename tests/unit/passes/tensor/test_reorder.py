@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hotdesk.analysis.order.schedules import read_stretch, used_in_other_blocks
-from hotdesk.analysis.order.stretches import Stretch
+from hotdesk.analysis.order.schedules import Stretch, read_stretch, used_in_other_blocks
 from hotdesk.analysis.tensors.reading import read_function
 from hotdesk.errors import OptionError
 from hotdesk.explain import Decision
