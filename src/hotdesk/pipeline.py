@@ -49,6 +49,7 @@ from hotdesk.passes.tensor.rematerialize import RematerializeCheapOps
 from hotdesk.passes.tensor.reshapes import ReshapesAsViews
 from hotdesk.passes.tensor.sink_concat import SinkConcat
 from hotdesk.passes.textual import MLIRPasses, PassPipeline
+from hotdesk.progress import is_heard, tell
 
 _CLEAN = MLIRPasses("canonicalize,cse")
 _FUSE = MLIRPasses("func.func(linalg-generalize-named-ops),func.func(linalg-fuse-elementwise-ops),canonicalize,cse")
@@ -97,6 +98,19 @@ MEMORY = (
 """Values to memory, and memory freed."""
 
 
+_STAGES = (
+    "capture",
+    "look-up",
+    *(stage.name for stage in (*TENSORS, *MEMORY)),
+    "kernels",
+    "to-llvm",
+    "llvm",
+    "keep",
+    "plan",
+)
+"""All stages of a compilation, in order, those of `api` included."""
+
+
 def compiler(changes: Sequence[Pass] = ()) -> PassPipeline:
     """What a compilation runs up to the buffers, with `changes` in front of the choice of destinations."""
     passes = _passes()
@@ -141,9 +155,10 @@ class Log:
 
     @contextmanager
     def stage(self, name: str) -> Generator[None]:
-        """Times a stage; on a terminal, says that it runs."""
+        """Times a stage; says that it runs to who hears it, or else on a terminal."""
         start = time.perf_counter()
-        shown = sys.stderr.isatty()
+        tell(f"stage: {name}", _STAGES.index(name) / len(_STAGES) if name in _STAGES else -1.0)
+        shown = sys.stderr.isatty() and not is_heard()
         if shown:
             print(f"hotdesk: {name} …", end="", file=sys.stderr, flush=True)
         try:

@@ -7,8 +7,10 @@ import json
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 import torch
+from onnx import TensorProto, helper, numpy_helper
 
 import hotdesk
 from hotdesk.report import Document
@@ -86,3 +88,67 @@ def test_the_same_program_gives_the_same_json(monkeypatch: pytest.MonkeyPatch) -
     torch.manual_seed(0)
     x, model = torch.randn(8, 16), Net().eval()
     assert hotdesk.compile(model, (x,)).document(x).to_json() == hotdesk.compile(model, (x,)).document(x).to_json()
+
+
+def test_submodules_and_nodes_of_an_onnx_model() -> None:
+    """Paths in the names of nodes are submodules, as PyTorch's exporters write them; the line is the node's name."""
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [8, 64]) for name in "xy")
+    weights = [numpy_helper.from_array(np.eye(64, dtype=np.float32), name) for name in ("v", "w")]
+    nodes = [
+        helper.make_node("MatMul", ["x", "v"], ["a"], "/encoder/encoder.0/MatMul"),
+        helper.make_node("MatMul", ["a", "w"], ["b"], "node_linear"),
+        helper.make_node("Softmax", ["b"], ["y"]),
+    ]
+    scopes = nodes[1].metadata_props.add()
+    scopes.key, scopes.value = "pkg.torch.onnx.name_scopes", "['', 'decoder', 'decoder.fc', 'linear']"
+    graph = helper.make_graph(nodes, "g", [x], [y], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    made = _valid(hotdesk.compile(model).document())
+    told = {(each.op, each.module, each.line) for each in made.points if each.op.startswith(("linalg.", "hotdesk."))}
+    assert ("hotdesk.contract", "encoder.0", "node /encoder/encoder.0/MatMul") in told
+    assert ("hotdesk.contract", "decoder.fc", "node node_linear") in told
+    assert {(module, line) for op, module, line in told if op == "linalg.generic"} == {("", "node y")}
+    assert {each.module for each in made.buffers} >= {"encoder.0"}
+
+
+def test_submodules_in_the_locations_of_mlir() -> None:
+    place = 'loc("jit(f)/encoder/exp"("model.py":3:1))'
+    text = f"""func.func @main(%x: tensor<3x64xf32>) -> tensor<3x64xf32> {{
+      %0 = linalg.exp ins(%x : tensor<3x64xf32>) outs(%x : tensor<3x64xf32>) -> tensor<3x64xf32> {place}
+      return %0 : tensor<3x64xf32>
+    }}"""
+    made = _valid(hotdesk.compile(text).document())
+    assert {(each.op, each.module, each.line) for each in made.points} >= {("linalg.generic", "encoder", "model.py:3")}
+
+
+def test_the_time_of_points_is_that_of_the_kernels() -> None:
+    x = torch.randn(8, 16)
+    program = hotdesk.compile(Net().eval(), (x,))
+    profile = program.profile(x)
+    made = program.document(x).with_profile(profile)
+    jsonschema.validate(json.loads(made.to_json()), SCHEMA)
+    taken = {point.module: point.seconds for point in made.points if point.seconds}
+    assert taken.keys() >= {"blocks.0.up", "blocks.1.down"}
+    assert sum(point.seconds or 0.0 for point in made.points) == pytest.approx(profile.seconds)
+    assert [p.seconds for p in made.points if p.op.startswith("memref.")] == [None] * sum(
+        p.op.startswith("memref.") for p in made.points
+    )
+
+
+def test_the_time_of_points_in_loops() -> None:
+    class Steps(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lstm = torch.nn.LSTM(8, 8)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.lstm(x)[0]
+
+    x = torch.randn(5, 2, 8)
+    program = hotdesk.compile(Steps().eval(), (x,))
+    profile = program.profile(x)
+    made = program.document(x).with_profile(profile)
+    assert sum(point.seconds or 0.0 for point in made.points) == pytest.approx(profile.seconds)
+    products = [point for point in made.points if point.op == "hotdesk.contract"]
+    assert products
+    assert all(point.seconds for point in products)

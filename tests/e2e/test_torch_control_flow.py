@@ -499,3 +499,25 @@ def test_what_is_refused(model: type[nn.Module], error: type[HotdeskError]) -> N
         hotdesk.compile(model(), (X,), options=hotdesk.Options(foreign=False))
     well_formed(caught.value)
     assert caught.value.where == line_of(model.forward)
+
+
+def test_convolutions_in_and_behind_a_loop() -> None:
+    """They have scratch memory as elsewhere: what a loop leaves behind was no memory that they could ask for it by."""
+
+    class Repeated(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.again = nn.Conv2d(8, 8, 3, padding=1)
+            self.last = nn.Conv2d(8, 8, 3, padding=1)
+
+        def forward(self, x: torch.Tensor, count: torch.Tensor) -> torch.Tensor:
+            _, x = while_loop(
+                lambda i, x: i < count, lambda i, x: (i + 1, torch.relu(self.again(x))), (torch.tensor(0), x)
+            )
+            return self.last(x)
+
+    torch.manual_seed(0)
+    model, x = Repeated().eval().requires_grad_(False), torch.randn(1, 8, 16, 16)
+    program = hotdesk.compile(model, (x, torch.tensor(3)))
+    for count in (0, 1, 4):
+        torch.testing.assert_close(program(x, torch.tensor(count)), model(x, torch.tensor(count)))

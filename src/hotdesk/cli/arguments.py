@@ -12,9 +12,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hotdesk.cli.exits import UsageError
 from hotdesk.cli.files import MARKER
 from hotdesk.cli.printing import DumpOptions, PrintOptions
-from hotdesk.errors import HotdeskError, OptionError
+from hotdesk.errors import HotdeskError
 from hotdesk.explain.remarks import FORMATS, RemarkFilter
 from hotdesk.passes.manual import manual
 from hotdesk.passes.registry import pass_names
@@ -126,7 +127,7 @@ def parse_arguments(arguments: Sequence[str]) -> CommandLine:
     """Reads a command line; one that makes no sense ends the process with code 2.
 
     Raises:
-        OptionError: there are flags of passes and --pass-pipeline.
+        UsageError: there are flags of passes and --pass-pipeline.
     """
     parser = _parser()
     passes: list[PassFlag] = []
@@ -247,7 +248,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 def _options(found: argparse.Namespace, passes: tuple[PassFlag, ...]) -> CommandLine:
     if found.pass_pipeline is not None and passes:
-        raise OptionError("pass pipeline", expected="--pass-pipeline or flags of passes", got="both")
+        raise UsageError("pass pipeline", expected="--pass-pipeline or flags of passes", got="both")
     return CommandLine(
         file=found.file,
         output=found.output,

@@ -17,11 +17,18 @@ from pathlib import Path
 from hotdesk._bindings import ir
 from hotdesk.checker import CheckReport, Fault, Settings, check_module
 from hotdesk.cli.diagnostics import Diagnostic, Input
+from hotdesk.cli.exits import require_unused
 from hotdesk.cli.models import FORMS
 from hotdesk.cli.parsers import parser_of
 from hotdesk.errors import HotdeskError
 from hotdesk.ir.context import make_context
 from hotdesk.models.files import load_models
+
+_OF_MEMREFS = (
+    *("function", "sizes", "read_only_arguments", "no_leaks", "carry_undefined", "arenas", "steps"),
+    *("allow_unregistered_dialect", "load_models"),
+)
+"""Options for programs on memrefs."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -44,9 +51,11 @@ def _check_model(options: argparse.Namespace) -> int:
     """A model, compiled, under the checker: the IR on memrefs with each buffer where the plan has put it."""
     from hotdesk.cli.inputs import add_inputs, ready
 
-    parser = argparse.ArgumentParser()
-    add_inputs(parser)
-    given = parser.parse_args(["--seed", str(options.seed)])
+    expected = "a program on memrefs in MLIR: a model is checked as it is compiled"
+    require_unused(parser(), options, _OF_MEMREFS, options.file, expected)
+    inputs = argparse.ArgumentParser()
+    add_inputs(inputs)
+    given = inputs.parse_args(["--seed", str(options.seed)])
     made = ready(argparse.Namespace(**vars(given), model=options.file))
     return _tell(made.program.check(*made.args, **made.kwargs), Input.of(options.file, ""), options.quiet)
 

@@ -15,8 +15,8 @@ import sys
 from collections.abc import Sequence
 
 from hotdesk.cli.documents import add_reported, is_saved, reported
+from hotdesk.cli.exits import UsageError
 from hotdesk.cli.parsers import parser_of
-from hotdesk.errors import OptionError
 from hotdesk.report.diff import diff
 from hotdesk.report.document import Document
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     other = {name: given for name in ("order", "budget") if (given := getattr(options, f"second_{name}")) is not None}
     if options.second is None and not other:
         expected = "a second model or report, or an option of the second, such as --order-of-second peak"
-        raise OptionError("arguments of diff", expected=expected, got="one model")
+        raise UsageError("arguments of diff", expected=expected, got="one model")
     second = options.second or options.model
     names = _names(options.model, second, other)
     before = _reported(options, options.model, {})
@@ -56,9 +56,9 @@ def _names(first: str, second: str, other: dict[str, str]) -> tuple[str, str]:
 
 
 def _reported(options: argparse.Namespace, model: str, other: dict[str, str]) -> Document:
-    """The report of one side: options for models are no concern of a saved report."""
+    """The report of one side: options for models are no concern of a saved report beside one."""
     given = {**vars(options), "model": model, **other}
-    if is_saved(model):
+    if is_saved(model) and not (is_saved(options.model) and is_saved(options.second or options.model)):
         given.update(
             dict.fromkeys(("entry", "order", "budget", "inputs"), None), random_inputs=False, sizes={}, **other
         )

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from hotdesk.cli.exits import UsageError
 from hotdesk.cli.inputs import Ready, add_model, ready
 from hotdesk.cli.models import states_its_types
-from hotdesk.errors import OptionError
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.report.document import Document
 
@@ -35,13 +35,13 @@ def reported(options: argparse.Namespace) -> tuple[Document, Ready | None]:
     """The report, and the program where it is not a saved one.
 
     Raises:
-        HotdeskError: the model does not compile, the file is no report, or options do not go with it.
+        HotdeskError: the model does not compile, the file is no report, or options do not go with it (UsageError).
     """
     if is_saved(options.model):
         for name in ("entry", "random_inputs", "sizes", "inputs", "order", "budget"):
             if getattr(options, name):
                 option = f"option '--{name.replace('_', '-')}'"
-                raise OptionError(option, expected="a model", got=f"{options.model}, a report that was saved")
+                raise UsageError(option, expected="a model", got=f"{options.model}, a report that was saved")
         return read_document(options.model), None
     if (states_its_types(options.model) or options.model == "-") and not options.inputs:
         options.random_inputs = True  # memory follows from sizes alone

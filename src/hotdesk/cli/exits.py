@@ -1,19 +1,33 @@
-"""How commands end: what one raises becomes a line on stderr and exit code 1."""
+"""How commands end: what one raises becomes a line on stderr and exit code 1, or 2 where the command line makes no sense.
+
+0 is success. 1: something was found, such as a fault or a peak above its limit, or failed, such as a file that is not there or a
+model that does not compile. 2: options that are unknown, missing, wrong by themselves, contradict each other, or do not go with
+what they are given to. Parsers end with 2 by themselves; what they cannot see is a `UsageError`.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 
-from hotdesk.errors import HotdeskError
+from hotdesk.errors import HotdeskError, OptionError
+
+
+class UsageError(OptionError):
+    """Options that a parser takes and that make no sense together, or with the model that they are given to."""
 
 
 def exit_code(command: str, run: Callable[[], int], *, debug: bool) -> int:
     """The exit code of a command of that name, which `run` gives or, by raising an error, does not."""
     try:
         return run()
+    except UsageError as error:
+        complain(f"error: {error}")
+        return 2
     except HotdeskError as error:
         complain(f"error: {error}")
     except UnicodeDecodeError as error:
@@ -30,6 +44,29 @@ def exit_code(command: str, run: Callable[[], int], *, debug: bool) -> int:
     if debug:
         complain(traceback.format_exc())
     return 1
+
+
+@contextmanager
+def usage(*options: str) -> Generator[None]:
+    """What is refused of these options inside the `with` is a UsageError; of all options where none are named."""
+    try:
+        yield
+    except UsageError:
+        raise
+    except OptionError as error:
+        if options and error.what not in {f"option '{name}'" for name in options}:
+            raise
+        raise UsageError(
+            error.what, expected=error.expected, got=error.got, where=error.where, hint=error.hint
+        ) from error
+
+
+def require_unused(parser: ArgumentParser, given: Namespace, names: Sequence[str], model: str, expected: str) -> None:
+    """Raises UsageError for the first of these options that is not as the parser leaves it, since `model` does not take it."""
+    for name in names:
+        if getattr(given, name) != parser.get_default(name):
+            option = f"option '--{name.replace('_', '-')}'"
+            raise UsageError(option, expected=expected, got=model)
 
 
 def complain(line: str) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from hotdesk._bindings import ir
 from hotdesk.cli.diagnostics import Input
+from hotdesk.cli.exits import UsageError, require_unused, usage
 from hotdesk.cli.inputs import add_inputs
 from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.remarks import in_words_of
@@ -35,6 +36,9 @@ from hotdesk.passes.textual import parse_pipeline
 
 PIPELINE = "builtin.module(hotdesk-one-shot-bufferize)"
 _NEAR = 3
+_OF_MODELS = ("entry", "order", "budget", "random_inputs", "seed", "sizes", "inputs")
+_OF_IR = ("function", "pass_pipeline", "allow_unregistered_dialect", "load_models")
+"""Options for models, and for IR in text."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -47,19 +51,23 @@ def main(arguments: Sequence[str]) -> int:
         or not _is_ir(options.file)
     ):
         return _explain_model(options)
+    require_unused(
+        parser(), options, _OF_MODELS, options.file, "a model: IR in text goes through passes, and does not run"
+    )
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     source = Input.of("<stdin>" if options.file == "-" else options.file, text)
     try:
         for models in options.load_models:
             load_models(models)
-        passes = parse_pipeline(options.pass_pipeline)
+        with usage():
+            passes = parse_pipeline(options.pass_pipeline)
         written = _read(text, options.allow_unregistered_dialect)
         spots = _asked(options.value, options.at, options.function, source, written)
         decisions = [in_words_of(source, decision) for decision in passes.run(written.module)]
         answers = _answers(decisions, spots, options.value or options.at, written, source)
     except HotdeskError as error:
         print(source.show(source.of_error(error)), file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     print("\n\n".join(answers))
     return 0
 
@@ -77,6 +85,7 @@ def _explain_model(options: argparse.Namespace) -> int:
     from hotdesk.cli.documents import reported
     from hotdesk.report.explaining import explain
 
+    require_unused(parser(), options, _OF_IR, options.file, "IR in text, which goes through passes")
     options.model = options.file
     made, _ = reported(options)
     print(explain(made, options.value or options.at or options.module or "peak"))
@@ -126,7 +135,7 @@ def _asked(value: str | None, at: str | None, function: str | None, source: Inpu
     if at is not None:
         spot = Spot.of(at if ":" in at else f"{source.file}:{at}")
         if spot is None:
-            raise OptionError("option '--at'", expected="FILE:LINE or FILE:LINE:COLUMN", got=repr(at))
+            raise UsageError("option '--at'", expected="FILE:LINE or FILE:LINE:COLUMN", got=repr(at))
         if _is_same_file(spot.file, source.file):
             spot = replace(spot, file=source.file)
         return [spot, *written.places(spot, source.file)]

@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+from hotdesk.cli.exits import UsageError, usage
 from hotdesk.cli.inputs import add_compiling, compiled, require_sizes, sizes_of
 from hotdesk.cli.models import FORMS
 from hotdesk.cli.parsers import parser_of
+from hotdesk.cli.progress import shown_progress
 from hotdesk.errors import OptionError
 from hotdesk.runtime.code.targets import TARGETS
 from hotdesk.runtime.program import Program
@@ -29,8 +31,10 @@ def main(arguments: Sequence[str]) -> int:
     from hotdesk.export_c import require_names
 
     options = parser().parse_args(arguments)
-    require_names(options.target, options.name)
-    program = _compiled(options)
+    with usage():
+        require_names(options.target, options.name)
+    with shown_progress():
+        program = _compiled(options)
     files = program.export_c(options.output, target=options.target, name=options.name)
     width = max(len(str(file)) for file in files)
     for file in files:
@@ -40,18 +44,18 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _compiled(options: argparse.Namespace) -> Program:
-    """The model, compiled for the sizes of its examples, or those that are given. Raises OptionError where one is missing."""
+    """The model, compiled for the sizes of its examples, or those that are given. Raises UsageError where one is missing."""
     if not options.model.endswith(".onnx"):
         if options.sizes:
             expected = "an ONNX model: others have the sizes of their examples, or of their types"
-            raise OptionError("option '--sizes'", expected=expected, got=options.model)
+            raise UsageError("option '--sizes'", expected=expected, got=options.model)
         return compiled(options)
     try:
         program = compiled(options, options.sizes)
     except OptionError as error:
         if error.what != "argument 'dynamic_shapes'":
             raise
-        raise OptionError("option '--sizes'", expected=error.expected, got=error.got) from error
+        raise UsageError("option '--sizes'", expected=error.expected, got=error.got) from error
     require_sizes(program.inputs, {})
     return program
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from hotdesk.cli.exits import UsageError, usage
 from hotdesk.cli.models import FORMS, read_model, states_its_types
+from hotdesk.cli.progress import shown_progress
 from hotdesk.errors import OptionError
 from hotdesk.explain import evaluate, symbols_of
 from hotdesk.runtime.arguments.tensors import empty
@@ -23,11 +25,12 @@ _DERIVED = re.compile(r"dim (\d+) of %(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A program and the arguments of a call of it."""
+    """A program and the arguments of a call of it; and the model, if it is PyTorch's."""
 
     program: Program
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
+    model: Any = None
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -86,20 +89,23 @@ def ready(options: argparse.Namespace) -> Ready:
         HotdeskError: the model does not compile, or options do not go with it.
         OSError: a file cannot be read.
     """
+    with shown_progress():
+        return _ready(options)
+
+
+def _ready(options: argparse.Namespace) -> Ready:
     if _is_pytorch(options.model):
         for name in ("random_inputs", "sizes", "inputs"):
             _refuse(options, name)
         return _with_examples(options)
     if options.inputs and (options.random_inputs or options.sizes):
-        raise OptionError(
-            "option '--inputs'", expected="files and numbers, or --random-inputs with --sizes", got="both"
-        )
+        raise UsageError("option '--inputs'", expected="files and numbers, or --random-inputs with --sizes", got="both")
     program = compiled(options)
     if options.inputs:
         return Ready(program, tuple(map(_value, options.inputs)), {})
     if program.inputs and not (options.random_inputs or options.sizes):
         names = ", ".join(f"{spec.name}: {spec}" for spec in program.inputs)
-        raise OptionError("arguments", expected=f"--inputs for {names}, or --random-inputs", got="none")
+        raise UsageError("arguments", expected=f"--inputs for {names}, or --random-inputs", got="none")
     return Ready(program, random_arguments(program.inputs, options.sizes, options.seed), {})
 
 
@@ -117,7 +123,10 @@ def compiled(options: argparse.Namespace, sizes: Mapping[str, int] | None = None
     if options.model.endswith(".hotdesk"):
         return _saved(options)
     model = sys.stdin.read() if options.model == "-" else options.model
-    return compile(model, dynamic_shapes=sizes or None, entry=options.entry, order=options.order, budget=options.budget)
+    with usage("entry", "order", "budget"):
+        return compile(
+            model, dynamic_shapes=sizes or None, entry=options.entry, order=options.order, budget=options.budget
+        )
 
 
 def _is_pytorch(model: str) -> bool:
@@ -130,8 +139,9 @@ def _with_examples(options: argparse.Namespace) -> Ready:
 
     _refuse(options, "entry")
     given = read_model(options.model)
-    program = compile(given.model, given.args, given.kwargs, order=options.order, budget=options.budget)
-    return Ready(program, given.args, given.kwargs)
+    with usage("order", "budget"):
+        program = compile(given.model, given.args, given.kwargs, order=options.order, budget=options.budget)
+    return Ready(program, given.args, given.kwargs, given.model)
 
 
 def _saved(options: argparse.Namespace) -> Program:
@@ -140,7 +150,7 @@ def _saved(options: argparse.Namespace) -> Program:
 
     for name in ("entry", "order", "budget"):
         if getattr(options, name):
-            raise OptionError(
+            raise UsageError(
                 f"option '--{name}'", expected="a model", got=f"{options.model}, which is compiled already"
             )
     return load(options.model)
@@ -155,7 +165,7 @@ def random_arguments(inputs: Sequence[TensorSpec], sizes: Mapping[str, int], see
         seed: equal ones give equal values.
 
     Raises:
-        OptionError: a size is missing, or there is none of that name.
+        UsageError: a size is missing, or there is none of that name.
     """
     values = require_sizes(inputs, sizes)
     generator = np.random.default_rng(seed)
@@ -165,7 +175,7 @@ def random_arguments(inputs: Sequence[TensorSpec], sizes: Mapping[str, int], see
 def require_sizes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dict[str, int]:
     """The values of all symbols in the inputs, `sizes` being by their names on the command line.
 
-    Raises OptionError where a size is missing, or there is none of that name.
+    Raises UsageError where a size is missing, or there is none of that name.
     """
     symbols = sorted({name for spec in inputs for size in spec.shape for name in symbols_of(size)})
     names = {_short(symbol): symbol for symbol in symbols}
@@ -174,7 +184,7 @@ def require_sizes(inputs: Sequence[TensorSpec], sizes: Mapping[str, int]) -> dic
     if unknown or missing:
         got = f"no {', '.join(missing)}" if missing else f"also {', '.join(unknown)}"
         expected = f"a value for each of {', '.join(names)}" if names else "none: all sizes are fixed"
-        raise OptionError("option '--sizes'", expected=expected, got=got, hint=_spelled(names))
+        raise UsageError("option '--sizes'", expected=expected, got=got, hint=_spelled(names))
     return {names[name]: value for name, value in sizes.items()}
 
 
@@ -218,7 +228,7 @@ def _value(text: str) -> Any:
             return kind(text)
         except ValueError:
             pass
-    raise OptionError("option '--inputs'", expected="files .npy, numbers, true or false", got=repr(text))
+    raise UsageError("option '--inputs'", expected="files .npy, numbers, true or false", got=repr(text))
 
 
 def sizes_of(text: str) -> dict[str, int]:
@@ -235,4 +245,4 @@ def sizes_of(text: str) -> dict[str, int]:
 def _refuse(options: argparse.Namespace, name: str) -> None:
     if getattr(options, name):
         option = f"option '--{name.replace('_', '-')}'"
-        raise OptionError(option, expected="a program in MLIR: a PyTorch model has its examples", got=options.model)
+        raise UsageError(option, expected="a program in MLIR: a PyTorch model has its examples", got=options.model)

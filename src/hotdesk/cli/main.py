@@ -4,8 +4,8 @@
     hotdesk plan problem.csv --capacity 1MiB
 
 A verb is one line in `VERBS`. Its function takes the arguments behind the verb and returns an exit code; it may raise
-`HotdeskError` or `OSError`, which become a line on stderr and exit code 1. Its module also has `parser`, which makes its parser,
-and `EXAMPLES` for its help. Modules of verbs load when they are used. In a shell's start file,
+`HotdeskError` or `OSError`, which become a line on stderr and exit code 1 (`exits.py`). Its module also has `parser`, which makes
+its parser, and `EXAMPLES` for its help. Modules of verbs load when they are used. In a shell's start file,
 `eval "$(register-python-argcomplete hotdesk)"` completes verbs, options and files.
 Exit codes of every verb: 0; 1 where something was found or failed, with a diagnostic on stderr; 2 for a command line that makes
 no sense.

@@ -13,8 +13,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from hotdesk.cli.exits import require_unused
 from hotdesk.cli.parsers import parser_of
-from hotdesk.errors import PlanError
+from hotdesk.cli.progress import shown_progress
+from hotdesk.errors import HotdeskError, PlanError
 from hotdesk.planning import NO_REUSE, STRATEGIES, Buffer, Plan, Pool, Problem, plan, read_csv, write_csv
 from hotdesk.planning.problem.bounds import BoundCertificate, certificate, spelled
 from hotdesk.planning.problem.numbers import parse_bytes
@@ -31,7 +33,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     try:
         problem = _problem(options)
-        made = plan(problem, strategy=options.strategy, capacity=options.capacity, time_limit=options.time_limit)
+        with shown_progress(options.time_limit):
+            made = plan(problem, strategy=options.strategy, capacity=options.capacity, time_limit=options.time_limit)
+    except HotdeskError:
+        raise
     except (ValueError, ImportError) as error:
         raise PlanError(f"{options.file}: {error}") from error
     print(write_csv(problem, checked(problem, made)), end="")
@@ -46,6 +51,8 @@ def main(arguments: Sequence[str]) -> int:
 def _problem(options: argparse.Namespace) -> Problem:
     """The buffers of a file, or those that a model has in its arena."""
     if options.file.endswith((".pt2", ".onnx", ".mlir", ".py", ".json")) or ".py:" in options.file:
+        expected = "a file of buffers: those of a model are aligned and in one arena"
+        require_unused(parser(), options, ("alignment", "pin", "pool"), options.file, expected)
         return _of_model(options.file)
     text = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
     return read_csv(text, alignment=options.alignment, pin=options.pin, pools=options.pool)
@@ -90,6 +97,13 @@ def _bytes(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
+def _alignment(text: str) -> int:
+    value = int(text) if text.isdecimal() else 0
+    if value < 1 or value & (value - 1):
+        raise argparse.ArgumentTypeError(f"expected a power of two, got {text!r}")
+    return value
+
+
 def _pool(text: str) -> Pool:
     """A pool that is free all the time: `NAME=SIZE`, or `NAME=SIZE,COST` with a cost for each byte placed there."""
     name, _, rest = text.partition("=")
@@ -132,7 +146,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="improve the plan for so long, or until none is smaller; plans may differ by run",
     )
-    parser.add_argument("--alignment", type=int, default=1, metavar="BYTES", help="of every offset (1)")
+    parser.add_argument("--alignment", type=_alignment, default=1, metavar="BYTES", help="of every offset (1)")
     parser.add_argument(
         "--pool",
         type=_pool,

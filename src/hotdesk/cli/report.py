@@ -13,17 +13,22 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hotdesk.cli.documents import add_reported, bytes_of, percent_of, read_document, reported
+from hotdesk.cli.exits import UsageError, complain
+from hotdesk.cli.inputs import Ready
 from hotdesk.cli.parsers import parser_of
-from hotdesk.errors import OptionError
+from hotdesk.errors import TraceError
 from hotdesk.report.document import Document, Series
 from hotdesk.report.limits import require_growth, require_peak
+from hotdesk.traces.reading import load_trace
+from hotdesk.traces.trace import Trace
 
 EXAMPLES = (
     "hotdesk report my_model.py:build --max-peak 24MB",
-    "hotdesk report my_model.py:build --html report.html --profile",
+    "hotdesk report my_model.py:build --html report.html",
 )
 
 
@@ -31,13 +36,10 @@ def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk report` and returns its exit code. Raises PeakError where a limit is broken."""
     options = parser().parse_args(arguments)
     if (options.max_growth is None) != (options.against is None):
-        raise OptionError("option '--max-growth'", expected="both --max-growth and --against", got="one of them")
+        raise UsageError("option '--max-growth'", expected="both --max-growth and --against", got="one of them")
     made, ready = reported(options)
-    if options.profile:
-        if ready is None:
-            raise OptionError("option '--profile'", expected="a model", got="a report that was saved")
-        made = made.with_profile(ready.program.profile(*ready.args, **ready.kwargs))
-    made = made.with_series(map(_series, options.trace))
+    made = _measured(made, ready, options)
+    made = made.with_series(_series(path, load_trace(Path(path))) for path in options.trace)
     _write(made, options)
     if options.max_peak is not None:
         require_peak(made, options.max_peak)
@@ -46,14 +48,44 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _series(path: str) -> Series:
-    """The bytes in use over a trace of another tool. Raises TraceError and OSError."""
-    from hotdesk.traces.reading import load_trace
+def _measured(made: Document, ready: Ready | None, options: argparse.Namespace) -> Document:
+    """The report with the time of each kernel, and the bytes of eager PyTorch: on a page wherever they can be measured.
 
-    found = load_trace(Path(path))
+    Raises UsageError where one is asked for of what cannot be measured.
+    """
+    kinds = {"profile": "a model that is compiled", "eager": "a PyTorch model"}
+    possible = {"profile": ready is not None and not options.model.endswith(".hotdesk")}
+    possible["eager"] = ready is not None and ready.model is not None
+    for name, kind in kinds.items():
+        if getattr(options, name) and not possible[name]:
+            raise UsageError(f"option '--{name}'", expected=kind, got=options.model)
+    wanted = {name for name in kinds if getattr(options, name) or (getattr(options, name) is None and options.html)}
+    if ready is not None and possible["profile"] and "profile" in wanted:
+        made = made.with_profile(ready.program.profile(*ready.args, **ready.kwargs))
+    if ready is not None and possible["eager"] and "eager" in wanted:
+        try:
+            made = made.with_series([_eager(ready)])
+        except TraceError as error:
+            if options.eager:
+                raise
+            complain(f"note: without a line of eager PyTorch: {error}")
+    return made
+
+
+def _eager(ready: Ready) -> Series:
+    """The bytes that a call of the model allocates by itself, over that call. Raises TraceError where these are none."""
+    from hotdesk.frontends.torch.eager import allocations, eager_call
+
+    call = eager_call(ready.model, ready.args, ready.kwargs)
+    call()  # what PyTorch sets up once is no part of it
+    return replace(_series("measured by PyTorch's profiler", allocations(call)), name="eager PyTorch")
+
+
+def _series(source: str, found: Trace) -> Series:
+    """The bytes in use over a trace of another tool."""
     live = found.live
     end = max((moment for moment, _ in live), default=0) or 1
-    return Series(found.tool, path, tuple(moment / end for moment, _ in live), tuple(held for _, held in live))
+    return Series(found.tool, source, tuple(moment / end for moment, _ in live), tuple(held for _, held in live))
 
 
 def _write(made: Document, options: argparse.Namespace) -> None:
@@ -107,7 +139,12 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="a trace of another tool beside it (docs/traces.md)",
     )
-    made.add_argument("--profile", action="store_true", help="also measure the time of each kernel")
+    for name, text in (
+        ("profile", "the time of each kernel"),
+        ("eager", "what PyTorch allocates for its model by itself"),
+    ):
+        action = argparse.BooleanOptionalAction
+        made.add_argument(f"--{name}", action=action, help=f"measure {text}; with --html as long as it can be")
     made.add_argument("--max-peak", type=bytes_of, metavar="SIZE", help="fail where the peak is above, such as 24MB")
     made.add_argument(
         "--max-growth",

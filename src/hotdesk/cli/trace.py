@@ -3,6 +3,7 @@
 hotdesk plan trace snapshot.pickle
 hotdesk plan trace module_0008.jit_f.cpu_after_optimizations-buffer-assignment.txt
 hotdesk plan trace trace.json --csv problem.csv
+hotdesk plan trace onnxruntime_profile.json --model run.onnx
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ EXAMPLES = ("hotdesk plan trace snapshot.pickle", "hotdesk plan trace trace.json
 def main(arguments: Sequence[str]) -> int:
     """Runs `hotdesk plan trace` and returns its exit code."""
     options = parser().parse_args(arguments)
-    found = load_trace(Path(options.file))
+    found = load_trace(Path(options.file), None if options.model is None else Path(options.model))
     problem = Problem(found.buffers)
     made = checked(problem, plan(problem))
     if options.csv:
@@ -72,6 +73,8 @@ def _above(taken: int, bound: int) -> str:
 def parser() -> argparse.ArgumentParser:
     made = parser_of("plan trace", "Says how far another tool's memory is from the least possible.", EXAMPLES)
     made.add_argument("file", metavar="FILE", help=f"{FORMATS}; told by what is in it")
+    text = "the graph that was run, of a session profile of onnxruntime: what optimized_model_filepath has written"
+    made.add_argument("--model", metavar="FILE", help=text)
     made.add_argument("--csv", metavar="FILE", help="where to write the buffers with the plan's offsets")
     made.add_argument("--json", action="store_true", help="the figures as JSON")
     return made

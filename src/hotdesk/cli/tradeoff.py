@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from hotdesk.beside import OTHERS
+from hotdesk.cli.exits import UsageError, usage
 from hotdesk.cli.inputs import add_model_alone, add_random, random_arguments
 from hotdesk.cli.models import read_model, states_its_types
 from hotdesk.cli.parsers import parser_of
 from hotdesk.cli.progress import shown_progress
-from hotdesk.errors import OptionError
 from hotdesk.planning.problem.numbers import parse_bytes
 from hotdesk.report.tradeoff import Tradeoff, command_line
 from hotdesk.tradeoffs import tradeoff
@@ -43,7 +43,8 @@ def main(arguments: Sequence[str]) -> int:
             "progress": progress,
         }
         if states_its_types(options.model) or options.model == "-":
-            made = _of_file(options, settings)
+            with usage("entry"):
+                made = _of_file(options, settings)
         else:
             made = _of_pytorch(options, settings)
     _write(made, options)
@@ -54,7 +55,7 @@ def _of_file(options: argparse.Namespace, settings: dict[str, Any]) -> Tradeoff:
     """Of a program whose types say all, with random arguments."""
     if options.model.endswith(".hotdesk"):
         got = f"{options.model}, which is compiled already"
-        raise OptionError("model", expected="one that can be compiled in several ways", got=got)
+        raise UsageError("model", expected="one that can be compiled in several ways", got=got)
     model = sys.stdin.read() if options.model == "-" else options.model
     sizes = ",".join(f"{name}={size}" for name, size in options.sizes.items())
     given = {"entry": options.entry, "sizes": sizes, "random-inputs": not sizes}
@@ -71,7 +72,7 @@ def _of_pytorch(options: argparse.Namespace, settings: dict[str, Any]) -> Tradeo
     for name in ("entry", "sizes"):
         if getattr(options, name):
             expected = "a program in MLIR or an ONNX model: a PyTorch model has its examples"
-            raise OptionError(f"option '--{name}'", expected=expected, got=options.model)
+            raise UsageError(f"option '--{name}'", expected=expected, got=options.model)
     given = read_model(options.model)
     command = command_line("run", options.model, {})
     return tradeoff(given.model, given.args, given.kwargs, command=command, **settings)

@@ -1,4 +1,4 @@
-"""The charts of a report, in Vega-Lite by Altair: bytes against program point, and the arena as rectangles.
+"""The charts of a report, in Vega-Lite by Altair: bytes against program point, the time of each, and the arena as rectangles.
 
 Colours are of the Okabe-Ito palette, which people with any kind of colour vision tell apart; lines differ by dashes too.
 """
@@ -24,12 +24,13 @@ _DASHES = {"in use": [1, 0], "arena": [8, 3], "bound": [2, 3], "no reuse": [10, 
 
 
 def chart(made: Document, width: int = _WIDTH) -> dict[str, Any]:
-    """Both charts above each other, as a specification of Vega-Lite with all data inside."""
+    """The charts above each other, as a specification of Vega-Lite with all data inside; time, if measured, in the middle."""
     alt = altair()
     zoom = alt.selection_interval(name="zoom", bind="scales", encodings=["x"])
     with warnings.catch_warnings():  # one selection in both charts is meant: they zoom together
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-        whole = alt.vconcat(_bytes(alt, made, zoom, width), _arena(alt, made, zoom, width), spacing=12)
+        parts = [_bytes(alt, made, zoom, width), *_time(alt, made, zoom, width), _arena(alt, made, zoom, width)]
+        whole = alt.vconcat(*parts, spacing=12)
     whole = whole.resolve_scale(x="shared", color="independent", strokeDash="independent").configure_view(
         strokeOpacity=0.2
     )
@@ -105,6 +106,30 @@ def _peak(alt: Any, made: Document) -> list[Any]:
     right = made.peak_point > len(made.points) / 2
     text = base.mark_text(align="right" if right else "left", dx=-9 if right else 9, dy=-9, color="#D55E00", clip=False)
     return [base.mark_point(filled=True, size=90, color="#D55E00", shape="diamond"), text.encode(text="text:N")]
+
+
+def _time(alt: Any, made: Document, zoom: Any, width: int) -> list[Any]:
+    """The milliseconds of each point as a bar, in stretches where there are very many; nothing where none was measured."""
+    if not any(each.seconds for each in made.points):
+        return []
+    end = len(made.points)
+    step = -(-end // _MOST_SAMPLES)
+    rows: list[dict[str, Any]] = []
+    for start in range(0, end, step):
+        part = made.points[start : start + step]
+        slowest = max(part, key=lambda each: each.seconds or 0.0)
+        taken = 1e3 * sum(each.seconds or 0.0 for each in part)
+        told = {"ms": f"{taken:.4f}", "op": slowest.op, "submodule": slowest.module, "line": slowest.line}
+        rows += [{"from": start, "to": start + len(part), "taken": taken, "point": start, **told}] if taken else []
+    bars = alt.Chart(alt.Data(values=rows)).mark_rect(clip=True, color="#D55E00", stroke="#ffffff", strokeWidth=0.2)
+    bars = bars.encode(
+        x=alt.X("from:Q", title=None, scale=alt.Scale(domain=[0, end], nice=False)),
+        x2="to:Q",
+        y=alt.Y("taken:Q", title="ms"),
+        y2=alt.datum(0),
+        tooltip=[alt.Tooltip(f"{name}:N") for name in ("point", "ms", "op", "submodule", "line")],
+    )
+    return [bars.add_params(zoom).properties(width=width, height=100, title="time of each program point")]
 
 
 def _arena(alt: Any, made: Document, zoom: Any, width: int) -> Any:

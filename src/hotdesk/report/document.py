@@ -181,7 +181,10 @@ class Document:
         return replace(self, series=(*self.series, *series))
 
     def with_profile(self, profile: Profile) -> Document:
-        return replace(self, profile=profile.to_dict())
+        """With the time of each kernel, and of each point that runs one."""
+        taken = dict(profile.points)
+        points = tuple(replace(each, seconds=taken.get(number)) for number, each in enumerate(self.points))
+        return replace(self, points=points, profile=profile.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it, derived figures included."""

@@ -5,13 +5,11 @@ The page is made from `page.html.j2`; Vega's JavaScript and all data are inside.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from hotdesk.report.charts import chart, drawn
-from hotdesk.report.document import BufferEntry, Document
+from hotdesk.report.document import Document
 from hotdesk.report.vega import png_of, rendered, svg_of
 
 _LARGEST = 12
@@ -26,7 +24,7 @@ def page(made: Document, title: str = "") -> str:
         "point": made.points[made.peak_point] if made.points else None,
         "largest": made.at_peak[:_LARGEST],
         "rest": made.at_peak[_LARGEST:],
-        "tree": tree(made.buffers),
+        "tree": tree(made),
         "folded": drawn(made)[1],
         "kernels": _kernels(made),
     }
@@ -83,6 +81,7 @@ class Branch:
         name, path: the last part of its path, and all of it.
         bytes, buffers: of all buffers together, over the whole program.
         largest: the bytes of the largest one.
+        seconds: that its kernels take; 0 where that was not measured.
     """
 
     name: str
@@ -90,31 +89,38 @@ class Branch:
     bytes: int = 0
     buffers: int = 0
     largest: int = 0
+    seconds: float = 0.0
     below: dict[str, Branch] = field(default_factory=dict[str, "Branch"])
 
     @property
     def children(self) -> list[Branch]:
-        """Those below it, the one with most bytes first."""
-        return sorted(self.below.values(), key=lambda each: (-each.bytes, each.name))
+        """Those below it, the one with most bytes first, of equals the one with most time."""
+        return sorted(self.below.values(), key=lambda each: (-each.bytes, -each.seconds, each.name))
 
 
-def tree(buffers: Iterable[BufferEntry]) -> Branch:
-    """The submodules of a model by their paths, with the bytes of their buffers."""
-    by_module: dict[str, list[BufferEntry]] = defaultdict(list)
-    for each in buffers:
-        by_module[each.module].append(each)
+def tree(made: Document) -> Branch:
+    """The submodules of a model by their paths, with the bytes of their buffers, and the time of their kernels if it is known."""
     root = Branch("", "")
-    for module, held in by_module.items():
-        parts = module.split(".") if module else []
-        branch = root
-        _add(branch, held)
-        for depth, part in enumerate(parts, 1):
-            branch = branch.below.setdefault(part, Branch(part, ".".join(parts[:depth])))
-            _add(branch, held)
+    paths: dict[str, list[Branch]] = {}
+    for each in made.buffers:
+        for branch in _path(root, each.module, paths):
+            branch.bytes += each.bytes
+            branch.buffers += 1
+            branch.largest = max(branch.largest, each.bytes)
+    for point in made.points:
+        if point.seconds:
+            for branch in _path(root, point.module, paths):
+                branch.seconds += point.seconds
     return root
 
 
-def _add(branch: Branch, held: list[BufferEntry]) -> None:
-    branch.bytes += sum(each.bytes for each in held)
-    branch.buffers += len(held)
-    branch.largest = max(branch.largest, *(each.bytes for each in held))
+def _path(root: Branch, module: str, known: dict[str, list[Branch]]) -> list[Branch]:
+    """The branches from the root to a submodule, both included."""
+    if module not in known:
+        branch, found = root, [root]
+        parts = module.split(".") if module else []
+        for depth, part in enumerate(parts, 1):
+            branch = branch.below.setdefault(part, Branch(part, ".".join(parts[:depth])))
+            found.append(branch)
+        known[module] = found
+    return known[module]

@@ -66,6 +66,14 @@ class KernelProfile:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelTimes:
+    """Where the time of a call goes: by kernel, those that take most first, and by the number of the op, as live ranges count."""
+
+    kernels: tuple[KernelProfile, ...]
+    points: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """The kernels of a program, those that take most time first.
 
@@ -75,6 +83,7 @@ class Profile:
         runs: how many calls were timed; seconds are the median of each kernel call.
         roof: that of the machine.
         kernels: each with what it takes in one call of the program.
+        points: the seconds of each op that runs, by its number, as `Document.points` has them.
     """
 
     name: str
@@ -82,6 +91,7 @@ class Profile:
     runs: int
     roof: Roof
     kernels: tuple[KernelProfile, ...]
+    points: tuple[tuple[int, float], ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -89,8 +99,9 @@ class Profile:
         return sum(each.seconds for each in self.kernels)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as JSON has it, derived figures included."""
+        """What `hotdesk profile --json` prints: derived figures included, and without `points`, which are those of a report."""
         found = asdict(self)
+        del found["points"]
         found["seconds"] = self.seconds
         for entry, kernel in zip(found["kernels"], self.kernels, strict=True):
             entry["share"] = kernel.share

@@ -19,10 +19,10 @@ from hotdesk.passes.lower.calls import Assertion
 from hotdesk.passes.lower.entry import KERNELS, NumberTable, entry_text, kernels_of
 from hotdesk.passes.lower.flow_profile import profiled_flow
 from hotdesk.passes.lower.function import LoweredFunction, SizeCheck
-from hotdesk.report.profile import KernelProfile
+from hotdesk.report.profile import KernelTimes
 from hotdesk.report.records import WorstCase
 from hotdesk.runtime.code.jit import CompiledCode
-from hotdesk.runtime.code.profiling import kernel_profiles
+from hotdesk.runtime.code.profiling import kernel_times
 from hotdesk.runtime.code.roof import measured_roof
 from hotdesk.runtime.executable import HeldMemory, PlannedExecutable, ProgramInterface
 from hotdesk.runtime.function import Function, Profiled
@@ -74,11 +74,9 @@ class CompiledProgram(PlannedExecutable):
         found = worst_case(self._lowered, planner, ranges, *given, is_allowed=is_allowed)
         return replace(found, memory=replace(found.memory, state=self._held.state_bytes))
 
-    def profile(
-        self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
-    ) -> tuple[KernelProfile, ...]:
+    def profile(self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int) -> KernelTimes:
         times = self.times(binding, inputs, results, 1 + runs)
-        return kernel_profiles(self._lowered.calls, times[1:], binding.symbols, measured_roof())
+        return kernel_times(self._lowered.calls, times[1:], binding.symbols, measured_roof())
 
 
 class SizeChecks:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from hotdesk.errors import OptionError, ShapeError
 from hotdesk.explain import Decision, spelled
-from hotdesk.report.profile import KernelProfile
+from hotdesk.report.profile import KernelTimes
 from hotdesk.report.records import Certificate, Memory, WorstCase
 from hotdesk.runtime.code.threads import core_count
 from hotdesk.runtime.frames import Frames
@@ -145,9 +145,7 @@ class PlannedExecutable:
             self._arenas.give(arena)
             self._frames.give(taken)
 
-    def profile(
-        self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
-    ) -> tuple[KernelProfile, ...]:
+    def profile(self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int) -> KernelTimes:
         raise OptionError("a profile", expected="a program that `hotdesk.compile` made", got="one from a file")
 
     def times(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from hotdesk.explain import Decision, Source, spelled
-from hotdesk.report.profile import KernelProfile
+from hotdesk.report.profile import KernelTimes
 from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
 
 if TYPE_CHECKING:
@@ -147,10 +147,8 @@ class Executable(Protocol):
         """
         ...
 
-    def profile(
-        self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
-    ) -> tuple[KernelProfile, ...]:
-        """Run once, and then `runs` times taking the time of each kernel; the slowest kernel first. As `run` otherwise."""
+    def profile(self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int) -> KernelTimes:
+        """Run once, and then `runs` times taking the time of each kernel. As `run` otherwise."""
         ...
 
 

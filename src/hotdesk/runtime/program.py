@@ -172,8 +172,9 @@ class Program:
         found: list[Profile] = []
 
         def run(binding: Binding, inputs: Sequence[int], results: Sequence[int]) -> None:
-            kernels = self._executable.profile(binding, inputs, results, PROFILED_RUNS)
-            found.append(Profile(self.name, tuple(binding.symbols.items()), PROFILED_RUNS, measured_roof(), kernels))
+            times = self._executable.profile(binding, inputs, results, PROFILED_RUNS)
+            symbols = tuple(binding.symbols.items())
+            found.append(Profile(self.name, symbols, PROFILED_RUNS, measured_roof(), times.kernels, times.points))
 
         self._run(args, kwargs, None, run)
         return found[0]
@@ -235,14 +236,20 @@ class Program:
         return f"<Program {self.name}({inputs}) -> ({', '.join(str(spec) for spec in self._results)})>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """What a notebook shows: the charts of the report, where sizes are fixed and the extra `report` is there."""
+        """What a notebook shows: the charts of the report, of the sizes used last where they vary, with the extra `report`."""
         shown = {"text/plain": repr(self)}
-        if not self._static:
+        with self._lock:
+            last = next(reversed(self._remembered.bindings), None)
+        if self._static:
+            made = self.document()
+        elif last is not None:
+            made = self._document(last, ())
+        else:
             return shown
         from hotdesk.report.page import svg
 
         try:
-            return {**shown, "image/svg+xml": svg(self.document())}
+            return {**shown, "image/svg+xml": svg(made)}
         except MissingExtraError:
             return shown
 
@@ -341,7 +348,9 @@ class Program:
 
     def document(self, *args: Any, **kwargs: Any) -> Document:
         """The report on a call with these arguments, complete: points, buffers, bound, decisions; `to_json` writes it down."""
-        binding, views = self._plan(args, kwargs)
+        return self._document(*self._plan(args, kwargs))
+
+    def _document(self, binding: Binding, views: tuple[TensorView, ...]) -> Document:
         details = self._executable.details(binding)
         return document(
             self.name,

@@ -38,6 +38,7 @@ from hotdesk.passes.tensor.recompute_across import RecomputeAcross
 from hotdesk.passes.tensor.reorder import ReorderForPeak
 from hotdesk.passes.tensor.split_rows import SplitRows
 from hotdesk.pipeline import Log, run_pass
+from hotdesk.progress import tell
 from hotdesk.search.budget_refusal import too_small
 from hotdesk.search.trials import KeptTrials, Trial, bufferized
 
@@ -247,6 +248,7 @@ class WithinBudget:
         if not found:
             return ()
         self.trials += 1
+        tell(f"search: {self.trials} ways tried, {found[0].peak:,} bytes by the last, {self.budget:,} wanted")
         if not found[0].may_fit(self.budget):
             return found[:1]
         if len(found) == 1:

@@ -11,17 +11,19 @@ from hotdesk.errors import TraceError
 from hotdesk.planning import read_csv
 from hotdesk.planning.problem import LARGEST_TOTAL
 from hotdesk.planning.problem.numbers import shown
-from hotdesk.traces import torch_snapshot, xla
-from hotdesk.traces.trace import Event, Trace, buffers_of
+from hotdesk.traces import onnxruntime_profile, torch_snapshot, xla
+from hotdesk.traces.trace import Event, Trace, arguments_of, buffers_of
 
 FORMATS = (
-    "a memory snapshot of PyTorch (.pickle), a trace of PyTorch's profiler (.json), XLA's buffer assignment (.txt), or a CSV "
-    "with id,lower,upper,size"
+    "a memory snapshot of PyTorch (.pickle), a trace of PyTorch's profiler (.json), XLA's buffer assignment (.txt), a session "
+    "profile of onnxruntime (.json, with the graph that was run), or a CSV with id,lower,upper,size"
 )
 
 
-def load_trace(path: Path) -> Trace:
+def load_trace(path: Path, graph: Path | None = None) -> Trace:
     """The trace in a file; of XLA's buffer assignment the live ranges are in the file beside it.
+
+    `graph` is the ONNX model that was run, for a session profile of onnxruntime.
 
     Raises:
         TraceError: the file is in none of the formats, or says nothing about memory.
@@ -29,19 +31,22 @@ def load_trace(path: Path) -> Trace:
     """
     beside = path.with_name(path.name.replace("-buffer-assignment.txt", "-live-range.txt"))
     ranges = beside.read_text(encoding="utf-8") if beside != path and beside.is_file() else ""
-    return read_trace(path.read_bytes(), str(path), ranges)
+    return read_trace(path.read_bytes(), str(path), ranges, graph)
 
 
-def read_trace(data: bytes, name: str = "the trace", ranges: str = "") -> Trace:
-    """The trace of bytes; `ranges` is the text of XLA's live ranges. Raises TraceError, which calls it by `name`."""
-    found = _read(data, name, ranges)
+def read_trace(data: bytes, name: str = "the trace", ranges: str = "", graph: Path | None = None) -> Trace:
+    """The trace of bytes; `ranges` is the text of XLA's live ranges, `graph` the file of the model that onnxruntime ran.
+
+    Raises TraceError, which calls it by `name`.
+    """
+    found = _read(data, name, ranges, graph)
     if found.total >= LARGEST_TOTAL:
         expected, got = f"allocations of fewer than {LARGEST_TOTAL} bytes together", shown(found.total)
         raise TraceError(name, expected=expected, got=got)
     return found
 
 
-def _read(data: bytes, name: str, ranges: str) -> Trace:
+def _read(data: bytes, name: str, ranges: str, graph: Path | None) -> Trace:
     if data[:1] == b"\x80":
         return torch_snapshot.read(data, name)
     try:
@@ -49,13 +54,13 @@ def _read(data: bytes, name: str, ranges: str) -> Trace:
     except UnicodeDecodeError as error:
         raise TraceError(name, expected=FORMATS, got="bytes that are no text") from error
     if text.lstrip()[:1] in ("{", "["):
-        return _json(text, name)
+        return _json(text, name, graph)
     if text.lstrip().startswith("BufferAssignment:"):
         return xla.read(text, ranges, name)
     return _csv(text, name)
 
 
-def _json(text: str, name: str) -> Trace:
+def _json(text: str, name: str, graph: Path | None) -> Trace:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -63,19 +68,16 @@ def _json(text: str, name: str) -> Trace:
     events: Any = cast("Mapping[str, Any]", found).get("traceEvents") if isinstance(found, Mapping) else None
     if isinstance(events, list):
         return _profile(cast("list[Any]", events), name)
-    if isinstance(found, list) and any("output_size" in _arguments(each) for each in cast("list[Any]", found)):
+    if onnxruntime_profile.is_profile(cast(object, found)):
+        if graph is not None:
+            return onnxruntime_profile.read(cast("list[Any]", found), graph, name)
         raise TraceError(
             name,
-            expected=FORMATS,
-            got="a session profile of onnxruntime, which has sizes of results but not until when they are in use",
-            hint="Compile the model itself: hotdesk report MODEL.onnx",
+            expected="the graph that was run beside it: a profile alone does not say until when results are in use",
+            got="a session profile of onnxruntime without one",
+            hint="Write it with SessionOptions.optimized_model_filepath, and name it: hotdesk plan trace FILE --model MODEL.onnx",
         )
     raise TraceError(name, expected=FORMATS, got="other JSON")
-
-
-def _arguments(event: Any) -> Mapping[str, Any]:
-    found: Any = cast("Mapping[str, Any]", event).get("args") if isinstance(event, Mapping) else None
-    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
 
 
 def _profile(events: Sequence[Any], name: str) -> Trace:
@@ -94,8 +96,8 @@ def _profile(events: Sequence[Any], name: str) -> Trace:
 
 
 def _recorded(found: list[Mapping[str, Any]]) -> Trace:
-    found.sort(key=lambda each: (each["ts"], _arguments(each).get("Ev Idx", 0)))
-    arguments = [_arguments(each) for each in found]
+    found.sort(key=lambda each: (each["ts"], arguments_of(each).get("Ev Idx", 0)))
+    arguments = [arguments_of(each) for each in found]
     device = max(a.get("Device Type", 0) for a in arguments)  # a GPU, if there is one: its memory is what is short
     own = [Event(a["Addr"], a["Bytes"]) for a in arguments if a.get("Device Type", 0) == device]
     buffers, unmatched = buffers_of(own)

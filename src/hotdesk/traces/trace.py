@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 from hotdesk.planning import Buffer
 
@@ -54,6 +55,12 @@ class Trace:
     def total(self) -> int:
         """The bytes of all buffers together."""
         return sum(each.size for each in self.buffers)
+
+
+def arguments_of(event: object) -> Mapping[str, Any]:
+    """The arguments of an event in JSON; none of what is no event."""
+    found: Any = cast("Mapping[str, Any]", event).get("args") if isinstance(event, Mapping) else None
+    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
 
 
 def buffers_of(events: Iterable[Event]) -> tuple[tuple[Buffer, ...], int]:

@@ -51,3 +51,28 @@ func.func @filters(%x: memref<1x64x56x56xf32>, %w: memref<64x64x3x3xf32>, %y: me
     : (memref<1x64x56x56xf32>, memref<64x64x3x3xf32>, memref<1x64x56x56xf32>) -> ()
   return
 }
+
+// -----
+
+// In a loop, and behind one, kernels are generated for what types tell of memory: they ask for as much.
+// CHECK-LABEL: func.func @in_a_loop(
+// CHECK:         scf.for
+// CHECK-NEXT:      [[S:%.*]] = memref.alloc() : memref<[[MORE:[0-9]+]]xi8>
+// CHECK-NEXT:      "hotdesk.conv"({{.*}}, [[S]]) {accumulate = false,
+// CHECK:         [[T:%.*]] = memref.alloc() : memref<[[MORE]]xi8>
+// CHECK-NEXT:    "hotdesk.conv"({{.*}}, [[T]]) {accumulate = false,
+func.func @in_a_loop(%x: memref<1x64x28x28xf32>, %w: memref<32x64x2x2xf32>, %y: memref<1x32x56x56xf32>, %z: memref<1x32x56x56xf32>,
+    %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %y) -> (memref<1x32x56x56xf32>) {
+    "hotdesk.conv"(%x, %w, %s) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 2, 2>,
+      pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+      : (memref<1x64x28x28xf32>, memref<32x64x2x2xf32>, memref<1x32x56x56xf32>) -> ()
+    scf.yield %z : memref<1x32x56x56xf32>
+  }
+  "hotdesk.conv"(%x, %w, %r) {accumulate = false, dilations = array<i64: 1, 1>, groups = 1 : i64, input_dilations = array<i64: 2, 2>,
+    pad_high = array<i64: 1, 1>, pad_low = array<i64: 1, 1>, strides = array<i64: 1, 1>}
+    : (memref<1x64x28x28xf32>, memref<32x64x2x2xf32>, memref<1x32x56x56xf32>) -> ()
+  return
+}

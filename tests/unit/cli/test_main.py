@@ -11,12 +11,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
 
 import hotdesk
 from hotdesk.cli.main import VERBS, main
+from hotdesk.errors import HotdeskError
 from hotdesk.report import Document
 
 ROOT = Path(__file__).parents[3]
@@ -123,7 +125,7 @@ def test_a_saved_program(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("main\npeak       16 bytes: arena and outputs\n")
     assert main(["explain", "program.hotdesk", "--value", "b0"]) == 0
     assert "result 0" in capsys.readouterr().out
-    assert main(["report", "program.hotdesk", "--order", "peak"]) == 1
+    assert main(["report", "program.hotdesk", "--order", "peak"]) == 2
     assert "which is compiled already" in capsys.readouterr().err
 
 
@@ -145,6 +147,21 @@ def test_a_trace_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert series["bytes"] == [32768, 65536, 32768, 40960, 8192, 0]
 
 
+def test_a_page_measures_time_and_eager_pytorch(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "desk_model.py:build", "--html", "page.html", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    jsonschema.validate(found, SCHEMA)
+    (series,) = found["series"]
+    assert (series["name"], series["source"]) == ("eager PyTorch", "measured by PyTorch's profiler")
+    assert series["peak"] >= 2 * 2048  # what the first layer makes, and GELU of it
+    assert sum(each["seconds"] or 0 for each in found["points"]) > 0
+    text = Path("page.html").read_text(encoding="utf-8")
+    assert "By submodule: bytes and time" in text
+    assert "eager PyTorch, measured by" in text
+    assert main(["report", "desk_model.py:build", "--html", "page.html", "--no-eager", "--no-profile", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(Path("main.json").read_text())
+
+
 @pytest.mark.parametrize(("limit", "code"), [("1MB", 0), ("1kB", 1)])
 def test_a_limit_to_the_peak(limit: str, code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "main.json", "--max-peak", limit]) == code
@@ -161,7 +178,7 @@ def test_a_limit_to_growth(percent: str, code: int, capsys: pytest.CaptureFixtur
 
 
 def test_growth_needs_a_report(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", "main.json", "--max-growth", "1%"]) == 1
+    assert main(["report", "main.json", "--max-growth", "1%"]) == 2
     assert "expected both --max-growth and --against" in capsys.readouterr().err
 
 
@@ -175,16 +192,17 @@ def test_a_wrong_command_line_is_exit_code_2(arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "code", "told"),
     [
-        (["main.json", "--order", "peak"], "option '--order': expected a model, got main.json"),
-        (["main.json", "--profile"], "option '--profile': expected a model"),
-        (["desk_model.py:bare"], "Linear 'bare', neither a function nor a module with example_inputs"),
-        (["program.mlir", "--sizes", "n=3"], "expected none: all sizes are fixed"),
+        (["main.json", "--order", "peak"], 2, "option '--order': expected a model, got main.json"),
+        (["main.json", "--profile"], 2, "option '--profile': expected a model"),
+        (["program.mlir", "--eager"], 2, "option '--eager': expected a PyTorch model, got program.mlir"),
+        (["desk_model.py:bare"], 1, "Linear 'bare', neither a function nor a module with example_inputs"),
+        (["program.mlir", "--sizes", "n=3"], 2, "expected none: all sizes are fixed"),
     ],
 )
-def test_what_report_refuses(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", *arguments]) == 1
+def test_what_report_refuses(arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", *arguments]) == code
     assert told in capsys.readouterr().err
 
 
@@ -256,7 +274,7 @@ def test_diff_of_options(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_diff_needs_two(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", "main.json"]) == 1
+    assert main(["diff", "main.json"]) == 2
     assert "got one model" in capsys.readouterr().err
 
 
@@ -305,6 +323,8 @@ def test_help_has_two_examples_that_parse(verb: str, capsys: pytest.CaptureFixtu
     ("line", "code"),
     [
         ("check program.mlir --random-values", 2),
+        ("check desk_model.py:net --sizes 3", 2),
+        ("check desk_model.py:net --no-leaks", 2),
         ("check desk_model.py:net --quiet", 0),
         ("check double_free.mlir", 1),
         ("check no-such.mlir", 1),
@@ -312,12 +332,25 @@ def test_help_has_two_examples_that_parse(verb: str, capsys: pytest.CaptureFixtu
         ("diff main.json wide.json", 0),
         ("diff main.json no-such.json", 1),
         ("diff", 2),
+        ("diff main.json", 2),
+        ("diff main.json wide.json --order peak", 2),
+        ("diff program.mlir main.json --budget-of-second 1kB", 2),
         ("doctor", 0),
         ("doctor --nothing", 2),
         ("explain main.json", 0),
         ("explain main.json --value b9", 1),
         ("explain main.json --peak --value b9", 2),
+        ("explain main.json --function main", 2),
+        ("explain main.json --entry main", 2),
+        ("explain program.mlir --order peak", 2),
+        ("explain program.mlir --pass-pipeline nothing", 2),
+        ("explain program.mlir --at program.mlir:x", 2),
+        ("explain program.mlir --at program.mlir:99", 1),
         ("export-c no-such.mlir -o out", 1),
+        ("export-c program.mlir -o exported", 0),
+        ("export-c program.mlir -o out --name a-b", 2),
+        ("export-c program.mlir -o out --sizes n=3", 2),
+        ("export-c desk_model.py:net -o out --entry main", 2),
         ("export-c program.mlir", 2),
         ("list-passes", 0),
         ("list-passes no-such", 1),
@@ -325,22 +358,44 @@ def test_help_has_two_examples_that_parse(verb: str, capsys: pytest.CaptureFixtu
         ("plan main.json", 0),
         ("plan main.json --capacity 1kB", 1),
         ("plan main.json --capacity much", 2),
+        ("plan main.json --alignment 3", 2),
+        ("plan main.json --alignment 64", 2),
+        ("plan program.mlir --pin", 2),
+        ("plan no-such.csv", 1),
         ("plan trace main.json", 1),
+        ("plan trace", 2),
         ("profile program.mlir --random-inputs --top 1", 0),
         ("profile no-such.mlir", 1),
         ("profile program.mlir --top -1", 2),
+        ("profile program.mlir", 2),
+        ("profile desk_model.py:net --entry main", 2),
         ("report main.json", 0),
         ("report main.json --max-peak 1kB", 1),
+        ("report main.json --max-growth 1%", 2),
+        ("report main.json --eager", 2),
+        ("report program.mlir --budget much", 2),
+        ("report program.mlir --budget 1", 1),
         ("report", 2),
         ("run program.mlir --random-inputs", 0),
-        ("run program.mlir", 1),
+        ("run program.mlir", 2),
+        ("run program.mlir --entry nothing --random-inputs", 2),
+        ("run program.mlir --inputs word", 2),
+        ("run program.mlir --inputs 1 --random-inputs", 2),
+        ("run program.mlir --inputs no-such.npy", 1),
+        ("run desk_model.py:net --sizes n=3", 2),
+        ("run no-such.py", 1),
         ("run program.mlir --seed x", 2),
+        ("tradeoff program.mlir --seconds 0", 0),
+        ("tradeoff no-such.mlir", 1),
+        ("tradeoff desk_model.py:net --entry main", 2),
+        ("tradeoff program.hotdesk", 2),
+        ("tradeoff program.mlir --most -1", 2),
         ("no-such-verb", 2),
         ("", 2),
     ],
 )
 def test_exit_codes(line: str, code: int) -> None:
-    """0; 1 where something was found or failed; 2 for a wrong command line: of every verb."""
+    """0; 1 where something was found or failed; 2 for a wrong command line."""
     Path("broken.mlir").write_text("func.func @main(")
     Path("double_free.mlir").write_text(DOUBLE_FREE)
     try:
@@ -348,6 +403,26 @@ def test_exit_codes(line: str, code: int) -> None:
     except SystemExit as ended:
         found = ended.code
     assert found == code
+
+
+def test_every_verb_has_all_exit_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever verbs there are: an option that none has is 2, and an error on the way 1."""
+    cases: list[Any] = next(mark.args[1] for mark in test_exit_codes.pytestmark if mark.name == "parametrize")
+    told = {(line.split(" ")[0], code) for line, code in cases}
+    assert {verb for verb, code in told if code == 0} == {verb for verb, code in told if code == 2} - {
+        "no-such-verb",
+        "",
+    }
+    for verb in VERBS:
+        with pytest.raises(SystemExit) as ended:
+            main([verb, "--no-such-option"])
+        assert ended.value.code == 2
+
+        def fails(arguments: object) -> int:
+            raise HotdeskError("it failed")
+
+        monkeypatch.setattr(f"{VERBS[verb].entry.replace(':', '.')}", fails)
+        assert main([verb]) == 1
 
 
 def test_tables_on_a_terminal_and_none_in_colour_if_not_wanted() -> None:
@@ -363,6 +438,33 @@ def test_tables_on_a_terminal_and_none_in_colour_if_not_wanted() -> None:
         assert "in use at point" in text
         assert "█" in text
         assert ("\x1b[36m" in text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("plan hard.csv --time-limit 0.5 --strategy exact", ["plan: ", "bytes, at least"]),
+        ("report desk_model.py:build --budget 1700", ["stage: ", "search: ", "ways tried"]),
+    ],
+)
+def test_a_bar_on_a_terminal(line: str, told: list[str]) -> None:
+    """Over stages and searches; what goes to stdout stays apart."""
+    rows = [f"b{i},{(i * 7) % 40},{(i * 7) % 40 + 3 + (i * 5) % 17},{64 * (1 + (i * 13) % 29)}" for i in range(120)]
+    Path("hard.csv").write_text("\n".join(["id,lower,upper,size", *rows]))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "TERM": "xterm-256color", "COLUMNS": "160"}
+    environment["HOTDESK_CACHE"] = "0"
+    reading, writing = pty.openpty()
+    command = [sys.executable, "-m", "hotdesk.cli.main", *shlex.split(line)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writing, env=environment) as child:
+        os.close(writing)
+        text = _read_all(reading)
+        assert child.stdout is not None
+        out = child.stdout.read().decode()
+        assert child.wait() == 0, text
+    assert [each for each in told if each not in text] == []
+    assert "hotdesk: " not in text
+    assert "stage: " not in out
+    assert out
 
 
 def _read_all(reading: int) -> str:

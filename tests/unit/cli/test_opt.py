@@ -111,7 +111,6 @@ def test_what_mlir_says_of_a_failed_pass_comes_with_its_place(file: Path, capsys
         (["--pass-pipeline=builtin.module(hotdesk-chose-destinations)"], "Did you mean hotdesk-choose-destinations"),
         (["--pass-pipeline=builtin.module(no-such-pass)"], "'no-such-pass' does not refer to a registered pass"),
         (["--pass-pipeline=canonicalize"], "expected 'builtin.module(…)'"),
-        (["--pass-pipeline=builtin.module(cse)", "--hotdesk-split-prepare"], "got both"),
         (["--canonicalize=max-iterations=many"], "pass 'canonicalize'"),
         (["--hotdesk-split-prepare=x=1"], "it has: none"),
         (["--hotdesk-one-shot-bufferize=buffer-alignment=²"], "expected a value of type int, got '²'"),
@@ -129,6 +128,11 @@ def test_a_command_that_cannot_work_ends_with_a_message(
     error = capsys.readouterr().err
     assert error.startswith("error: ")
     assert message in error
+
+
+def test_flags_of_passes_and_a_pipeline(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(file), "--pass-pipeline=builtin.module(cse)", "--hotdesk-split-prepare"]) == 2
+    assert "got both" in capsys.readouterr().err
 
 
 def test_an_alignment_that_no_attribute_holds(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,15 +73,15 @@ def test_mlir_with_random_arguments(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "code", "told"),
     [
-        ("small.py:build --sizes n=5", "a PyTorch model has its examples"),
-        ("program.hotdesk", "which is compiled already"),
-        ("no-such.mlir", "no-such.mlir"),
+        ("small.py:build --sizes n=5", 2, "a PyTorch model has its examples"),
+        ("program.hotdesk", 2, "which is compiled already"),
+        ("no-such.mlir", 1, "no-such.mlir"),
     ],
 )
-def test_what_is_refused(line: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tradeoff", *line.split()]) == 1
+def test_what_is_refused(line: str, code: int, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tradeoff", *line.split()]) == code
     assert told in capsys.readouterr().err
 
 

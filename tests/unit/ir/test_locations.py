@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hotdesk.ir.locations import python_line
+from hotdesk.ir.context import make_context
+from hotdesk.ir.locations import module_path, of_node, python_line, scope
 from tests.unit.parsing import function, parse
 
 SITE = "/venv/lib/python3.11/site-packages/torch"
@@ -36,3 +37,44 @@ def test_the_innermost_frame_that_is_not_pytorchs(location: str, line: str) -> N
 def test_locations_of_operations() -> None:
     module = parse('func.func @f() {\n return loc(callsite("a.py":1:2 at "b.py":3:4))\n}')
     assert python_line(function(module).regions[0].blocks[0].operations[0].operation.location) == "a.py:1"
+
+
+@pytest.mark.parametrize(
+    ("location", "module"),
+    [
+        ("loc(unknown)", ""),
+        ('loc("model.py":12:3)', ""),
+        ('loc(callsite("<module encoder.0>":1:0 at "model.py":12:3))', "encoder.0"),
+        ('loc("jit(f)/encoder/dot_general"("model.py":12:4))', "encoder"),
+        ('loc("jit(f)/jit(g)/tanh"("model.py":12:4 to :9))', ""),
+        ('loc("encoder.layer.3.attention")', "encoder.layer.3.attention"),
+        ('loc(fused["a/b/add", "c/d/mul"])', "a.b"),
+        ('loc(fused<"tag">["model.py":1:2])', ""),
+    ],
+)
+def test_the_submodule(location: str, module: str) -> None:
+    assert module_path(location) == module
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("/encoder/encoder.0/encoder.0.1/fc/MatMul", "encoder.0.1.fc"),
+        ("/MatMul", ""),
+        ("Conv_0", ""),
+        ("layer1.0.conv1", "layer1.0.conv1"),
+        ("", ""),
+        ('/a"b/<c>/d', "a_b._c_"),
+    ],
+)
+def test_the_submodule_in_a_name(name: str, module: str) -> None:
+    assert scope(name) == module
+
+
+def test_nodes_of_onnx() -> None:
+    context = make_context()
+    location = of_node('/fc/"MatMul"', "fc", context)
+    assert (python_line(location), module_path(location)) == ("node /fc/_MatMul_", "fc")
+    location = of_node("MatMul_0", "", context)
+    assert (python_line(location), module_path(location)) == ("node MatMul_0", "")
+    assert (python_line(of_node("", "", context)), module_path(of_node("", "", context))) == ("", "")

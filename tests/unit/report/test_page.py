@@ -17,6 +17,7 @@ from hotdesk.report import BufferLine, Document, Memory
 from hotdesk.report.charts import MOST_BLOCKS, chart, drawn
 from hotdesk.report.document import Series, document
 from hotdesk.report.page import page, png, svg, tree
+from hotdesk.report.profile import Profile, Roof
 
 EVIL = "</script><b>&\u2028"
 
@@ -113,12 +114,39 @@ def test_the_smallest_of_very_many_are_folded_and_it_is_said() -> None:
 
 
 def test_the_tree_adds_up(made: Document) -> None:
-    root = tree(made.buffers)
+    root = tree(made)
     (layers,) = root.children
     assert (layers.path, layers.bytes, layers.buffers) == ("layers", root.bytes, 40)
     assert root.bytes == sum(each.bytes for each in made.buffers)
     assert sum(each.bytes for each in layers.children) == layers.bytes
     assert {each.children[0].path for each in layers.children} == {f"layers.{i}.mlp" for i in range(12)}
+    assert root.seconds == 0
+
+
+def test_the_tree_has_the_time(made: Document) -> None:
+    timed = made.with_profile(
+        Profile("many", (), 7, Roof(1, {"f32": 1e9}, 1e9), (), ((0, 1e-3), (1, 2e-3), (12, 4e-3)))
+    )
+    (layers,) = tree(timed).children
+    assert layers.seconds == pytest.approx(7e-3)
+    assert {each.name: each.seconds for each in layers.children if each.seconds} == pytest.approx(
+        {"0": 5e-3, "1": 2e-3}
+    )
+    lines, bars, arena = chart(timed)["vconcat"]
+    assert [row["taken"] for row in bars["data"]["values"]] == pytest.approx([1, 2, 4])
+    assert [(row["point"], row["submodule"]) for row in bars["data"]["values"]][2] == (12, "layers.0.mlp")
+    assert "By submodule: bytes and time" in page(timed)
+    assert "7.000 ms" in page(timed)
+    assert len(chart(made)["vconcat"]) == 2
+    del lines, arena
+
+
+def test_the_time_of_very_many_points_is_added_up() -> None:
+    made = many(5000)
+    profile = Profile("many", (), 7, Roof(1, {"f32": 1e9}, 1e9), (), tuple((i, 1e-6) for i in range(5000)))
+    rows = chart(made.with_profile(profile))["vconcat"][1]["data"]["values"]
+    assert len(rows) <= 2000
+    assert sum(row["taken"] for row in rows) == pytest.approx(5)
 
 
 def test_pictures(made: Document) -> None:
@@ -144,3 +172,15 @@ def test_a_notebook_shows_the_charts() -> None:
     shown = program._repr_mimebundle_()
     assert shown["image/svg+xml"].startswith("<svg")
     assert shown["text/plain"] == repr(program)
+
+
+def test_a_notebook_shows_the_charts_of_the_sizes_used_last() -> None:
+    batch = torch.export.Dim("batch", max=64)
+    x = torch.randn(4, 8)
+    program = hotdesk.compile(torch.nn.Linear(8, 8).eval(), (x,), dynamic_shapes={"input": {0: batch}})
+    assert program._repr_mimebundle_() == {"text/plain": repr(program)}
+    program(x)
+    before = program._repr_mimebundle_()["image/svg+xml"]
+    program(torch.randn(32, 8))
+    assert before.startswith("<svg")
+    assert program._repr_mimebundle_()["image/svg+xml"] != before

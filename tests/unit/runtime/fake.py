@@ -12,7 +12,7 @@ import numpy as np
 
 from hotdesk.explain import Decision, Outcome, Reason, evaluate
 from hotdesk.report import BufferLine, Certificate, Memory, WorstCase
-from hotdesk.report.profile import KernelProfile
+from hotdesk.report.profile import KernelTimes
 from hotdesk.runtime.interface import Binding, Details, TensorSpec
 
 DTYPES = {
@@ -97,9 +97,7 @@ class Fake:
         for address, spec, shape, value in zip(results, self.results, binding.result_shapes, values, strict=True):
             at(address, spec.dtype, shape)[...] = value
 
-    def profile(
-        self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int
-    ) -> tuple[KernelProfile, ...]:
+    def profile(self, binding: Binding, inputs: Sequence[int], results: Sequence[int], runs: int) -> KernelTimes:
         for _ in range(1 + runs):
             self.run(binding, inputs, results)
-        return ()
+        return KernelTimes((), ())

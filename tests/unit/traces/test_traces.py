@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import pickle
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
+import onnxruntime
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from hotdesk.cli.main import main
 from hotdesk.errors import TraceError
@@ -104,7 +107,7 @@ class _Runs:
         (b"{", "JSON that is cut off or wrong"),
         (b'{"a": 1}', "other JSON"),
         (b'{"traceEvents": []}', "Record it with profile_memory=True."),
-        (json.dumps([{"args": {"output_size": "4"}}]).encode(), "a session profile of onnxruntime"),
+        (json.dumps([{"args": {"output_size": "4"}}]).encode(), "a session profile of onnxruntime without"),
         (b"BufferAssignment:\n", "-live-range.txt"),
         (b"hello", "none of these"),
     ],
@@ -143,3 +146,37 @@ def test_a_recording_made_here(tmp_path: Path) -> None:
     found = load_trace(tmp_path / "trace.json")
     assert [each.size for each in found.buffers if each.size >= 64 * 64 * 4] == [64 * 64 * 4] * 2
     assert found.peak >= 2 * 64 * 64 * 4
+
+
+def test_onnxruntime_with_the_graph_that_it_ran(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """x → a = exp → b = neg → c = a + b → y = c · w: a and b are both there for c, which dies for y."""
+    values = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, size) for name, size in (("x", [8, 64]), ("y", [8, 2]))
+    ]
+    nodes = [
+        helper.make_node("Exp", ["x"], ["a"]),
+        helper.make_node("Neg", ["a"], ["b"]),
+        helper.make_node("Max", ["a", "b"], ["c"]),
+        helper.make_node("MatMul", ["c", "w"], ["y"]),
+    ]
+    weight = numpy_helper.from_array(np.ones((64, 2), np.float32), "w")
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], [weight])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    settings: Any = cast(Any, onnxruntime).SessionOptions()
+    settings.enable_profiling, settings.profile_file_prefix = True, str(tmp_path / "profile")
+    settings.optimized_model_filepath = str(tmp_path / "run.onnx")
+    session: Any = cast(Any, onnxruntime).InferenceSession(model.SerializeToString(), settings)
+    for _ in range(2):
+        session.run(None, {"x": np.ones((8, 64), np.float32)})
+    profile = session.end_profiling()
+    found = load_trace(Path(profile), tmp_path / "run.onnx")
+    assert _ranges(found.buffers) == [(0, 3, 2048), (1, 3, 2048), (2, 4, 2048), (3, 4, 64)]
+    assert (found.tool, found.taken, found.left_out) == ("onnxruntime's session profile", None, 0)
+    assert main(["plan", "trace", profile, "--model", str(tmp_path / "run.onnx")]) == 0
+    assert "bound      6.00 KiB (6,144): no plan can be smaller" in capsys.readouterr().out
+    with pytest.raises(TraceError, match="expected the graph that was run beside it"):
+        load_trace(Path(profile))
+    other = tmp_path / "other.onnx"
+    other.write_bytes(helper.make_model(helper.make_graph(nodes[:1], "g", values[:1], values[:1])).SerializeToString())
+    with pytest.raises(TraceError, match="got one without 3 of the 4 nodes that ran"):
+        load_trace(Path(profile), other)

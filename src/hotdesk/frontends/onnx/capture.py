@@ -29,6 +29,7 @@ from hotdesk.ir.argument_sizes import argument_shapes
 from hotdesk.ir.building import create, replace
 from hotdesk.ir.context import entered, make_context, verify
 from hotdesk.ir.functions import is_private, named_functions, single_exit
+from hotdesk.ir.locations import of_node
 from hotdesk.ir.parsed_sizes import is_name
 from hotdesk.ir.signature import Formal, set_signature, signature
 from hotdesk.ir.sizes import Size
@@ -43,6 +44,8 @@ _PIPELINES = (
     "torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true}",
 )
 _NODE = re.compile(r'"node:(\d+)"')
+_IMPORTERS = re.compile(r'"(?:graph:|onnx_importer\.)')
+"""Names of locations that are the importer's own."""
 _OPSET = 18
 """The opset that older models are brought to, if need be."""
 _EXPANDED: tuple[str, ...] = (
@@ -76,6 +79,7 @@ def capture(given: Any, sizes: Ranges | None = None) -> Captured:
     after_read = time.perf_counter()
     model, module = _lowered(source)
     with entered(module.operation):
+        _name_places(module, model)
         make_main(module, next(each for each in named_functions(module).values() if not is_private(each)))
         inline_calls(module)
         refuse_what_is_not_compiled(module)
@@ -162,6 +166,16 @@ def defined_by_functions() -> frozenset[str]:
         for each in schemas
         if each.domain == "" and (each.has_function or each.has_context_dependent_function)
     )
+
+
+def _name_places(module: ir.Module, model: OnnxModel) -> None:
+    """Gives each op the name and the submodule of the node that it comes from; lowering knows nodes by number alone."""
+    for op in nested_ops(module.operation):
+        location = str(op.location)
+        found = _NODE.search(location)
+        name, path = ("", "") if found is None else model.places[int(found[1])]
+        if name or found is not None or _IMPORTERS.search(location) is not None:
+            op.location = of_node(name, path, module.context)
 
 
 def _opset(source: OnnxSource) -> int:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ import numpy as np
 from hotdesk.errors import InvalidIRError, MissingExtraError, OptionError, UnsupportedOpError
 from hotdesk.frontends.onnx.elements import PLAIN
 from hotdesk.frontends.onnx.rewrites import REWRITES, Graph, NotRewritten, first_reader
+from hotdesk.ir.locations import scope
 
 if TYPE_CHECKING:
     import onnx
@@ -28,6 +30,8 @@ Ranges: TypeAlias = "Mapping[str, int | tuple[int, int | None]]"
 """Sizes by the names that the model gives them: a number fixes one, a pair is the least and the greatest (None: unbounded)."""
 
 _SMALL = 32
+_SCOPES = "pkg.torch.onnx.name_scopes"
+_QUOTED = re.compile(r"'([^']*)'")
 _REWRITTEN = 12
 """The opset from which on nodes are written with others; a model of an older one is brought to a newer one if need be."""
 _NEWEST = 18
@@ -47,6 +51,7 @@ class OnnxModel:
         results: of what a call returns, in order, the name, and how many tensors of the graph it is a list of; None: one tensor.
         elements: the element types of inputs and results as a call has them, by name.
         nodes: what the nodes are called in messages, by their number.
+        places: the name and the submodule of the node of the model behind each node, by number; "" where there is none.
         is_rewritten: whether nodes were written with others, where there is a rewrite.
         reasons: why a node was not written with others, by its number: what was expected, and what came.
         where: the file, if there is one.
@@ -58,6 +63,7 @@ class OnnxModel:
     results: tuple[tuple[str, int | None], ...]
     elements: Mapping[str, int]
     nodes: tuple[str, ...]
+    places: tuple[tuple[str, str], ...]
     is_rewritten: bool
     reasons: Mapping[int, tuple[str, str]]
     where: str | None
@@ -156,9 +162,11 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
     where, proto = source.where, onnx.ModelProto()
     proto.CopyFrom(source.proto)
     nodes: tuple[str, ...] = ()
+    places: tuple[tuple[str, str], ...] = ()
     try:
         if opset is not None:
             proto = onnx.version_converter.convert_version(proto, opset)
+        places = tuple(map(_place, proto.graph.node))
         nodes = _named_nodes(proto)
         is_rewritten = _opset(proto) >= _REWRITTEN
         proto = _inferred(proto, strict=not is_rewritten)
@@ -168,6 +176,7 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
         if is_rewritten:
             proto, results = graph.write()
             nodes = tuple((*nodes, "the model")[number] for number in graph.origins)
+            places = tuple((*places, ("", ""))[number] for number in graph.origins)
             for number, node in enumerate(proto.graph.node):
                 node.name = f"node:{number}"
             proto = _inferred(proto)
@@ -179,7 +188,8 @@ def make_ready(source: OnnxSource, expanded: Collection[str] = (), opset: int | 
     own = {each.name for each in source.proto.graph.initializer} | source.weights.keys()
     inputs = tuple(each.name for each in proto.graph.input if each.name not in own)
     _refuse_unknown(proto, nodes, where)
-    return OnnxModel(proto, inputs, source.weights, results, elements, nodes, is_rewritten, graph.reasons, where)
+    told = nodes, places, is_rewritten, graph.reasons, where
+    return OnnxModel(proto, inputs, source.weights, results, elements, *told)
 
 
 def _opset(proto: onnx.ModelProto) -> int:
@@ -365,6 +375,14 @@ def _named_nodes(proto: onnx.ModelProto) -> tuple[str, ...]:
         called.append(f"{name}: op {op} of opset {opset}")
         node.name = f"node:{number}"
     return tuple(called)
+
+
+def _place(node: onnx.NodeProto) -> tuple[str, str]:
+    """The name of a node, or of its first result, and the submodule that it is in: PyTorch's exporter writes that down."""
+    name = node.name or next(filter(None, node.output), "")
+    scopes = next((each.value for each in node.metadata_props if each.key == _SCOPES), "")
+    found = _QUOTED.findall(scopes)
+    return name, found[-2] if len(found) > 1 else scope(node.name)
 
 
 def _refuse_unknown(proto: onnx.ModelProto, nodes: Sequence[str], where: str | None) -> None:

@@ -12,14 +12,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import sympy
+
 from hotdesk._bindings import ir
+from hotdesk.errors import LoweringError
 from hotdesk.explain import Decision, Outcome, Reason, Source
 from hotdesk.ir.building import create
 from hotdesk.ir.locations import origin
-from hotdesk.ir.walking import defined_functions, runs_every_call, top_level_ops
+from hotdesk.ir.types import element_of, layout_of, shape_of
+from hotdesk.ir.walking import defined_functions, ops_outside_payloads, runs_every_call
 from hotdesk.passes.base import Pass
 from hotdesk.passes.lower.named import convolution_workspace
-from hotdesk.passes.lower.views import MemrefResolver
+from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.properties import NO_TENSORS, Property
 from hotdesk.program.symbolic import SymbolicSizes
 
@@ -45,14 +49,14 @@ class AllocateWorkspaces(Pass):
         for function in defined_functions(module):
             places = MemrefResolver(function, SymbolicSizes(function))
             reported = runs_every_call(function)
-            for op in top_level_ops(function):
+            for op in ops_outside_payloads(function):
                 if op.name == "hotdesk.conv" and len(op.operands) == 3:
                     allocated = self._allocate(op, places)
                     decisions.extend(allocated if reported else ())
         return tuple(decisions)
 
     def _allocate(self, op: ir.Operation, places: MemrefResolver) -> list[Decision]:
-        request = convolution_workspace(op, [places.of(v) for v in op.operands])
+        request = convolution_workspace(op, [_place(value, places) for value in op.operands])
         if request is None:
             return []
         source = Source(op.name, *origin(op.location))
@@ -64,6 +68,19 @@ class AllocateWorkspaces(Pass):
         create(op.name, [*op.operands, scratch], [], {name: op.attributes[name] for name in op.attributes}, before=op)
         op.erase()
         return [Decision(_SUBJECT, Outcome.ALLOCATED, Reason.WORKSPACE, (source,), request.bytes)]
+
+
+def _place(value: ir.Value, places: MemrefResolver) -> ResolvedMemref:
+    """Where a memref lies; with control flow, as far as its type tells, which is what the kernel is generated for then."""
+    try:
+        return places.of(value)
+    except LoweringError:
+        strides, _ = layout_of(value.type)
+        sizes, steps = (
+            tuple(sympy.Symbol(f"{name}{i}") if each is None else each for i, each in enumerate(numbers))
+            for name, numbers in (("size", shape_of(value.type)), ("stride", strides))
+        )
+        return ResolvedMemref(value, 0, sizes, steps, element_of(value.type))
 
 
 _SUBJECT = "convolution workspace"

@@ -38,7 +38,10 @@ class Pointer:
 
 @dataclass(frozen=True, slots=True)
 class KernelCall:
-    """A call of kernel `kernel`: pointers, then sizes and strides that are not compiled in, then pointers again."""
+    """A call of kernel `kernel`: pointers, then sizes and strides that are not compiled in, then pointers again.
+
+    `point` is the number of its op, as live ranges count.
+    """
 
     kernel: str
     pointers: tuple[Pointer, ...]
@@ -46,6 +49,7 @@ class KernelCall:
     last_pointers: tuple[Pointer, ...]
     source: Source
     work: Work
+    point: int
 
 
 @dataclass(frozen=True, slots=True)

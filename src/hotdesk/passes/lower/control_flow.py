@@ -17,6 +17,7 @@ MLIR's own conversions take the rest to LLVM.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import sympy
@@ -116,6 +117,7 @@ class _ControlFlow:
         self._outside: dict[str, str] = {}  # functions that are not the library's
         self._calls: list[KernelCall] = []
         self._told: tuple[Source, Work] | None = None  # of the op that is lowered
+        self._point = 0  # the number of that
         self._in_region = False
 
     def run(self) -> EntryFlow:
@@ -132,7 +134,7 @@ class _ControlFlow:
         )  # an op that stays: what comes in first goes in front of it
         first = cast(ir.Operation, defining_op(begin))
         self._status = self._at_entry(len(self._buffers), ir.IntegerType.get_signless(32), first)
-        for op, source in zip(ops, told, strict=True):
+        for self._point, (op, source) in enumerate(zip(ops, told, strict=True)):
             self._told = source
             with op.location:
                 self._lower(op)
@@ -261,7 +263,8 @@ class _ControlFlow:
         assert self._told is not None
         source, work = self._told
         number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(self._calls))
-        self._calls.append(KernelCall(name, (), (), (), Source(op or source.op, source.location), work))
+        source = replace(source, op=op or source.op)
+        self._calls.append(KernelCall(name, (), (), (), source, work, self._point))
         create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name), CALL: number}, before=before)
 
     def _foreign(self, op: ir.Operation) -> None:

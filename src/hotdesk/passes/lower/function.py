@@ -165,11 +165,11 @@ class _FunctionLowering:
 
     def _calls(self, sources: Sequence[Source]) -> list[KernelCall]:
         calls: list[KernelCall] = []
-        for op, source in zip(top_level_ops(self._function), sources, strict=True):
+        for point, (op, source) in enumerate(zip(top_level_ops(self._function), sources, strict=True)):
             if op.name == "cf.assert":
                 self._check_sizes(op, source)
             elif not self._is_silent(op):
-                call = self._call(op, source)
+                call = self._call(op, source, point)
                 if call is not None:
                     calls.append(call)
         return calls
@@ -177,18 +177,18 @@ class _FunctionLowering:
     def _is_silent(self, op: ir.Operation) -> bool:
         return op.name in _NO_CODE or op.name.split(".")[0] in ("affine", "arith", "math")
 
-    def _call(self, op: ir.Operation, source: Source) -> KernelCall | None:
+    def _call(self, op: ir.Operation, source: Source, point: int) -> KernelCall | None:
         if op.name in NAMED:
-            return self._named(op, source)
+            return self._named(op, source, point)
         if op.name == "hotdesk.foreign":
-            return self._foreign(op, source)
+            return self._foreign(op, source, point)
         if op.name.startswith(("linalg.", "tm_tensor.")):
             name, kernel = self._library.from_op(op, self._places, self._sizes)
             if kernel.passed:
                 raise LoweringError(f"op `{op.name}` has no kernel", got="a scalar argument", where=str(source))
             pointers = tuple(self._pointer(self._places.of(v)) for v in kernel.memrefs)
             status = (Pointer(self._status, 0),) if kernel.needs_status else ()
-            return KernelCall(name, pointers, tuple(kernel.scalars), status, source, work_of(op, self._places))
+            return KernelCall(name, pointers, tuple(kernel.scalars), status, source, work_of(op, self._places), point)
         raise LoweringError(
             f"op `{op.name}` has no kernel",
             expected="linalg, hotdesk or memref view ops",
@@ -196,7 +196,7 @@ class _FunctionLowering:
             where=python_line(op.location) or None,
         )
 
-    def _named(self, op: ir.Operation, source: Source) -> KernelCall:
+    def _named(self, op: ir.Operation, source: Source, point: int) -> KernelCall:
         places = [self._places.of(v) for v in op.operands]
         main = places[:3] if op.name in ("hotdesk.contract", "hotdesk.conv") else places
         try:
@@ -206,9 +206,9 @@ class _FunctionLowering:
         scalars = tuple(size for place in main for size in place.unknowns())
         workspace = tuple(self._pointer(place) for place in places[len(main) :])
         pointers = tuple(map(self._pointer, main))
-        return KernelCall(name, pointers, scalars, workspace, source, work_of(op, self._places))
+        return KernelCall(name, pointers, scalars, workspace, source, work_of(op, self._places), point)
 
-    def _foreign(self, op: ir.Operation, source: Source) -> KernelCall:
+    def _foreign(self, op: ir.Operation, source: Source, point: int) -> KernelCall:
         """Addresses, numbers, and sizes and strides of each memref, as `runtime.foreign` reads them."""
         inputs, numbers, _ = foreign_groups(op)
         operands = list(op.operands)
@@ -217,8 +217,8 @@ class _FunctionLowering:
         layouts = [number for place in places for number in (*place.sizes, *place.strides)]
         callee, called = (str(cast(Any, op.attributes[name]).value) for name in ("callee", "op"))
         pointers, status = tuple(map(self._pointer, places)), (Pointer(self._status, 0),)
-        named = Source(called, source.location)
-        return KernelCall(callee, pointers, (*given, *layouts), status, named, work_of(op, self._places))
+        named = Source(called, source.location, source.module)
+        return KernelCall(callee, pointers, (*given, *layouts), status, named, work_of(op, self._places), point)
 
     def _pointer(self, place: ResolvedMemref) -> Pointer:
         offset: Any = place.offset

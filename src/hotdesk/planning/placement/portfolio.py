@@ -24,6 +24,7 @@ from hotdesk.planning.placement.greedy import GREEDY_ORDERS, greedy_below, onlin
 from hotdesk.planning.placement.instance import ArenaLayout, Instance, Prover
 from hotdesk.planning.placement.search import search, search_whole
 from hotdesk.planning.placement.skyline import LOOK, SKYLINE_ORDERS, find_neighbours, skyline, skyline_in_arrays
+from hotdesk.progress import tell
 
 PORTFOLIO = "portfolio"
 
@@ -225,6 +226,7 @@ def _exact(instance: Instance, request: Request, prover: Prover | None) -> Arena
 
     best = solve_parts(instance, started)
     for turn in count():
+        tell(f"plan: {best.arena:,} bytes, at least {max(best.proven, instance.floor):,} needed, round {turn + 1}")
         if deadline.moment is not None and is_open():
             best = _better(best, solve_parts(instance, lambda part, turn=turn: lowered(part, turn)))
         if turn and is_open():

@@ -1,4 +1,4 @@
-"""From the seconds of kernel calls to a profile: calls added up by kernel, with their work and the roof."""
+"""From the seconds of kernel calls to a profile: calls added up by kernel, with their work and the roof, and by op."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from hotdesk.explain import evaluate, symbols_of
 from hotdesk.ir.sizes import Size
 from hotdesk.passes.lower.calls import KernelCall
 from hotdesk.passes.lower.work import Work
-from hotdesk.report.profile import KernelProfile, Roof
+from hotdesk.report.profile import KernelProfile, KernelTimes, Roof
 
 
-def kernel_profiles(
+def kernel_times(
     calls: Sequence[KernelCall],
     times: Sequence[Sequence[tuple[float, int]]],
     symbols: Mapping[str, int],
     roof: Roof,
-) -> tuple[KernelProfile, ...]:
-    """The kernels that are called, the slowest first.
+) -> KernelTimes:
+    """The kernels that are called, the slowest first, and the seconds of each op that calls one.
 
     `times` has, for each run, the seconds of each call and how often it was made.
     """
@@ -29,7 +29,11 @@ def kernel_profiles(
         if counts[number]:
             found.setdefault(call.kernel, []).append(number)
     made = [_profile([(calls[i], seconds[i], counts[i]) for i in each], symbols, roof) for each in found.values()]
-    return tuple(sorted(made, key=lambda kernel: -kernel.seconds))
+    points: dict[int, float] = {}
+    for call, taken, count in zip(calls, seconds, counts, strict=True):
+        if count:
+            points[call.point] = points.get(call.point, 0.0) + taken
+    return KernelTimes(tuple(sorted(made, key=lambda kernel: -kernel.seconds)), tuple(sorted(points.items())))
 
 
 def _profile(calls: Sequence[tuple[KernelCall, float, int]], symbols: Mapping[str, int], roof: Roof) -> KernelProfile:

@@ -17,7 +17,7 @@ N, M = sympy.symbols("n m")
 
 
 def call(kernel: str, *pointers: Pointer, scalars: tuple[Size, ...] = (), last: tuple[Pointer, ...] = ()) -> KernelCall:
-    return KernelCall(kernel, pointers, scalars, last, Source("op"), Work((), 0, 0, 0))
+    return KernelCall(kernel, pointers, scalars, last, Source("op"), Work((), 0, 0, 0), 0)
 
 
 def text(*calls: KernelCall, numbers: NumberTable | None = None) -> str:
