@@ -102,6 +102,7 @@ def _bytes(told: Any) -> int | None:
     if not isinstance(told, Mapping) or len(cast("Mapping[str, Any]", told)) != 1:
         return None
     ((kind, shape),) = cast("Mapping[str, Any]", told).items()
-    sizes = cast("list[Any]", shape) if isinstance(shape, list) else [None]
-    is_known = kind in _BYTES and all(isinstance(size, int) and size >= 0 for size in sizes)
+    given = cast("list[Any]", shape) if isinstance(shape, list) else [None]
+    sizes: list[int] = [size for size in given if isinstance(size, int)]
+    is_known = kind in _BYTES and len(sizes) == len(given) and min(sizes, default=0) >= 0
     return _BYTES[kind] * prod(sizes) if is_known else None
