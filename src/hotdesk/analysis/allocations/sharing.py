@@ -8,7 +8,7 @@ those before it, the *slot*, iff
    (`live-at-the-same-time`, `nothing-to-share`, `used-across-blocks`, `kept-by-unknown`, `leaves-scope`,
    `kept-between-iterations`);
 2. the slot has as many bytes, or more: numbers, or expressions of which that is proven, such as a minimum of which one part is
-   a number, or symbols whose range is declared (`ir.declared_bounds`; sizes are not negative, other index values may be)
+   a number, or symbols whose range is declared (`ir.argument_sizes`; sizes are not negative, other index values may be)
    (`too-small`, `size-not-proven`);
 3. both are contiguous, in the same memory space, with elements of a known size. The memory of both is ordinary, by
    `models.new_memory`, and they come from one allocator: `memref.alloc`, or another op. If it is another one, they
