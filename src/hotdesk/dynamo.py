@@ -12,22 +12,25 @@ from dataclasses import dataclass
 from typing import Any, cast
 from weakref import ref
 
-import torch
-from functorch.compile import min_cut_rematerialization_partition
-from torch._dynamo.backends.common import aot_autograd
-from torch._dynamo.exc import TensorifyScalarRestartAnalysis
-from torch._functorch._aot_autograd.utils import make_boxed_func
-from torch._guards import CompileContext
+from hotdesk.whole_imports import whole_imports
 
-from hotdesk.api import Options, build
-from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
-from hotdesk.errors import HotdeskError, OptionError
-from hotdesk.frontends.torch.dynamo import PassedOn, capture_graph, tracing
-from hotdesk.frontends.torch.lines import node_line
-from hotdesk.frontends.torch.refusals import refusal
-from hotdesk.pipeline import Log
-from hotdesk.runtime.heap import give_back_free_memory
-from hotdesk.runtime.sources import sources_forgotten
+with whole_imports():  # PyTorch imports this module when the backend is first asked for
+    import torch
+    from functorch.compile import min_cut_rematerialization_partition
+    from torch._dynamo.backends.common import aot_autograd
+    from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+    from torch._functorch._aot_autograd.utils import make_boxed_func
+    from torch._guards import CompileContext
+
+    from hotdesk.api import Options, build
+    from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
+    from hotdesk.errors import HotdeskError, OptionError
+    from hotdesk.frontends.torch.dynamo import PassedOn, capture_graph, tracing
+    from hotdesk.frontends.torch.lines import node_line
+    from hotdesk.frontends.torch.refusals import refusal
+    from hotdesk.pipeline import Log
+    from hotdesk.runtime.heap import give_back_free_memory
+    from hotdesk.runtime.sources import sources_forgotten
 
 MODES: Mapping[str, Mapping[str, Any]] = {
     "default": {},
@@ -61,7 +64,8 @@ def backend(
     except OptionError as error:
         return _raising(error)
     try:
-        return _compiled(module, example_inputs, settings)
+        with whole_imports():
+            return _compiled(module, example_inputs, settings)
     except TensorifyScalarRestartAnalysis:
         raise
     except HotdeskError as error:
@@ -126,7 +130,7 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
 def _program(kind: str, module: torch.fx.GraphModule, settings: _Settings) -> Callable[..., Any]:
     """A graph of AOTAutograd's, compiled: takes a list of arguments, returns a list of results."""
     line = _line(module)
-    with sources_forgotten():
+    with whole_imports(), sources_forgotten():
         log = Log(keep_ir=settings.options.keep_ir)
         with log.stage("capture"):
             captured = capture_graph(module)

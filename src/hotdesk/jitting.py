@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 from weakref import ref
 
 from hotdesk.errors import ArgumentTypeError, MissingExtraError, OptionError
+from hotdesk.whole_imports import whole_imports
 
 if TYPE_CHECKING:
     from hotdesk.api import Options
@@ -108,7 +109,8 @@ class Jitted:
         with self._kept.lock:
             found = self._kept.take(key, shapes)
             if found is None:
-                from hotdesk.api import compile as compile_program
+                with whole_imports():
+                    from hotdesk.api import compile as compile_program
 
                 open_sizes = self._dynamic_shapes
                 found = compile_program(self._function, args, kwargs, dynamic_shapes=open_sizes, options=self._options)
@@ -159,11 +161,7 @@ def _fits(program: Program, shapes: _Shapes) -> bool:
 
 def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Hashable, _Shapes]:
     """What a program depends on: all but the sizes of tensors, and these."""
-    try:
-        import torch
-        from torch.utils import _pytree as pytree
-    except ImportError as error:
-        raise MissingExtraError.of("compiling a function", "torch", "torch") from error
+    torch, pytree = _torch_and_pytree()
     leaves, structure = pytree.tree_flatten((args, dict(kwargs)))
     found: list[Hashable] = [str(structure)]
     shapes: list[tuple[int, ...]] = []
@@ -177,3 +175,15 @@ def _key(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Hashable, _S
             expected = "tensors, numbers, None, text and nests of these"
             raise ArgumentTypeError("an argument of a compiled function", expected=expected, got=type(leaf).__name__)
     return tuple(found), tuple(shapes)
+
+
+@cache
+def _torch_and_pytree() -> tuple[Any, Any]:
+    """PyTorch, and its trees of arguments."""
+    try:
+        with whole_imports():
+            import torch
+            from torch.utils import _pytree
+    except ImportError as error:
+        raise MissingExtraError.of("compiling a function", "torch", "torch") from error
+    return torch, _pytree

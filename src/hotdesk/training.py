@@ -126,13 +126,13 @@ def compile_step(
         import torch
     except ImportError as error:
         raise MissingExtraError.of("compiling a step of training", "torch", "torch") from error
-    from hotdesk.frontends.torch.training import trace_step
-
     _check(model, optimizer, example)
     options = options or Options(recompute=True)
     options = options if budget is None else replace(options, budget=budget)
     rates = [torch.zeros(()) for _ in optimizer.param_groups]
     with whole_imports():
+        from hotdesk.frontends.torch.training import trace_step
+
         trace = trace_step(model, loss, optimizer, example, rates)
     with torch.no_grad():
         program = compile(trace.model, (rates, *example), options=options)

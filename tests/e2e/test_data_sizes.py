@@ -70,6 +70,8 @@ ALIKE: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], dict[str, i
         {"aten.complex": 1, "aten.reshape": 1, "aten.index.Tensor": 1},
     ),
     "masked_select": (lambda x: torch.masked_select(x, x[0] > 0).sum(), (X,), {}),
+    "masked_select by a wider mask": (lambda x, y: x[0].masked_select(y > 0) * 2, (X, X), {}),
+    "masked_select of a column": (lambda x, y: torch.masked_select(x[:, :1], y > -9).sum(), (X, X), {}),
     "unique": (lambda x: torch.unique((2 * x).long(), return_counts=True), (random(9),), {"aten._unique2": 1}),
     "unique_consecutive": (
         lambda x: torch.unique_consecutive(x),

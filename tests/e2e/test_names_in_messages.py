@@ -180,7 +180,7 @@ def test_text_of_passes(path: Path) -> None:
             module = parsed(piece.text)
             with contextlib.suppress(HotdeskError):
                 for decision in parse_pipeline(pipeline).run(module):
-                    _checked(named.sub("", f"{decision.subject} {decision.size} {decision.hint}"))
+                    _checked(named.sub("", f"{decision.size} {decision}"))
             with entered(module.operation):
                 _checked(named.sub("", str(module)))
 

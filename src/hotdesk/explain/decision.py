@@ -6,7 +6,7 @@ Every stage that decides about memory returns `Decision` records; nothing prints
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias, cast
 
@@ -82,6 +82,10 @@ class Decision:
     definition: Source | None = None
     path: tuple[Source, ...] = ()
     hint: str = ""
+
+    def __repr__(self) -> str:
+        values = {each.name: repr(getattr(self, each.name)) for each in fields(self)} | {"bytes": self.size}
+        return f"Decision({', '.join(f'{name}={value}' for name, value in values.items())})"
 
     @property
     def size(self) -> str:

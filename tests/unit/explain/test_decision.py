@@ -9,6 +9,7 @@ import pytest
 import sympy
 
 from hotdesk.explain import Decision, Outcome, Reason, Source, evaluate
+from hotdesk.ir.written_sizes import unnamed
 
 BATCH, LENGTH = sympy.Symbol("s0", integer=True, positive=True), sympy.Symbol("s1", integer=True)
 
@@ -32,6 +33,13 @@ def test_outcome_prints_its_words() -> None:
 def test_source_prints_its_line_if_known() -> None:
     assert str(Source("linalg.add", "model.py:12")) == "linalg.add at model.py:12"
     assert str(Source("linalg.add")) == "linalg.add"
+
+
+def test_a_decision_shows_sizes_as_users_read_them() -> None:
+    size = 4 * sympy.Max(0, unnamed(1, "dim 0 of %x"))
+    decision = Decision("sum", Outcome.COPIED, Reason.READ_LATER, (Source("a"),), size, hint="h")
+    assert "bytes=4*max(0, dim 0 of %x), read=None" in repr(decision)
+    assert repr(decision).endswith("hint='h')")
 
 
 def test_at_gives_bytes_a_number_and_keeps_the_rest() -> None:

@@ -144,3 +144,11 @@ COUNTED: dict[Any, Callable[..., Any]] = {
     aten.max.default: extreme(torch.amax),
     aten.min.default: extreme(torch.amin),
 }
+
+
+def _masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    """Of what both are broadcast to: PyTorch takes the number of elements of `x` for a limit."""
+    return torch.masked_select(*torch.broadcast_tensors(x, mask))
+
+
+SELECTIONS: dict[Any, Callable[..., Any]] = {torch.masked_select: _masked_select, Tensor.masked_select: _masked_select}

@@ -23,7 +23,6 @@ import torch
 from torch import Tensor
 from torch._higher_order_ops.scan import scan_op
 from torch.nn.functional import linear
-from torch.overrides import TorchFunctionMode
 
 aten: Any = torch.ops.aten
 
@@ -173,16 +172,6 @@ def _of_one_state(cell: Cell) -> Callable[..., tuple[Tensor, Tensor]]:
     return decomposed
 
 
-class AsLoops(TorchFunctionMode):
-    """While a model is exported, recurrent layers are loops: PyTorch itself would go through all steps, and fix their number."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        op = _LAYERS.get(func)
-        is_padded = len(args) == 9 and isinstance(args[3], bool)  # the other form is that of packed sequences
-        made = op(*args) if op is not None and is_padded else NotImplemented
-        return func(*args, **(kwargs or {})) if made is NotImplemented else made
-
-
 RECURRENT: dict[Any, Callable[..., Any]] = {
     aten.lstm.input: _lstm,
     aten.gru.input: _of_one_state(_gru_cell),
@@ -190,10 +179,20 @@ RECURRENT: dict[Any, Callable[..., Any]] = {
     aten.rnn_relu.input: _of_one_state(_elman_cell(torch.relu)),
 }
 
-_LAYERS: dict[Any, Callable[..., Any]] = {
-    torch.lstm: _lstm,
-    torch.gru: RECURRENT[aten.gru.input],
-    torch.rnn_tanh: RECURRENT[aten.rnn_tanh.input],
-    torch.rnn_relu: RECURRENT[aten.rnn_relu.input],
+
+def _of_padded(op: Callable[..., Any]) -> Callable[..., Any]:
+    """The form of a layer that takes a tensor; the other one is that of packed sequences."""
+
+    def layer(*args: Any) -> Any:
+        return op(*args) if len(args) == 9 and isinstance(args[3], bool) else NotImplemented
+
+    return layer
+
+
+LAYERS: dict[Any, Callable[..., Any]] = {
+    torch.lstm: _of_padded(_lstm),
+    torch.gru: _of_padded(RECURRENT[aten.gru.input]),
+    torch.rnn_tanh: _of_padded(RECURRENT[aten.rnn_tanh.input]),
+    torch.rnn_relu: _of_padded(RECURRENT[aten.rnn_relu.input]),
 }
-"""What the layers of `torch.nn` call."""
+"""What the layers of `torch.nn` call: PyTorch itself would go through all steps, and fix their number."""
