@@ -93,6 +93,8 @@ def _check(op: str, x: Floats, y: Floats) -> None:
     got, want = _compiled(op)(x, y), _reference(op, x, y)
     with np.errstate(all="ignore"):
         rounded = want.astype("f4")
+        differs = got.view(np.int32) != rounded.view(np.int32)  # of few: the rest of this takes most of the time
+        x, y, got, want, rounded = (each[differs] for each in (x, y, got, want, rounded))
         exact = (got == rounded) | (np.isnan(got) & np.isnan(rounded))
         unit = np.maximum(np.spacing(np.abs(rounded)).astype("f8"), 2.0**-149)
         error = np.where(exact, 0.0, np.abs(got.astype("f8") - want) / unit)

@@ -83,7 +83,7 @@ def test_one_of_several_operands_is_refused_in_either_mode() -> None:
         assert WAY not in str(caught.value)
 
 
-def test_the_hint_names_the_mode_that_takes_it() -> None:
+def test_divergent_ownership_has_a_hint_that_names_the_mode_that_takes_it() -> None:
     text = main(switched("%there", "%x", OF_ANOTHER))
     with pytest.raises(BufferizationError) as caught:
         freed(text, "ownership")
@@ -109,7 +109,11 @@ def test_what_copies_do_not_take_either_has_no_such_hint() -> None:
         assert WAY not in str(caught.value)
 
 
-def test_what_is_allocated_in_front_is_freed_behind() -> None:
+@pytest.mark.parametrize("is_known", [False, True])
+def test_divergent_ownership(is_known: bool, request: pytest.FixtureRequest) -> None:
+    """What is allocated in front is freed behind, whatever a branch is known to pass on."""
+    if is_known:
+        request.getfixturevalue("branch")
     text = TEXT.format(ALLOC.format(0) + "\n  " + ALLOC.format(1), "", "%0", "%1")
     for mode in ("ownership", "copies"):
         assert freed(text, mode)[-3:] == ["memref.dealloc", "memref.dealloc", "func.return"]
