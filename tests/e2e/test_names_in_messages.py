@@ -68,6 +68,7 @@ def _said(program: hotdesk.Program, args: tuple[torch.Tensor, ...]) -> Iterator[
     """What a program says of itself and of arguments that do not fit."""
     decisions = program.decisions(*args)
     yield str(program)
+    yield from map(repr, (*program.inputs, *program.results, *decisions))
     yield from map(str, (*program.inputs, *program.results, *decisions))
     for decision in decisions:
         yield f"{decision.size} {decision.hint}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hotdesk.explain.reason import Reason
 
@@ -84,8 +84,7 @@ class Decision:
     hint: str = ""
 
     def __repr__(self) -> str:
-        values = {each.name: repr(getattr(self, each.name)) for each in fields(self)} | {"bytes": self.size}
-        return f"Decision({', '.join(f'{name}={value}' for name, value in values.items())})"
+        return represented(self, bytes=self.size)
 
     @property
     def size(self) -> str:
@@ -102,6 +101,12 @@ class Decision:
         if not isinstance(self.bytes, int) and is_opaque(self.bytes):
             return replace(self, bytes=0)
         return replace(self, bytes=evaluate(self.bytes, symbols))
+
+
+def represented(record: Any, **texts: str) -> str:
+    """The `repr` of a record some of whose fields, sizes, have other texts than SymPy's."""
+    values = {each.name: repr(getattr(record, each.name)) for each in fields(record)} | texts
+    return f"{type(record).__name__}({', '.join(f'{name}={value}' for name, value in values.items())})"
 
 
 def spelled(size: int | sympy.Basic) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from hotdesk.explain import Decision, Source, spelled
+from hotdesk.explain import Decision, Source, represented, spelled
 from hotdesk.report.profile import KernelTimes
 from hotdesk.report.records import BufferLine, Certificate, Memory, WorstCase
 
@@ -43,6 +43,10 @@ class TensorSpec:
     number: str = ""
     changed: bool = False
     counted: str = ""
+
+    def __repr__(self) -> str:
+        sizes = [spelled(size) for size in self.shape]
+        return represented(self, shape=f"({', '.join(sizes)}{',' * (len(sizes) == 1)})")
 
     def __str__(self) -> str:
         return self.counted or self.number or spell(self.dtype, [spelled(size) for size in self.shape])
