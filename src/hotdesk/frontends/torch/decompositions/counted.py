@@ -148,7 +148,8 @@ COUNTED: dict[Any, Callable[..., Any]] = {
 
 def _masked_select(x: Tensor, mask: Tensor) -> Tensor:
     """Of what both are broadcast to: PyTorch takes the number of elements of `x` for a limit."""
-    return torch.masked_select(*torch.broadcast_tensors(x, mask))
+    shape = torch.broadcast_shapes(x.shape, mask.shape)
+    return torch.masked_select(x.expand(shape), mask)
 
 
 SELECTIONS: dict[Any, Callable[..., Any]] = {torch.masked_select: _masked_select, Tensor.masked_select: _masked_select}
