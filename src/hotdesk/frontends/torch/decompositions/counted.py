@@ -14,6 +14,7 @@ The largest of what may be empty is minus infinity inside of a softmax, and no n
 
 # Sizes may be symbolic; the annotations do not show it.
 # pyright: reportUnnecessaryIsInstance=false, reportUnknownMemberType=false, reportPrivateUsage=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
