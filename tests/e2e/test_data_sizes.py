@@ -198,6 +198,30 @@ def test_what_is_demanded_is_checked_before_it_matters() -> None:
     close(program(X, torch.tensor(3)), X.sum(0))
 
 
+def counted_tokens(ids: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    torch._check(((ids == 3).sum() * x.size(1) == x.numel()).item())
+    return x + 1
+
+
+def at_least_three(n: torch.Tensor) -> torch.Tensor:
+    torch._check(n.item() > 2)
+    return n + 1
+
+
+@pytest.mark.parametrize(
+    ("function", "good", "bad"),
+    [
+        (at_least_three, (torch.tensor(3),), (torch.tensor(2),)),
+        (counted_tokens, (torch.tensor([3, 1, 3]), random(2, 4)), (torch.tensor([3, 1, 1]), random(2, 4))),
+    ],
+)
+def test_numbers_that_nothing_else_reads_are_checked(function: Any, good: Any, bad: Any) -> None:
+    program = hotdesk.compile(Call(function), good)
+    close(program(*good), function(*good))
+    with pytest.raises(ExecutionError, match="a check of `torch._check` failed"):
+        program(*bad)
+
+
 def test_results_are_new_each_time() -> None:
     program = hotdesk.compile(Call(lambda x: (x[x > 0], x + 1)), (X,))
     first, _ = program(X)

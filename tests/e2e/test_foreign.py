@@ -165,6 +165,20 @@ def test_forbidden() -> None:
         hotdesk.compile(Call(uncompiled), (random(3),), options=hotdesk.Options(foreign=False))
 
 
+def test_forbidden_to_one_of_several_programs() -> None:
+    x = random(3) * 0.1
+    entries = {"plain": (Call(torch.exp), (x,)), "calling": (Call(uncompiled), (x,))}
+    programs = hotdesk.compile_many(entries)
+    assert {name: dict(program.foreign) for name, program in programs.items()} == {
+        "plain": {},
+        "calling": {"aten.igamma": 1},
+    }
+    torch.testing.assert_close(programs["calling"](x), uncompiled(x))
+    torch.testing.assert_close(programs["plain"](x), torch.exp(x))
+    with pytest.raises(UnsupportedOpError, match="igamma"):
+        hotdesk.compile_many(entries, options=hotdesk.Options(foreign=False))
+
+
 @pytest.mark.parametrize("made", [torch.zeros(1), torch.zeros(3, dtype=torch.float64)])
 def test_results_that_are_not_as_planned_are_not_stored(made: Tensor) -> None:
     memory = torch.full((3,), 7.0)

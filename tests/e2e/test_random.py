@@ -11,6 +11,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch._higher_order_ops import scan, while_loop
+from torch._higher_order_ops.map import map as torch_map
 
 import hotdesk
 from hotdesk.errors import OptionError, UnsupportedOpError
@@ -292,13 +294,166 @@ def test_seeds_that_are_none(seed: Any) -> None:
         compiled(lambda _: torch.rand(3)).seed(seed)
 
 
+def uniform(seed: int, counter: int, count: int) -> Tensor:
+    """What the op that has this counter draws."""
+    return torch.tensor([(words(seed, counter, i)[0] >> 8) * 2.0**-24 for i in range(count)])
+
+
+def in_while(x: Tensor) -> Any:
+    def step(i: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, x + torch.rand(4) * (i + 1)
+
+    return while_loop(lambda i, x: i < 3, step, (torch.tensor(0), x + torch.rand(4)))[1] - torch.rand(4)
+
+
+def in_cond(x: Tensor) -> Any:
+    def one(x: Tensor) -> Tensor:
+        return x + torch.rand(4)
+
+    def two(x: Tensor) -> Tensor:
+        return x - torch.rand(4) - 2 * torch.rand(4)
+
+    return torch.cond(x.sum() > 0, one, two, (x,)) + torch.rand(4)
+
+
+def in_scan(x: Tensor) -> Any:
+    def step(total: Tensor, row: Tensor) -> tuple[Tensor, Tensor]:
+        drawn = torch.rand(4)
+        return total + drawn, drawn * row
+
+    return scan(step, x, torch.ones(3, 4))
+
+
+def in_map(x: Tensor) -> Any:
+    return torch_map(lambda row, x: row + x * torch.rand(4), torch.zeros(3, 4), x + 1)
+
+
+def in_both(x: Tensor) -> Any:
+    """A branch in a loop."""
+
+    def one(x: Tensor) -> Tensor:
+        return x + torch.rand(4)
+
+    def none(x: Tensor) -> Tensor:
+        return x * 2
+
+    def step(i: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        return i + 1, torch.cond(i % 2 == 0, one, none, (x,)) + torch.rand(4)
+
+    return while_loop(lambda i, x: i < 3, step, (torch.tensor(0), x))[1]
+
+
+def expected_in_both(u: Callable[[int], Tensor], x: Tensor) -> Tensor:
+    x = x + u(0) + u(1)
+    x = x * 2 + u(2)
+    return x + u(3) + u(4)
+
+
+DRAWN: dict[str, tuple[Callable[[Tensor], Any], int, Callable[[Callable[[int], Tensor], Tensor], Any]]] = {
+    "while_loop": (in_while, 5, lambda u, x: x + u(0) + u(1) + 2 * u(2) + 3 * u(3) - u(4)),
+    "cond": (in_cond, 3, lambda u, x: x - u(0) - 2 * u(1) + u(2)),
+    "scan": (in_scan, 3, lambda u, x: (x + u(0) + u(1) + u(2), torch.stack([u(0), u(1), u(2)]))),
+    "map": (in_map, 3, lambda u, x: torch.stack([(x + 1) * u(0), (x + 1) * u(1), (x + 1) * u(2)])),
+    "cond in while_loop": (in_both, 5, expected_in_both),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_loops_and_branches_draw_in_order(name: str) -> None:
+    """Each iteration, and what comes behind a loop, goes on where the last one has stopped; and so does the next call."""
+    op, count, expected = DRAWN[name]
+    program = compiled(op, seed=11)
+    x = -torch.arange(4.0)
+    for call in range(2):
+        wanted = expected(lambda i, begin=call * count: uniform(11, begin + i, 4), x)
+        torch.testing.assert_close(program(x), wanted)
+        assert program.random_state == (11, (call + 1) * count)
+    program.seed(11, offset=count)
+    torch.testing.assert_close(program(x), expected(lambda i: uniform(11, count + i, 4), x))
+    assert not program.check(x).faults
+
+
+def test_the_way_that_is_taken_counts() -> None:
+    program = compiled(in_cond, seed=11)
+    torch.testing.assert_close(program(X + 1), X + 1 + uniform(11, 0, 4) + uniform(11, 1, 4))
+    assert program.random_state == (11, 2)
+
+
+def test_permutations() -> None:
+    program = compiled(lambda x: torch.randperm(5))
+    counts = torch.zeros(5, 5)
+    seen = set[tuple[int, ...]]()
+    for _ in range(600):
+        drawn = program(X)
+        assert sorted(drawn.tolist()) == list(range(5))
+        counts[torch.arange(5), drawn] += 1
+        seen.add(tuple(drawn.tolist()))
+    assert drawn.dtype == torch.int64
+    assert len(seen) > 110  # of 120
+    assert float(((counts - 120) ** 2 / 120).sum()) < 47  # chi-squared of 16 degrees: once in ten thousand seeds
+    narrow = compiled(lambda x: torch.randperm(5, dtype=torch.int32))(X)
+    assert narrow.dtype == torch.int32
+
+
+WEIGHTS = torch.tensor([[0.0, 1.0, 2.0, 5.0], [3.0, 0.0, 0.0, 1.0]])
+
+
+def test_multinomial_with_replacement() -> None:
+    drawn = compiled(lambda w: torch.multinomial(w, 4000, replacement=True), WEIGHTS)(WEIGHTS)
+    assert drawn.shape == (2, 4000)
+    for row, weights in zip(drawn, WEIGHTS, strict=True):
+        found = torch.bincount(row, minlength=4) / 4000
+        torch.testing.assert_close(found, weights / weights.sum(), rtol=0, atol=0.035)
+        assert (found[weights == 0] == 0).all()
+
+
+def test_multinomial_without_replacement() -> None:
+    program = compiled(lambda w: torch.multinomial(w, 2), WEIGHTS)
+    first, pairs = torch.zeros(2, 4), torch.zeros(4, 4)
+    for _ in range(1500):
+        drawn = program(WEIGHTS)
+        assert (drawn[:, 0] != drawn[:, 1]).all()
+        assert (WEIGHTS.gather(1, drawn) > 0).all()
+        first[torch.arange(2), drawn[:, 0]] += 1 / 1500
+        pairs[drawn[0, 0], drawn[0, 1]] += 1 / 1500
+    p = WEIGHTS / WEIGHTS.sum(1, keepdim=True)
+    torch.testing.assert_close(first, p, rtol=0, atol=0.06)
+    torch.testing.assert_close(pairs[3, 2], p[0, 3] * p[0, 2] / (1 - p[0, 3]), rtol=0, atol=0.06)
+    one = compiled(lambda w: torch.multinomial(w, 1), WEIGHTS)
+    drawn = torch.cat([one(WEIGHTS) for _ in range(1500)], 1)
+    torch.testing.assert_close(torch.bincount(drawn[0], minlength=4) / 1500, p[0], rtol=0, atol=0.06)
+
+
+MORE: dict[str, tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]] = {
+    "exponential": (lambda x: x.new_empty(20000).exponential_(3.0), lambda x: 1 - torch.exp(-3 * x)),
+    "cauchy": (lambda x: x.new_empty(20000).cauchy_(1.0, 2.0), lambda x: torch.atan((x - 1) / 2) / math.pi + 0.5),
+    "log_normal": (lambda x: x.new_empty(20000).log_normal_(0.5, 0.25), lambda x: normal_cdf((x.log() - 0.5) * 4)),
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_distribution_by_its_quantiles(name: str) -> None:
+    op, cumulative = MORE[name]
+    drawn = compiled(op, seed=3)(X)
+    assert drawn.dtype == op(X).dtype
+    assert distance(drawn, cumulative) < 1.95
+
+
+def test_geometric_and_integers_in_place() -> None:
+    trials, between = compiled(lambda x: (x.new_empty(20000).geometric_(0.25), x.new_empty(9000).random_(3)))(X)
+    counts = torch.bincount(trials.long())
+    assert counts[0] == 0
+    torch.testing.assert_close(counts[1:5] / 20000, 0.25 * 0.75 ** torch.arange(4), rtol=0, atol=0.015)
+    assert between.unique().tolist() == [0, 1, 2]
+
+
+def in_condition(x: Tensor) -> Any:
+    return while_loop(lambda i, x: torch.rand(()) < 0.5, lambda i, x: (i + 1, x + 1), (torch.tensor(0), x))[1]
+
+
 @pytest.mark.parametrize(
     ("name", "op"),
-    [
-        ("multinomial", lambda x: torch.multinomial(x, 2)),
-        ("randperm", lambda x: torch.randperm(4)),
-        ("rand", lambda x: torch.cond(x.sum() > 0, lambda x: torch.rand(4) + x, lambda x: x - 1, (x,))),
-    ],
+    [("poisson", torch.poisson), ("while_loop", in_condition)],
 )
 def test_what_is_refused(name: str, op: Callable[..., Any]) -> None:
     with pytest.raises(UnsupportedOpError, match=name):

@@ -91,3 +91,22 @@ def test_an_exported_program() -> None:
     x = random(40, 2, 5)
     close(program(x), layer(x))
     assert len(program.decisions()) == len(hotdesk.compile(layer, (random(8, 2, 5),)).decisions())
+
+
+def test_dropout_between_layers_in_training() -> None:
+    """The first layer's results are dropped or scaled: with weights of one behind it, what comes out says which."""
+    layer = nn.LSTM(5, 6, num_layers=2, dropout=0.5).requires_grad_(False).train()
+    x = random(40, 3, 5)
+    program = hotdesk.compile(layer, (x,), seed=4, options=hotdesk.Options(foreign=False))
+    drawn = [program(x)[0] for _ in range(2)]
+    assert not torch.equal(*drawn)
+    assert len(program.decisions()) < 60  # and not one for each step
+    program.seed(4)
+    assert torch.equal(program(x)[0], drawn[0])
+    first = nn.LSTM(5, 6).requires_grad_(False)
+    second = nn.LSTM(6, 6).requires_grad_(False)
+    for name, value in layer.named_parameters():
+        target = first if "_l0" in name else second
+        getattr(target, name.replace("_l1", "_l0")).copy_(value)
+    rate = hotdesk.compile(nn.Dropout(0.5).train(), (random(40, 3, 6),), seed=4)
+    close(drawn[0], second(rate(first(x)[0]))[0])

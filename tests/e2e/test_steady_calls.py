@@ -51,13 +51,75 @@ assert checked.large_allocations > 0, "the counters do not count"
 """
 
 
+LOOPS = """
+import torch, hotdesk
+from torch._higher_order_ops import while_loop
+from benchmarks.interposer import Counters
+
+SCF = '''
+func.func @main(%x: tensor<4x8xf32>, %n: index) -> tensor<4x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<4x8xf32> {
+    %et = tensor.empty() : tensor<8x4xf32>
+    %t = linalg.transpose ins(%a : tensor<4x8xf32>) outs(%et : tensor<8x4xf32>) permutation = [1, 0]
+    %e = tensor.empty() : tensor<4x4xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %m = linalg.matmul ins(%x, %t : tensor<4x8xf32>, tensor<8x4xf32>) outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
+    %ea = tensor.empty() : tensor<4x8xf32>
+    %q = linalg.fill ins(%z : f32) outs(%ea : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %y = linalg.matmul ins(%m, %a : tensor<4x4xf32>, tensor<4x8xf32>) outs(%q : tensor<4x8xf32>) -> tensor<4x8xf32>
+    %h = tensor.empty() : tensor<4x8xf32>
+    %w = linalg.tanh ins(%y : tensor<4x8xf32>) outs(%h : tensor<4x8xf32>) -> tensor<4x8xf32>
+    scf.yield %w : tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
+'''
+
+class While(torch.nn.Module):
+    def forward(self, x, n):
+        def step(i, x):
+            return i + 1, torch.tanh(x @ x.T @ x + 0.1)
+        return while_loop(lambda i, x: i < n, step, (torch.tensor(0), x))[1]
+
+x, few, many = torch.ones(4, 8) / 9, torch.tensor(3), torch.tensor(100_000)
+programs = (
+    (hotdesk.compile(SCF), (x, 3), (x, 100_000)),
+    (hotdesk.compile(While(), (x, few)), (x, few), (x, many)),
+)
+for program, short, long in programs:
+    out = (program(*short),)
+    memory = program.memory(*long)
+    assert memory.arena == memory.lower_bound == program.memory(*short).arena > 0, memory
+    for each in (short, long) * 3:
+        program(*each, out=out)
+    counters = Counters(large_size=64)
+    at_most = counters.during(lambda: program(*short, out=out))
+    found = counters.during(lambda: program(*long, out=out))
+    assert found.allocations <= at_most.allocations + 16, (at_most, found)
+    assert found.held < 1024 and found.peak < 4096, found
+checked = counters.during(lambda: [bytes(1000) for _ in range(100)])
+assert checked.large_allocations >= 100, "the counters do not count"
+"""
+
+
+def test_a_hundred_thousand_iterations_allocate_nothing() -> None:
+    _run(LOOPS)
+
+
 @pytest.mark.parametrize("name", ["demo", "mlp", "convnet", "transformer"])
 def test_steady_calls_allocate_nothing(name: str) -> None:
+    _run(CHILD, name, str(THRESHOLD))
+
+
+def _run(text: str, *arguments: str) -> None:
     environment = {
         **os.environ,
         **interposer.preloaded(),
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
     }
-    command = [sys.executable, "-c", CHILD, name, str(THRESHOLD)]
+    command = [sys.executable, "-c", text, *arguments]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

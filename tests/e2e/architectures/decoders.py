@@ -37,8 +37,10 @@ _SSM: dict[str, Any] = {**SPECIAL, "hidden_size": 32, "num_hidden_layers": 2, "s
 _ONCE = {"use_cache": False}
 
 
-def _decoder(model: str, config: dict[str, Any], masked: bool = True, **more: Any) -> Architecture:
-    return Architecture(model, {**config, **more}, masked_tokens if masked else tokens, _ONCE)
+def _decoder(
+    model: str, config: dict[str, Any], masked: bool = True, unexported: str | None = None, **more: Any
+) -> Architecture:
+    return Architecture(model, {**config, **more}, masked_tokens if masked else tokens, _ONCE, unexported)
 
 
 DECODERS = {
@@ -62,6 +64,13 @@ DECODERS = {
     "cohere2": _decoder("Cohere2ForCausalLM", _HEADS, sliding_window=8),
     "ctrl": _decoder(
         "CTRLModel", {"vocab_size": VOCABULARY, "n_embd": 32, "n_layer": 2, "n_head": 4, "dff": 48, "n_positions": 64}
+    ),
+    "dbrx": _decoder(
+        "DbrxForCausalLM",
+        {**SPECIAL, "d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 64},
+        unexported="data-dependent",
+        attn_config={"kv_n_heads": 2, "clip_qkv": 8, "rope_theta": 10_000.0},
+        ffn_config={"hidden_size": 32, "ffn_hidden_size": 24, "moe_num_experts": 4, "moe_top_k": 2},
     ),
     "deepseek_v2": _decoder("DeepseekV2ForCausalLM", _LATENT, topk_method="greedy"),
     "deepseek_v3": _decoder("DeepseekV3ForCausalLM", _LATENT),

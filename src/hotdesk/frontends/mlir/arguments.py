@@ -32,7 +32,7 @@ from hotdesk.ir.written_sizes import written
 from hotdesk.program.symbolic import SymbolicSizes
 from hotdesk.runtime.interface import TensorSpec
 
-_DTYPES = {
+DTYPES = {
     **{each: each for each in ("f16", "bf16", "f32", "f64", "i1", "i8", "i16", "i32", "i64")},
     **{f"si{bits}": f"i{bits}" for bits in (8, 16, 32, 64)},
     **{f"ui{bits}": f"u{bits}" for bits in (8, 16, 32, 64)},
@@ -82,7 +82,7 @@ def _said_by_users(formal: Formal) -> Formal:
 
 def _number(kind: ir.Type) -> Number | None:
     text = str(kind)
-    return Number(text) if isinstance(kind, (ir.IndexType, ir.IntegerType, ir.FloatType)) and text in _DTYPES else None
+    return Number(text) if isinstance(kind, (ir.IndexType, ir.IntegerType, ir.FloatType)) and text in DTYPES else None
 
 
 def _shaped(sizes: Sequence[int | None], element: str, on_memrefs: bool) -> ir.Type:
@@ -195,16 +195,16 @@ def _kind(number: Number | None) -> str:
 
 def _dtype(kind: ir.Type, what: str, location: ir.Location) -> str:
     shaped: Any = kind
-    if not (is_tensor(kind) or is_memref(kind)) or element_of(kind) not in _DTYPES:
+    if not (is_tensor(kind) or is_memref(kind)) or element_of(kind) not in DTYPES:
         raise _unsupported(what, str(kind), location)
     if is_memref(kind) and not (shaped.layout == ir.AffineMapAttr.get(ir.AffineMap.get_identity(shaped.rank))):
         raise _unsupported(what, str(kind), location, "a memref that is contiguous in row-major order")
     if is_memref(kind) and shaped.memory_space is not None:
         raise _unsupported(what, str(kind), location, "a memref in the default memory space")
-    return _DTYPES[element_of(kind)]
+    return DTYPES[element_of(kind)]
 
 
 def _unsupported(what: str, got: str, at: Any, expected: str = "") -> UnsupportedOpError:
     location = at.location if isinstance(at, ir.Operation) else at
-    words = expected or f"a number, or a tensor or memref of {', '.join(dict.fromkeys(_DTYPES))}"
+    words = expected or f"a number, or a tensor or memref of {', '.join(dict.fromkeys(DTYPES))}"
     return UnsupportedOpError(what, expected=words, got=got, where=python_line(location) or None)

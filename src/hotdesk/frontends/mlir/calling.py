@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from hotdesk.errors import ArgumentTypeError, ShapeError
+from hotdesk.frontends.mlir.counted import as_kind, received
 from hotdesk.runtime.arguments.tensors import empty
 from hotdesk.runtime.calling import Positional
 
@@ -71,15 +72,23 @@ class Number:
         return ArgumentTypeError(what, expected=f"{words} for {self.kind}", got=f"{type(value).__name__} {value!r:.40}")
 
 
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A result of a size that only the run knows: its number, and its element type such as `f32`."""
+
+    number: int
+    dtype: str
+
+
 class MlirCalling:
     """Arguments by position, or by the names that they have in the text without `%`."""
 
     def __init__(
-        self, names: Sequence[str], numbers: Sequence[Number | None], results: Sequence[Number | int | None]
+        self, names: Sequence[str], numbers: Sequence[Number | None], results: Sequence[Number | Delivered | int | None]
     ) -> None:
         """`names` are those of the text, such as `%x`; `numbers` say which arguments are numbers.
 
-        `results` has for each result of the function the number that it is, the argument that it is, or None.
+        `results` has for each result of the function the number that it is, the argument that it is, what is delivered, or None.
         """
         self._names = tuple(names)
         self._positional = Positional([name[1:] for name in names])
@@ -108,9 +117,16 @@ class MlirCalling:
     def unflatten(self, results: Sequence[object], symbols: Mapping[str, int], leaves: Sequence[object]) -> object:
         """What the function returns: None, one value, or a tuple."""
         rest = iter(results)
-        values = [leaves[each] if isinstance(each, int) else _value(next(rest), each) for each in self._results]
+        delivered: Mapping[int, Any] = {}
+        if any(isinstance(each, Delivered) for each in self._results):
+            delivered = received()
+        values = [
+            leaves[each] if isinstance(each, int) else _value(next(rest), each, delivered) for each in self._results
+        ]
         return None if not values else values[0] if len(values) == 1 else tuple(values)
 
 
-def _value(result: object, number: Number | None) -> object:
+def _value(result: object, number: Number | Delivered | None, delivered: Mapping[int, Any]) -> object:
+    if isinstance(number, Delivered):
+        return as_kind(delivered[number.number], number.dtype, result)
     return result if number is None else cast(Any, result).item()

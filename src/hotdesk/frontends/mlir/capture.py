@@ -7,22 +7,25 @@ arena as they are, and its memref arguments are the caller's arrays.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from hotdesk._bindings import ir
 from hotdesk.frontends.captured import Captured
-from hotdesk.frontends.mlir.arguments import name_sizes, numbers_as_tensors, results_of, specs_of
-from hotdesk.frontends.mlir.calling import MlirCalling, Number
+from hotdesk.frontends.mlir.arguments import DTYPES, name_sizes, numbers_as_tensors, results_of, specs_of
+from hotdesk.frontends.mlir.calling import Delivered, MlirCalling, Number
+from hotdesk.frontends.mlir.counted import deliver_counted
 from hotdesk.frontends.mlir.guards import guard_demands
 from hotdesk.frontends.mlir.lowering import inline_calls, lower, refuse_what_is_not_compiled
 from hotdesk.frontends.mlir.memrefs import memref_arguments, results_as_arguments, returned_arguments, written_arguments
 from hotdesk.frontends.mlir.reading import Given, entry_function, make_main, read
 from hotdesk.frontends.mlir.sizes import size_checks
+from hotdesk.frontends.mlir.snapshots import take_snapshots
 from hotdesk.ir.argument_sizes import declared_bounds
 from hotdesk.ir.context import entered, verify
 from hotdesk.ir.functions import single_exit
 from hotdesk.ir.signature import signature
 from hotdesk.ir.types import is_any_tensor
-from hotdesk.ir.walking import main_function, nested_ops, symbol_name
+from hotdesk.ir.walking import defined_functions, main_function, nested_ops, symbol_name
 from hotdesk.passes.tensor.guard_indices import GuardIndices
 
 
@@ -37,7 +40,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         InvalidIRError: it does not parse or verify.
         OptionError: there is no such file, or no such function, or there are several.
         UnsupportedOpError: an op, a type or a function without a body is none that is compiled.
-        DataDependentShapeError: a size of a result depends on what the arguments hold.
+        DataDependentShapeError: a size of a result of a program on memrefs depends on what the arguments hold.
     """
     start = time.perf_counter()
     source = read(given)
@@ -57,12 +60,20 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         numbers, shown = numbers_as_tensors(main, on_memrefs)
         name_sizes(main, names, numbers)
         written = written_arguments(main) if on_memrefs else memref_arguments(main)
+        counted = () if on_memrefs else deliver_counted(main, DTYPES)
         specs, results = specs_of(main, names, numbers, written), results_of(main, shown)
+        for each in counted:
+            results[each.number] = replace(results[each.number], counted=each.told)
         checks = size_checks(main)
-        guard_demands(main)
+        for each in defined_functions(module):
+            guard_demands(each, is_entry=each == main)
+            if not on_memrefs:
+                take_snapshots(each, arguments_apart=each == main)
         GuardIndices(positions=True).apply(module)
         returned = returned_arguments(main) if on_memrefs else {}
-        outputs: list[Number | int | None] = [returned.get(i, number) for i, number in enumerate(shown)]
+        outputs: list[Number | Delivered | int | None] = [returned.get(i, number) for i, number in enumerate(shown)]
+        for each in counted:
+            outputs[each.number] = Delivered(each.number, each.dtype)
         kept = tuple(spec for i, spec in enumerate(results) if i not in returned)
         if on_memrefs:
             results_as_arguments(module, main, kept)
@@ -78,6 +89,7 @@ def capture(given: Given, entry: str | None = None) -> Captured:
         assumptions=checks,
         kind="numpy",
         name=name,
+        foreign=tuple(each.call for each in counted),
         on_memrefs=on_memrefs,
     )
 

@@ -23,14 +23,17 @@ from hotdesk.program.symbolic import SymbolicSizes
 _EQ, _SLT, _SGE, _ULT, _ULE = 0, 2, 5, 6, 7
 
 
-def guard_demands(function: ir.Operation) -> None:
-    """Puts a `cf.assert` in front of each op that demands what `mlir_sizes.size_checks` does not have each call checked for."""
+def guard_demands(function: ir.Operation, *, is_entry: bool = True) -> None:
+    """Puts a `cf.assert` in front of each op that demands what `mlir_sizes.size_checks` does not have each call checked for.
+
+    That checks what the entry function demands outside of control flow, and nothing of functions that it calls.
+    """
     known, outermost = SymbolicSizes(function), function.regions[0].blocks[0]
     wanted: list[tuple[ir.Operation, Demand]] = []
     for op in ops_outside_payloads(function):
         for demand in demands(op):
             found = [relation for relation in relations(demand, known) if relation is not sympy.true]
-            if op.block != outermost or any(map(is_of_data, found)):
+            if not is_entry or op.block != outermost or any(map(is_of_data, found)):
                 wanted += [(op, demand)] if found else []
     for op, demand in wanted:
         _guard(op, demand)

@@ -19,7 +19,7 @@ Sizes that vary are computed from those of the arguments, and from those that op
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -87,9 +87,12 @@ class Check:
 
 
 def cut(
-    graph: torch.fx.Graph, makers: Mapping[torch.fx.Node, Maker]
+    graph: torch.fx.Graph, makers: Mapping[torch.fx.Node, Maker], checked: Collection[torch.fx.Node] = ()
 ) -> tuple[torch.fx.Graph, list[CutOp], dict[torch.fx.Node, torch.fx.Node]]:
-    """A copy of a graph without some of its ops; those, in order; and for each node of the copy that of the graph."""
+    """A copy of a graph without some of its ops; those, in order; and for each node of the copy that of the graph.
+
+    Of the ops that nobody reads those are kept whose result, one number or tensor, is `checked`.
+    """
     new = torch.fx.Graph()
     copies: dict[torch.fx.Node, torch.fx.Node] = {}
     cuts: list[CutOp] = []
@@ -104,7 +107,7 @@ def cut(
         if node.op in ("placeholder", "get_attr"):
             continue
         if node in makers:
-            readers = _readers(node)
+            readers = _readers(node) or ({node: 0} if node in checked and not _has_several(node) else {})
             if readers:
                 places = sorted(set(readers.values()))
                 made = makers[node](node, places)
@@ -128,11 +131,15 @@ def _carried(value: Any) -> Any:
     return carrier(value) if isinstance(value, torch.Tensor) else value
 
 
+def _has_several(node: torch.fx.Node) -> bool:
+    return isinstance(node.meta["val"], tuple | list)
+
+
 def _readers(node: torch.fx.Node) -> dict[torch.fx.Node, int]:
     """The nodes that stand for the results of an op, itself if it has but one, each with the number of its result."""
     if not node.users:  # nor is there a value of what only asserts
         return {}
-    if not isinstance(node.meta["val"], tuple | list):
+    if not _has_several(node):
         return {node: 0}
     readers = {user: cast(int, user.args[1]) for user in node.users if user.target is operator.getitem and user.users}
     return dict(sorted(readers.items(), key=lambda entry: entry[1]))
@@ -301,6 +308,9 @@ class SizeValues:
     def told(self, value: ir.Value, shape: Sequence[Any], number: Any) -> ir.Value:
         """The result of an op that was cut out, with what it tells of sizes: a tensor of a shape, or the value of a number."""
         self._note(value, shape)
+        if isinstance(number, sympy.Eq) and number.args[1] == 1 and self.is_new(number.args[0]):  # a truth, counted
+            wide = create("arith.index_castui", [value], [ir.IndexType.get()], before=self._before).results[0]
+            self.defined(number.args[0], wide)
         if number is None or not self.is_new(number):
             return value
         if not isinstance(value.type, ir.IntegerType) or value.type.width == 1:

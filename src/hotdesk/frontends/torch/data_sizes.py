@@ -24,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+import sympy
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.fx.node import map_arg
@@ -40,6 +41,7 @@ from hotdesk.ir.types import shape_of, static_entries
 from hotdesk.runtime.code.foreign import ForeignCall, Lying
 
 aten: Any = torch.ops.aten
+_algebra: Any = sympy  # SymPy's functions are not annotated
 _NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 
 
@@ -540,16 +542,37 @@ def take_size_checks(graph: torch.fx.Graph) -> tuple[Check, ...]:
         if node.target is aten._assert_scalar.default:
             given = node.args[0]
             value = given.meta.get("val") if isinstance(given, torch.fx.Node) else given
-            if isinstance(value, _NUMBERS) and free_unbacked_symbols(value):
+            if value is True or (isinstance(value, torch.SymBool) and expression_of(value) is sympy.true):
+                graph.erase_node(node)
+            elif isinstance(value, _NUMBERS) and free_unbacked_symbols(value):
                 line = node_line(node) or (node_line(given) if isinstance(given, torch.fx.Node) else "")
-                found.append(Check(expression_of(value), line))
+                relation = _without_cases(expression_of(value))
+                if relation is not sympy.true:
+                    found.append(Check(relation, line))
                 graph.erase_node(node)
         elif node.target in _RANGES:
             graph.erase_node(node)
     for node in reversed(list(graph.nodes)):
-        if not node.users and isinstance(node.meta.get("val"), torch.SymBool) and node.target in _COMPARISONS:
+        if (
+            not node.users
+            and isinstance(node.meta.get("val"), torch.SymInt | torch.SymBool)
+            and node.target in _COMPARISONS
+        ):
             graph.erase_node(node)
     return tuple(found)
+
+
+def _without_cases(relation: Any) -> Any:
+    """A relation without numbers that are one of two, as truths are that PyTorch counts with."""
+    for number in sorted(relation.atoms(_algebra.Piecewise), key=str):
+        if len(number.args) == 2 and number.args[1][1] is sympy.true:
+            (first, condition), (second, _) = number.args
+            ways = (
+                _algebra.And(case, relation.subs(number, each))
+                for case, each in ((condition, first), (_algebra.Not(condition), second))
+            )
+            relation = _algebra.Or(*ways)
+    return relation
 
 
 _RANGES = (
@@ -557,4 +580,4 @@ _RANGES = (
     aten.sym_constrain_range_for_size.default,
 )
 """PyTorch says the same by `_assert_scalar`."""
-_COMPARISONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, operator.ne)
+_COMPARISONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, operator.ne, torch.sym_ite)

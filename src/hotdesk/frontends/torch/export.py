@@ -25,7 +25,7 @@ from hotdesk.frontends.lowering_process import LoweringDied, LoweringFailed, low
 from hotdesk.frontends.torch.calling import Carried, TorchCalling
 from hotdesk.frontends.torch.control_flow import all_graphs, control_flow_op, is_control_flow
 from hotdesk.frontends.torch.cutting import Maker, cut, joined, shape_expressions
-from hotdesk.frontends.torch.data_sizes import data_maker, settle_selections, take_size_checks
+from hotdesk.frontends.torch.data_sizes import data_maker, defined_symbols, settle_selections, take_size_checks
 from hotdesk.frontends.torch.decompositions.table import decomposition_table
 from hotdesk.frontends.torch.decompositions.traced import Traced
 from hotdesk.frontends.torch.dims import SizeNames, dimension_names
@@ -271,6 +271,9 @@ class _GraphLowering:
         _settle(graph)
         settle_selections(graph)
         checks = [replace(check, told=written(self._names.size(check.relation))) for check in take_size_checks(graph)]
+        demanded = {str(symbol) for check in checks for symbol in check.relation.free_symbols}
+        ops = [node for node in graph.nodes if node.op == "call_function"]
+        checked = {node for node in ops if not demanded.isdisjoint(map(str, defined_symbols(node)))}
         flow: dict[torch.fx.Node, Maker] = {}
         for node in graph.nodes:
             if is_control_flow(node):
@@ -286,7 +289,7 @@ class _GraphLowering:
         while True:
             calls: list[ForeignCall] = []
             makers = {**dict.fromkeys(called, self._calling(calls)), **flow, **self._counting(graph, calls)}
-            rest, cuts, origin = cut(graph, makers)
+            rest, cuts, origin = cut(graph, makers, checked)
             try:
                 module = lowered(_imported(rest), _PIPELINES, context=self._context)
             except (LoweringDied, LoweringFailed, UnsupportedOpError) as error:

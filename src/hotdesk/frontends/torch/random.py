@@ -5,7 +5,8 @@
 1. The state is two 64-bit integers, seed and offset: the key, and the lower half of the counter at the first op of a call.
 2. Each op that draws has a number in its program, each element of its result an index in row-major order: the upper half of the
    counter. So no two elements of a call, nor of two calls, share a counter, and none depends on the order of computation.
-3. A call advances the offset by the number of ops.
+3. A call advances the offset by the number of ops that have drawn. Where some are in loops or branches, the offset is a value:
+   loops carry it from iteration to iteration, and branches return it.
 
 Philox: J. K. Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011. Normal numbers by Box and Muller.
 """
@@ -15,18 +16,24 @@ Philox: J. K. Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 201
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import torch
+from torch._higher_order_ops.scan import scan_op
 from torch._subclasses import FakeTensor, FakeTensorMode
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument
+from torch.fx.node import map_arg
 
 from hotdesk._bindings import ir
 from hotdesk.errors import UnsupportedOpError
+from hotdesk.frontends.torch.control_flow import all_graphs, is_control_flow, subgraphs
 from hotdesk.frontends.torch.cutting import SizeValues
 from hotdesk.frontends.torch.lines import node_line
 from hotdesk.ir.building import create
@@ -85,51 +92,27 @@ def is_draw(node: torch.fx.Node) -> bool:
 def thread_random_state(exported: ExportedProgram, seed: int) -> None:
     """Has the ops of a graph that draw read a state, which the program returns advanced; nothing if there are none.
 
-    The program is changed: the state is its first argument, a buffer.
+    The program is changed: the state is its first argument, a buffer. Loops carry the offset, and branches return it.
     """
-    kinds = {aten.rand.default: "uniform", aten.randn.default: "normal", aten.randint.low: "integers"}
     graph = exported.graph
-    nodes = [node for node in graph.nodes if node.target in kinds]
-    for node in nodes:
-        if not node.users:
-            graph.erase_node(node)
-    nodes = [node for node in nodes if node.users]
-    if not nodes:
+    for each in all_graphs(graph):
+        for node in list(each.nodes):
+            if node.target in _KINDS and not node.users:
+                each.erase_node(node)
+    if not _draws(graph):
         return
     mode = next((each for each in map(_mode, graph.nodes) if each is not None), None) or FakeTensorMode()
-
-    def put(target: Any, *args: Any) -> torch.fx.Node:
-        made = graph.call_function(target, args)
-        values = [each.meta["val"] if isinstance(each, torch.fx.Node) else each for each in args]
-        with mode:
-            made.meta["val"] = target(*values)
-        return made
-
+    build = _Building(mode)
     first = next(iter(graph.nodes))
     with graph.inserting_before(first):
-        state = graph.placeholder("hotdesk_random_state")
-    with mode:
-        state.meta["val"] = torch.empty(2, dtype=torch.int64, device="cpu")
+        state = build.argument(graph, "hotdesk_random_state", 2)
     with graph.inserting_before(next(node for node in graph.nodes if node.op != "placeholder")):
-        parts = tuple(put(aten.select.int, state, 0, place) for place in range(2))
-    for number, node in enumerate(nodes):
-        ends = node.args[:2] if kinds[node.target] == "integers" else (0, 1)
-        _refuse_ends(node, *ends)
-        with graph.inserting_before(node):
-            made = graph.call_function(draw, (*parts, number, kinds[node.target], *ends))
-        made.meta.update(node.meta)
-        node.replace_all_uses_with(made)
-        graph.erase_node(node)
+        key, offset = (build.op(graph, aten.select.int, state, 0, place) for place in range(2))
+    threading = _Threading(graph, key, offset, build)
+    threading.run()
     output = next(node for node in reversed(graph.nodes) if node.op == "output")
     with graph.inserting_before(output):
-        steps = graph.call_function(
-            aten.arange.start_step,
-            (0, 2 * len(nodes), len(nodes)),
-            {"dtype": torch.int64, "device": torch.device("cpu")},
-        )
-        with mode:
-            steps.meta["val"] = torch.empty(2, dtype=torch.int64, device="cpu")
-        advanced = put(aten.add.Tensor, state, steps)
+        advanced = threading.state(state)
     output.args = ((advanced, *output.args[0]),)
     signature, program = exported.graph_signature, cast(Any, exported)
     signature.input_specs.insert(
@@ -139,6 +122,171 @@ def thread_random_state(exported: ExportedProgram, seed: int) -> None:
         0, OutputSpec(OutputKind.BUFFER_MUTATION, TensorArgument(name=advanced.name), RANDOM_STATE)
     )
     program._state_dict = {**program._state_dict, RANDOM_STATE: torch.tensor([seed, 0], dtype=torch.int64)}
+
+
+_KINDS = {aten.rand.default: "uniform", aten.randn.default: "normal", aten.randint.low: "integers"}
+
+
+def _draws(graph: torch.fx.Graph) -> bool:
+    """Whether anything in a graph, or in the subgraphs of its control flow, draws."""
+    return any(node.target in _KINDS for each in all_graphs(graph) for node in each.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Building:
+    """New nodes, at the insertion point of their graph; `mode` is where PyTorch thinks of their values."""
+
+    mode: FakeTensorMode
+
+    def argument(self, graph: torch.fx.Graph, name: str, *size: int) -> torch.fx.Node:
+        made = graph.placeholder(name)
+        made.meta["val"] = self.value(*size)
+        return made
+
+    def value(self, *size: int) -> torch.Tensor:
+        with self.mode:
+            return torch.empty(size, dtype=torch.int64, device="cpu")
+
+    def op(self, graph: torch.fx.Graph, target: Any, *args: Any) -> torch.fx.Node:
+        made = graph.call_function(target, args)
+        values = map_arg(args, lambda each: each.meta["val"])
+        with self.mode:
+            made.meta["val"] = target(*values)
+        return made
+
+
+class _Threading:
+    """The offset on its way through a graph: that at its beginning, or behind the last control flow that draws, and how many ops
+    have drawn since."""
+
+    def __init__(self, graph: torch.fx.Graph, key: torch.fx.Node, offset: torch.fx.Node, build: _Building) -> None:
+        self._graph, self._key, self._begin, self._offset, self._build = graph, key, offset, offset, build
+        self._drawn = 0
+
+    def run(self) -> None:
+        for node in list(self._graph.nodes):
+            if node.target in _KINDS:
+                self._draw(node)
+            elif is_control_flow(node) and any(map(_draws, (each.graph for each in subgraphs(node)))):
+                self._control_flow(node)
+
+    def offset(self) -> torch.fx.Node:
+        """The offset behind all that have drawn, at the insertion point."""
+        if self._drawn:
+            self._offset = self._build.op(self._graph, aten.add.Tensor, self._offset, self._drawn)
+            self._drawn = 0
+        return self._offset
+
+    def state(self, before: torch.fx.Node) -> torch.fx.Node:
+        """The advanced state; `before` is that which the graph was given."""
+        if self._offset is self._begin:  # their number is known
+            steps = self._graph.call_function(
+                aten.arange.start_step,
+                (0, 2 * self._drawn, self._drawn),
+                {"dtype": torch.int64, "device": torch.device("cpu")},
+            )
+            steps.meta["val"] = self._build.value(2)
+            return self._build.op(self._graph, aten.add.Tensor, before, steps)
+        parts = [self._build.op(self._graph, aten.unsqueeze.default, each, 0) for each in (self._key, self.offset())]
+        return self._build.op(self._graph, aten.cat.default, parts)
+
+    def _draw(self, node: torch.fx.Node) -> None:
+        kind = _KINDS[node.target]
+        ends = node.args[:2] if kind == "integers" else (0, 1)
+        _refuse_ends(node, *ends)
+        with self._graph.inserting_before(node):
+            made = self._graph.call_function(draw, (self._key, self._offset, self._drawn, kind, *ends))
+        made.meta.update(node.meta)
+        node.replace_all_uses_with(made)
+        self._graph.erase_node(node)
+        self._drawn += 1
+
+    def _control_flow(self, node: torch.fx.Node) -> None:
+        """Gives an op with subgraphs the offset to carry, and the key to read."""
+        name = cast(Any, node.target).name()
+        with self._graph.inserting_before(node):
+            owners = {each: self._copied(each) for each in node.all_input_nodes if _is_subgraph(node, each)}
+            offset = self.offset()
+        node.args = cast(Any, map_arg(node.args, lambda each: owners.get(each, each)))
+        if name == "cond":
+            predicate, *ways, operands = cast("tuple[Any, ...]", node.args)
+            node.args = (predicate, *ways, (*operands, self._key, offset))
+            for each in ways:
+                self._thread(each, -1, len(operands), -1)
+            place = len(node.meta["val"])
+        elif name == "while_loop":
+            condition, body, carried, additional = cast("tuple[Any, ...]", node.args)
+            if _draws(self._subgraph(condition)):
+                raise _refused(node, "a loop whose condition draws")
+            node.args = (condition, body, (*carried, offset), (*additional, self._key))
+            self._thread(condition, len(carried), len(carried) + len(additional), None)
+            self._thread(body, len(carried), len(carried) + len(additional), -1)
+            place = len(carried)
+        else:
+            body, *carried, scanned, additional = cast("tuple[Any, ...]", node.args)
+            first = carried[0] if carried else []
+            node.target = scan_op  # a map that carries something is a scan
+            node.args = (body, [*first, offset], scanned, [*additional, self._key])
+            self._thread(body, len(first), len(first) + len(scanned) + len(additional), len(first))
+            place = len(first)
+        self._offset = self._result(node, place)
+
+    def _result(self, node: torch.fx.Node, place: int) -> torch.fx.Node:
+        """The offset as a result of an op, put in at a place among its results."""
+        for user in list(node.users):
+            number = cast(int, user.args[1])
+            if number >= place:
+                user.args = (node, number + 1)
+        values = list(node.meta["val"])
+        node.meta["val"] = (*values[:place], self._build.value(), *values[place:])
+        with self._graph.inserting_after(node):
+            made = self._graph.call_function(operator.getitem, (node, place))
+        made.meta["val"] = self._build.value()
+        return made
+
+    def _thread(self, name: torch.fx.Node, carried: int, read: int, returned: int | None) -> None:
+        """Threads the offset through a subgraph.
+
+        Args:
+            name: the node that names it.
+            carried: the place of its argument in front of which the offset comes; -1 for behind the key, at the end.
+            read: how many arguments it has.
+            returned: the place of its result in front of which the offset comes; -1 for the end, None for nowhere.
+        """
+        graph = self._subgraph(name)
+        arguments = graph.find_nodes(op="placeholder")
+        assert len(arguments) == read
+        behind = next(node for node in graph.nodes if node.op != "placeholder")
+        with graph.inserting_before(behind):
+            key = self._build.argument(graph, "hotdesk_random_key")
+        follower = behind if carried < 0 else arguments[carried] if carried < read else key
+        with graph.inserting_before(follower):
+            offset = self._build.argument(graph, "hotdesk_random_offset")
+        if returned is None:
+            return
+        threading = _Threading(graph, key, offset, self._build)
+        threading.run()
+        (output,) = graph.find_nodes(op="output")
+        with graph.inserting_before(output):
+            advanced = threading.offset()
+        results = list(cast("Sequence[Any]", output.args[0]))
+        place = len(results) if returned < 0 else returned
+        output.args = ((*results[:place], advanced, *results[place:]),)
+
+    def _subgraph(self, name: torch.fx.Node) -> torch.fx.Graph:
+        return getattr(cast(Any, self._graph.owning_module), str(name.target)).graph
+
+    def _copied(self, name: torch.fx.Node) -> torch.fx.Node:
+        """A subgraph of a node's own: others may name the same."""
+        owner = cast(Any, self._graph.owning_module)
+        number = next(n for n in itertools.count() if not hasattr(owner, f"hotdesk_drawing_{n}"))
+        setattr(owner, f"hotdesk_drawing_{number}", deepcopy(getattr(owner, str(name.target))))
+        return self._graph.get_attr(f"hotdesk_drawing_{number}")
+
+
+def _is_subgraph(node: torch.fx.Node, name: torch.fx.Node) -> bool:
+    owner: Any = node.graph.owning_module
+    return name.op == "get_attr" and isinstance(getattr(owner, str(name.target), None), torch.fx.GraphModule)
 
 
 def _mode(node: torch.fx.Node) -> FakeTensorMode | None:
@@ -154,6 +302,16 @@ def _refuse_ends(node: torch.fx.Node, low: Any, high: Any) -> None:
         expected="two numbers that are known when the model is compiled, the lower one first",
         got=f"{low} and {high}",
         where=node_line(node) or None,
+    )
+
+
+def _refused(node: torch.fx.Node, got: str) -> UnsupportedOpError:
+    return UnsupportedOpError(
+        f"op `{node.target}` draws random numbers where that cannot be counted",
+        expected="loops whose bodies alone draw",
+        got=got,
+        where=node_line(node) or None,
+        hint="Draw in the body, and carry what was drawn to the condition.",
     )
 
 

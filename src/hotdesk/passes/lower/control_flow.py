@@ -10,13 +10,16 @@
 3. Every op on memory that has a kernel becomes a call of it. Sizes and strides that its operands' types leave open, and scalars,
    are passed as they are at that point.
 4. A failed `cf.assert` stores its code in the status word and leaves the function.
+5. Parallel loops that are worth it are shared out among the threads of the pool (`parallel_loops`).
+6. A function that calls itself stays one. It takes its memory from the second region, and no more of the stack than `STACK`
+   bytes, however deep it calls itself: an assertion at its beginning looks.
 
 MLIR's own conversions take the rest to LLVM.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -28,19 +31,22 @@ from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
 from hotdesk.ir.building import create, elementwise, index_constant
 from hotdesk.ir.context import run_mlir_passes
+from hotdesk.ir.functions import callee_name
 from hotdesk.ir.locations import CHECKED_OP, origin, python_line
-from hotdesk.ir.signature import FunctionSignature, formals, new_function
+from hotdesk.ir.signature import FunctionSignature, formals, new_function, signature
 from hotdesk.ir.sizes import Size
 from hotdesk.ir.types import element_bytes, element_of, is_memref, layout_of, row_major, shape_of, static_entries
 from hotdesk.ir.walking import (
     captured_operands,
     constant_of,
+    defined_functions,
     defining_op,
     entry_block,
     nested_ops,
     ops_outside_payloads,
     symbol_name,
 )
+from hotdesk.kernels.parts import share_name
 from hotdesk.kernels.region import FUNCTIONS, GIVE, TAKE
 from hotdesk.models.hotdesk import foreign_groups
 from hotdesk.models.memref import VIEWS, view_source
@@ -49,6 +55,8 @@ from hotdesk.passes.lower.entry import NumberTable
 from hotdesk.passes.lower.flow_profile import CALL
 from hotdesk.passes.lower.library import KernelLibrary
 from hotdesk.passes.lower.named import named_kernel
+from hotdesk.passes.lower.parallel_loops import SharedLoop, find_shared_loops, outline
+from hotdesk.passes.lower.passing import element_at, metadata, passed_types, put_together, taken_apart
 from hotdesk.passes.lower.views import MemrefResolver, ResolvedMemref
 from hotdesk.passes.lower.work import Work, work_of
 from hotdesk.program.symbolic import SymbolicSizes
@@ -67,6 +75,14 @@ _TOLD = "hotdesk.told"
 _MEMORY = "a size that the machine has memory for"
 
 
+STACK = 1 << 20
+"""Bytes of the machine's stack that functions which call themselves may use, below the entry function."""
+
+_UNKNOWN_WORK = Work((), 0, 0, 0)
+
+_DEEP = f"calls that take no more than {STACK >> 20} MiB of the stack"
+
+
 class EntryFlow(NamedTuple):
     """The kernel calls of an entry function, by the number that each has in `text`, where the times of them can be taken."""
 
@@ -81,6 +97,7 @@ def lower_control_flow(
     library: KernelLibrary,
     entry: str,
     numbers: NumberTable,
+    called: Sequence[ir.Operation] = (),
 ) -> EntryFlow:
     """Makes the entry function of a function in the library's module; the function itself is used up.
 
@@ -90,11 +107,13 @@ def lower_control_flow(
         buffers: its bases, as in the pointer table; the status word comes after them.
         entry: the name of the entry function.
         numbers: gets the sizes of arguments that are known when the function is called.
+        called: the functions that it calls, which stay as they are; it knows all globals that they use. With any, the pointer
+            table has one entry more in front of the status word.
 
     Raises:
         LoweringError: an op has no kernel.
     """
-    return _ControlFlow(function, sizes, buffers, library, entry, numbers).run()
+    return _ControlFlow(function, sizes, buffers, library, entry, numbers, called).run()
 
 
 class _ControlFlow:
@@ -106,26 +125,33 @@ class _ControlFlow:
         library: KernelLibrary,
         entry: str,
         numbers: NumberTable,
+        called: Sequence[ir.Operation],
     ) -> None:
+        self._called = {symbol_name(each): each for each in called}
         self._function = function
         self._library = library
         self._entry = entry
         self._numbers = numbers
         self._sizes = sizes
         self._buffers = buffers
+        self._status_place = len(self._buffers) + bool(called)
         self._declared: dict[str, str] = {}
         self._outside: dict[str, str] = {}  # functions that are not the library's
         self._calls: list[KernelCall] = []
-        self._told: tuple[Source, Work] | None = None  # of the op that is lowered
+        self._told: tuple[Source, Work] | None = None  # of the op that is lowered; None if its calls are not counted
         self._point = 0  # the number of that
         self._in_region = False
 
     def run(self) -> EntryFlow:
         ops = ops_outside_payloads(self._function)
         extents = cast(MemrefResolver, _Extents(self._sizes))
-        told = [
-            (Source(op.name, *origin(op.location)), work_of(op, extents)) if _has_kernel(op) else None for op in ops
-        ]
+        told = [self._told_of(op, extents) for op in ops]
+        shared = [(loop, self._library.reserved_name()) for loop in find_shared_loops(ops)]
+        points = {op: point for point, op in enumerate(ops)}
+        apart = {op for loop, _ in shared for op in nested_ops(loop.op)}
+        told = [None if op in apart else each for op, each in zip(ops, told, strict=True)]
+        bases = [defining_op(buffer.base) for buffer in self._buffers]
+        self._globals = ["" if op is None or op.name != "memref.get_global" else _global(op) for op in bases]
         shapes = {i: self._sizes.shape(b.base) for i, b in enumerate(self._buffers) if b.kind == "argument"}
         module, block = self._moved()
         self._pointers, self._table_of_numbers = block.arguments
@@ -133,7 +159,8 @@ class _ControlFlow:
             0, block.operations[0].operation
         )  # an op that stays: what comes in first goes in front of it
         first = cast(ir.Operation, defining_op(begin))
-        self._status = self._at_entry(len(self._buffers), ir.IntegerType.get_signless(32), first)
+        self._status = self._at_entry(self._status_place, ir.IntegerType.get_signless(32), first)
+        self._stack = _stack_pointer(first) if self._called else None
         for self._point, (op, source) in enumerate(zip(ops, told, strict=True)):
             self._told = source
             with op.location:
@@ -143,9 +170,22 @@ class _ControlFlow:
                 buffer.base.replace_all_uses_with(self._argument(place, buffer.base, shapes[place], first))
             elif buffer.kind in ("alloc", "global"):
                 self._place(place, cast(ir.Operation, defining_op(buffer.base)))
-        if any(buffer.kind == "heap" for buffer in self._buffers):
+        entry = self._status, self._pointers
+        for each in self._called.values():
+            self._lower_called(each, module)
+        self._status, self._pointers = entry
+        if self._called or any(buffer.kind == "heap" for buffer in self._buffers):
             self._take_from_region(module, first)
+        for loop, name in shared:
+            self._point = points[loop.op]
+            self._share(loop, name)
         return EntryFlow(tuple(self._calls), self._leave(module, block))
+
+    def _told_of(self, op: ir.Operation, extents: MemrefResolver) -> tuple[Source, Work] | None:
+        if _has_kernel(op):
+            return Source(op.name, *origin(op.location)), work_of(op, extents)
+        is_call = op.name == "func.call" and callee_name(op) in self._called
+        return (Source(op.name, *origin(op.location)), _UNKNOWN_WORK) if is_call else None
 
     def _moved(self) -> tuple[ir.Module, ir.Block]:
         """The function's blocks in a function of tables, in a module of its own."""
@@ -165,7 +205,7 @@ class _ControlFlow:
 
     def _at_entry(self, place: int, element: ir.Type, before: ir.Operation) -> ir.Value:
         """What a place of the pointer table points at."""
-        return _memref_at(_loaded(self._pointers, place, before), element, before)
+        return element_at(_loaded(self._pointers, place, before), element, before)
 
     def _argument(self, place: int, argument: ir.Value, shape: Sequence[Size], before: ir.Operation) -> ir.Value:
         pointer = self._at_entry(place, cast(Any, argument.type).element_type, before)
@@ -193,7 +233,7 @@ class _ControlFlow:
 
     def _take_from_region(self, module: ir.Module, first: ir.Operation) -> None:
         """Takes what is not planned from the second region, and gives it back where it is deallocated."""
-        region = _loaded(self._pointers, len(self._buffers) + 1, first)
+        region = _loaded(self._pointers, self._status_place + 1, first)
         self._in_region = True
         for buffer in self._buffers:
             if buffer.kind == "heap":
@@ -202,13 +242,95 @@ class _ControlFlow:
             memref = op.operands[0]
             start = create(
                 "memref.extract_aligned_pointer_as_index",
-                [_metadata(memref, op).results[0]],
+                [metadata(memref, op).results[0]],
                 [ir.IndexType.get()],
                 before=op,
             ).results[0]
             address = create("arith.index_cast", [start], [ir.IntegerType.get_signless(64)], before=op).results[0]
             create("func.call", [address], [], {"callee": ir.FlatSymbolRefAttr.get(GIVE)}, before=op)
             op.erase()
+
+    # Functions that call themselves
+
+    def _lower_called(self, function: ir.Operation, module: ir.Module) -> None:
+        """Makes a function of the pointer table, the stack pointer of the entry function, and what it takes itself."""
+        cloned = cast(Any, function).clone(ir.InsertionPoint(module.body)).operation
+        ops, given = ops_outside_payloads(cloned), signature(cloned)
+        types = [self._pointers.type, ir.IntegerType.get_signless(64), *_passed(given.inputs)]
+        takes = FunctionSignature(formals(types), formals(_passed(given.outputs)))
+        point = ir.InsertionPoint(module.body)
+        new, block = new_function(self._name_of(symbol_name(function)), takes, point, function.location)
+        old = entry_block(cloned)
+        for each in list(old.operations):
+            block.append(each)
+        for other in list(cloned.regions[0].blocks)[1:]:
+            other.append_to(new.regions[0])
+        first = block.operations[0].operation
+        with first.location:
+            self._pointers, self._stack, *numbers = block.arguments
+            self._status = self._at_entry(self._status_place, ir.IntegerType.get_signless(32), first)
+            self._look_at_stack(first, function.location)
+            region = _loaded(self._pointers, self._status_place + 1, first)
+            rest = iter(numbers)
+            for argument in old.arguments:
+                argument.replace_all_uses_with(_put_together(argument.type, rest, first))
+        self._told = None
+        memory = [op for op in ops if op.name in ("memref.alloc", "memref.get_global")]
+        for op in ops:
+            with op.location:
+                if op.name == "func.return":
+                    create("func.return", _taken_apart(op.operands, op), [], before=op)
+                    op.erase()
+                else:
+                    self._lower(op)
+        for op in memory:
+            if op.name == "memref.alloc":
+                _take(region, op)
+            else:
+                self._place(self._globals.index(_global(op)), op)
+        cloned.erase()
+
+    def _look_at_stack(self, before: ir.Operation, at: ir.Location) -> None:
+        """Checks that the stack is no deeper than it may be; `at` is where the function stands."""
+        assert self._stack is not None
+        i64, bit = ir.IntegerType.get_signless(64), ir.IntegerType.get_signless(1)
+        used = create("arith.subi", [self._stack, _stack_pointer(before)], [i64], before=before).results[0]
+        most = create("arith.constant", [], [i64], {"value": ir.IntegerAttr.get(i64, STACK)}, before=before).results[0]
+        at_most: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(i64, 3)}
+        holds = create("arith.cmpi", [used, most], [bit], at_most, before=before).results[0]
+        told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(_DEEP), CHECKED_OP: ir.StringAttr.get("func.call")}
+        made = create("cf.assert", [holds], [], told, before=before)
+        cast(Any, made).location = at
+
+    def _name_of(self, function: str) -> str:
+        return f"{self._entry}_{function}"
+
+    def _call_of(self, op: ir.Operation) -> None:
+        """Calls a function that calls itself, and leaves this one where a check has failed in it."""
+        assert self._stack is not None
+        operands = [self._pointers, self._stack, *_taken_apart(op.operands, op)]
+        results = _passed([result.type for result in op.results])
+        name = self._name_of(callee_name(op))
+        made = self._create_call(name, operands, op, results=results)
+        self._leave_where_failed(op)
+        rest = iter(made.results)
+        for result in op.results:
+            result.replace_all_uses_with(_put_together(result.type, rest, op))
+        op.erase()
+
+    # Parallel loops
+
+    def _share(self, loop: SharedLoop, name: str) -> None:
+        """Has the iterations of a parallel loop shared out, and leaves the function where a check has failed in one."""
+        op = loop.op
+        has_checks = any(each.name == "cf.assert" or self._status in each.operands for each in nested_ops(op))
+        self._told = Source(op.name, *origin(op.location)), _UNKNOWN_WORK
+        operands = outline(loop, name, self._pointers)
+        self._outside[share_name(name)] = ", ".join(str(value.type) for value in operands)
+        self._create_call(share_name(name), operands, op)
+        if has_checks:
+            self._leave_where_failed(op)
+        op.erase()
 
     # Ops
 
@@ -221,12 +343,13 @@ class _ControlFlow:
             op.erase()
         elif op.name == "hotdesk.foreign":
             self._foreign(op)
+        elif op.name == "func.call" and callee_name(op) in self._called:
+            self._call_of(op)
         elif _has_kernel(op):
             self._call(op)
         elif op.name.partition(".")[0] not in _CODE:
-            wanted = "a call of a function that does not call itself" if op.name == "func.call" else ", ".join(_CODE)
             where = python_line(op.location) or None
-            raise LoweringError(f"op `{op.name}` has no kernel", expected=wanted, got=op.name, where=where)
+            raise LoweringError(f"op `{op.name}` has no kernel", expected=", ".join(_CODE), got=op.name, where=where)
 
     def _return(self, op: ir.Operation) -> None:
         if len(op.operands):
@@ -258,14 +381,22 @@ class _ControlFlow:
         self._create_call(name, operands, op)
         op.erase()
 
-    def _create_call(self, name: str, operands: Sequence[ir.Value], before: ir.Operation, op: str = "") -> None:
+    def _create_call(
+        self,
+        name: str,
+        operands: Sequence[ir.Value],
+        before: ir.Operation,
+        op: str = "",
+        results: Sequence[ir.Type] = (),
+    ) -> ir.Operation:
         """A call in the place of the op that is lowered; `op` is what that is called, if not by its name."""
-        assert self._told is not None
-        source, work = self._told
-        number = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(self._calls))
-        source = replace(source, op=op or source.op)
-        self._calls.append(KernelCall(name, (), (), (), source, work, self._point))
-        create("func.call", operands, [], {"callee": ir.FlatSymbolRefAttr.get(name), CALL: number}, before=before)
+        attributes: dict[str, ir.Attribute] = {"callee": ir.FlatSymbolRefAttr.get(name)}
+        if self._told is not None:
+            source, work = self._told
+            source = replace(source, op=op or source.op)
+            attributes[CALL] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), len(self._calls))
+            self._calls.append(KernelCall(name, (), (), (), source, work, self._point))
+        return create("func.call", operands, results, attributes, before=before)
 
     def _foreign(self, op: ir.Operation) -> None:
         """Addresses, numbers, and sizes and strides of each memref, as `runtime.foreign` reads them.
@@ -277,19 +408,22 @@ class _ControlFlow:
         memrefs = [*values[:inputs], *values[inputs + numbers :]]
         operands = [*(_pointer(each, op) for each in memrefs), *values[inputs : inputs + numbers]]
         for each in memrefs:
-            operands += list(_metadata(each, op).results)[2:]
+            operands += list(metadata(each, op).results)[2:]
         operands.append(self._status)
         name, called = (str(cast(Any, op.attributes[each]).value) for each in ("callee", "op"))
         self._outside[name] = ", ".join(str(value.type) for value in operands)
         self._create_call(name, operands, op, called)
-        i32, bit = ir.IntegerType.get_signless(32), ir.IntegerType.get_signless(1)
-        status = create("memref.load", [self._status], [i32], before=op).results[0]
-        zero = create("arith.constant", [], [i32], {"value": ir.IntegerAttr.get(i32, 0)}, before=op).results[0]
-        equal: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
-        holds = create("arith.cmpi", [status, zero], [bit], equal, before=op).results[0]
-        told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(""), _TOLD: ir.UnitAttr.get()}
-        create("cf.assert", [holds], [], told, before=op)
+        self._leave_where_failed(op)
         op.erase()
+
+    def _leave_where_failed(self, before: ir.Operation) -> None:
+        i32, bit = ir.IntegerType.get_signless(32), ir.IntegerType.get_signless(1)
+        status = create("memref.load", [self._status], [i32], before=before).results[0]
+        zero = create("arith.constant", [], [i32], {"value": ir.IntegerAttr.get(i32, 0)}, before=before).results[0]
+        equal: dict[str, ir.Attribute] = {"predicate": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
+        holds = create("arith.cmpi", [status, zero], [bit], equal, before=before).results[0]
+        told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(""), _TOLD: ir.UnitAttr.get()}
+        create("cf.assert", [holds], [], told, before=before)
 
     # Leaving
 
@@ -300,21 +434,30 @@ class _ControlFlow:
         if self._in_region:
             _define(module, FUNCTIONS)
         run_mlir_passes(module, "func.func(scf-forall-to-for,convert-vector-to-scf),lower-affine,convert-scf-to-cf")
-        function = next(op.operation for op in module.body.operations if symbol_name(op.operation) == self._entry)
-        status = self._status_of(function)
-        for each in list(function.regions[0].blocks):
-            self._settle_assertions(function, each, status)
-        text = str(module)
+        own = [each for each in defined_functions(module) if symbol_name(each) not in (TAKE, GIVE)]
+        for function in own:
+            status = self._status_of(function)
+            for each in list(function.regions[0].blocks):
+                self._settle_assertions(function, each, status)
         if self._in_region and not _defines(self._library.module, TAKE):
             _define(self._library.module, FUNCTIONS)
+        entry = next(each for each in own if symbol_name(each) == self._entry)
+        for function in own:
+            if function != entry:
+                self._hand_over(function)
+                _define(module, _declaration(function))
+        text = str(module)
+        self._hand_over(entry)
+        return text
+
+    def _hand_over(self, function: ir.Operation) -> None:
         function.detach_from_parent()
         self._library.module.body.append(function)
-        return text
 
     def _status_of(self, function: ir.Operation) -> ir.Value:
         table = entry_block(function).arguments[0]
         first = entry_block(function).operations[0].operation
-        return _memref_at(_loaded(table, len(self._buffers), first), ir.IntegerType.get_signless(32), first)
+        return element_at(_loaded(table, self._status_place, first), ir.IntegerType.get_signless(32), first)
 
     def _settle_assertions(self, function: ir.Operation, block: ir.Block, status: ir.Value) -> None:
         """Leaves the function where an assertion of a block fails."""
@@ -332,18 +475,50 @@ class _ControlFlow:
             rest = [branch]
 
     def _failing(self, function: ir.Operation, check: ir.Operation, status: ir.Value) -> ir.Block:
-        """A block that stores the code of an assertion, unless the status word has one, and returns."""
+        """A block that stores the code of an assertion, unless the status word has one, and returns; its results are not read."""
         block = function.regions[0].blocks.append()
         with ir.InsertionPoint(block), check.location:
-            if _TOLD in check.attributes:
-                ir.Operation.create("func.return")
-                return block
-            i32 = ir.IntegerType.get_signless(32)
-            value: dict[str, ir.Attribute] = {"value": ir.IntegerAttr.get(i32, self._library.assertion_code(check))}
-            number = ir.Operation.create("arith.constant", results=[i32], attributes=value).results[0]
-            ir.Operation.create("memref.store", operands=[number, status])
-            ir.Operation.create("func.return")
+            if _TOLD not in check.attributes:
+                number = _zero(ir.IntegerType.get_signless(32), self._library.assertion_code(check))
+                ir.Operation.create("memref.store", operands=[number, status])
+            ir.Operation.create("func.return", operands=list(map(_zero, signature(function).outputs)))
         return block
+
+
+def _global(op: ir.Operation) -> str:
+    """The name of the global that an op gets."""
+    return str(cast(Any, op.attributes["name"]).value)
+
+
+def _zero(kind: ir.Type, value: int = 0) -> ir.Value:
+    """A number of a type, at this point."""
+    is_float = not isinstance(kind, (ir.IndexType, ir.IntegerType))
+    attribute = ir.FloatAttr.get(kind, float(value)) if is_float else ir.IntegerAttr.get(kind, value)
+    return ir.Operation.create("arith.constant", results=[kind], attributes={"value": attribute}).results[0]
+
+
+def _passed(kinds: Sequence[ir.Type]) -> list[ir.Type]:
+    return [each for kind in kinds for each in passed_types(kind)]
+
+
+def _taken_apart(values: Iterable[ir.Value], before: ir.Operation) -> list[ir.Value]:
+    return [each for value in values for each in taken_apart(value, before)]
+
+
+def _put_together(kind: ir.Type, rest: Iterator[ir.Value], before: ir.Operation) -> ir.Value:
+    return put_together(kind, [next(rest) for _ in passed_types(kind)], before)
+
+
+def _stack_pointer(before: ir.Operation) -> ir.Value:
+    """Where the stack of the machine ends, an `i64`: it grows downwards."""
+    pointer = create("llvm.intr.stacksave", [], [ir.Type.parse("!llvm.ptr")], before=before).results[0]
+    return create("llvm.ptrtoint", [pointer], [ir.IntegerType.get_signless(64)], before=before).results[0]
+
+
+def _declaration(function: ir.Operation) -> str:
+    kinds = signature(function)
+    inputs, outputs = (", ".join(map(str, each)) for each in (kinds.inputs, kinds.outputs))
+    return f"func.func private @{symbol_name(function)}({inputs}) -> ({outputs})"
 
 
 def _declare(module: ir.Module, functions: Mapping[str, str]) -> None:
@@ -385,7 +560,7 @@ def _take(region: ir.Value, op: ir.Operation) -> None:
     told: dict[str, ir.Attribute] = {"msg": ir.StringAttr.get(_MEMORY), CHECKED_OP: ir.StringAttr.get(op.name)}
     create("cf.assert", [is_there], [], told, before=op)
     element = cast(Any, kind).element_type
-    op.results[0].replace_all_uses_with(_shown(_memref_at(address, element, op), kind, list(op.operands), op))
+    op.results[0].replace_all_uses_with(_shown(element_at(address, element, op), kind, list(op.operands), op))
     op.erase()
 
 
@@ -452,7 +627,7 @@ class _Places:
         if isinstance(size, int):
             return index_constant(size, before)
         value, result = self._sources[size]
-        return value if result is None else _metadata(value, before).results[result]
+        return value if result is None else metadata(value, before).results[result]
 
     def _symbol(self, memref: ir.Value, result: int) -> Size:
         return self._named(_NumberSource(memref, result))
@@ -492,20 +667,6 @@ def _loaded(table: ir.Value, place: int, before: ir.Operation) -> ir.Value:
     return create("memref.load", [table, index_constant(place, before)], [i64], before=before).results[0]
 
 
-def _memref_at(address: ir.Value, element: ir.Type, before: ir.Operation) -> ir.Value:
-    """An element in memory at an address, an `i64`."""
-    pointer, struct = ir.Type.parse("!llvm.ptr"), ir.Type.parse("!llvm.struct<(ptr, ptr, i64)>")
-    i64 = ir.IntegerType.get_signless(64)
-    at = create("llvm.inttoptr", [address], [pointer], before=before).results[0]
-    zero = create("llvm.mlir.constant", [], [i64], {"value": ir.IntegerAttr.get(i64, 0)}, before=before).results[0]
-    descriptor = create("llvm.mlir.poison", [], [struct], before=before).results[0]
-    for position, value in enumerate((at, at, zero)):
-        where = {"position": ir.DenseI64ArrayAttr.get([position])}
-        descriptor = create("llvm.insertvalue", [descriptor, value], [struct], where, before=before).results[0]
-    result = ir.MemRefType.get([], element)
-    return create("builtin.unrealized_conversion_cast", [descriptor], [result], before=before).results[0]
-
-
 def _shown(pointer: ir.Value, kind: ir.Type, sizes: Sequence[ir.Value], before: ir.Operation) -> ir.Value:
     """A memref of a type, its rows one after the other, at an element in memory; `sizes` are the dynamic ones."""
     shape = shape_of(kind)
@@ -530,24 +691,17 @@ def _shown(pointer: ir.Value, kind: ir.Type, sizes: Sequence[ir.Value], before: 
     return create("memref.reinterpret_cast", [pointer, *sizes, *steps], [kind], attributes, before=before).results[0]
 
 
-def _metadata(memref: ir.Value, before: ir.Operation) -> ir.Operation:
-    """Its base, offset, sizes and strides."""
-    rank, index = len(shape_of(memref.type)), ir.IndexType.get()
-    base = ir.MemRefType.get([], cast(Any, memref.type).element_type)
-    return create("memref.extract_strided_metadata", [memref], [base, *[index] * (1 + 2 * rank)], before=before)
-
-
 def _pointer(memref: ir.Value, before: ir.Operation, *, bytewise: bool = False) -> ir.Value:
     """The first element of a memref, as a kernel takes it. `bytewise` says whether that takes truths as the bytes they are."""
     index, i64 = ir.IndexType.get(), ir.IntegerType.get_signless(64)
-    metadata = _metadata(memref, before)
+    found = metadata(memref, before)
     start = create(
-        "memref.extract_aligned_pointer_as_index", [metadata.results[0]], [index], before=before
+        "memref.extract_aligned_pointer_as_index", [found.results[0]], [index], before=before
     ).results[0]  # fmt: skip
     size = index_constant(element_bytes(element_of(memref.type)), before)
-    offset = create("arith.muli", [metadata.results[1], size], [index], before=before).results[0]
+    offset = create("arith.muli", [found.results[1], size], [index], before=before).results[0]
     address = create("arith.addi", [start, offset], [index], before=before).results[0]
     number = create("arith.index_cast", [address], [i64], before=before).results[0]
     element = cast(Any, memref.type).element_type
     is_byte = bytewise and element == ir.IntegerType.get_signless(1)
-    return _memref_at(number, ir.IntegerType.get_signless(8) if is_byte else element, before)
+    return element_at(number, ir.IntegerType.get_signless(8) if is_byte else element, before)

@@ -16,10 +16,12 @@ from hotdesk.analysis.allocations.lending import Windows, callers_memory, window
 from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers, is_straight
 from hotdesk.errors import LoweringError
 from hotdesk.explain import Source
+from hotdesk.ir.building import create
+from hotdesk.ir.functions import callee_name, named_functions
 from hotdesk.ir.locations import origin, python_line
 from hotdesk.ir.sizes import Size, is_opaque
 from hotdesk.ir.types import element_bytes, element_of
-from hotdesk.ir.walking import defining_op, ops_outside_payloads, symbol_name, top_level_ops
+from hotdesk.ir.walking import defining_op, nested_ops, ops_outside_payloads, symbol_name, top_level_ops
 from hotdesk.ir.written_sizes import written
 from hotdesk.models.hotdesk import foreign_groups
 from hotdesk.models.memref import VIEWS
@@ -40,6 +42,10 @@ _NO_CODE = VIEWS | {
     "func.return",
     "memref.load",
 }
+
+
+_OF_CALLED = Base("heap", 0, 0, 0)
+"""The memory of functions that call themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +124,8 @@ class _FunctionLowering:
         self._module = module
         self._library = library
         self._entry = entry
+        self._called = _called(function, module)
+        _know_globals(function, self._called)
         self._sizes = sizes
         self._places = MemrefResolver(self._function, self._sizes)
         self._buffers = find_buffers(function, sizes)
@@ -127,11 +135,11 @@ class _FunctionLowering:
 
     def run(self, *, straight: bool) -> LoweredFunction:
         sources = [Source(op.name, *origin(op.location)) for op in ops_outside_payloads(self._function)]
-        constants, given = self._constants(), callers_memory(self._function)
+        constants, lent = self._constants(), callers_memory(self._function)
         results, donated, state = (
-            tuple(self._table[each] for each in found) for found in (given.results, given.donated, given.state)
+            tuple(self._table[each] for each in found) for found in (lent.results, lent.donated, lent.state)
         )
-        buffers = tuple(map(self._base, self._buffers))
+        buffers = (*map(self._base, self._buffers), *((_OF_CALLED,) if self._called else ()))
         numbers = NumberTable()
         calls: list[KernelCall] = []
         text = flow_text = ""
@@ -139,7 +147,8 @@ class _FunctionLowering:
             calls = self._calls(sources)
             text = entry_text(self._entry, calls, numbers)
         else:
-            flow = lower_control_flow(self._function, self._sizes, self._buffers, self._library, self._entry, numbers)
+            given = self._function, self._sizes, self._buffers
+            flow = lower_control_flow(*given, self._library, self._entry, numbers, self._called)
             calls, flow_text = list(flow.calls), flow.text
         self._refuse_opaque(numbers.sizes)
         return LoweredFunction(
@@ -268,6 +277,28 @@ class _FunctionLowering:
                 data = cast(Any, globals_by_name[cast(Any, get.attributes["name"]).value].attributes["initial_value"])
                 constants[i] = np.ascontiguousarray(_array(data))
         return constants
+
+
+def _called(function: ir.Operation, module: ir.Module) -> tuple[ir.Operation, ...]:
+    """The functions that one calls, directly or through others: those that call themselves, since all others are inlined."""
+    functions, found = named_functions(module), dict[str, ir.Operation]()
+    waiting = [function]
+    for each in waiting:
+        for name in (callee_name(op) for op in nested_ops(each) if op.name == "func.call"):
+            if name in functions and name not in found:
+                found[name] = functions[name]
+                waiting.append(functions[name])
+    return tuple(found.values())
+
+
+def _know_globals(function: ir.Operation, called: Sequence[ir.Operation]) -> None:
+    """Has a function name all globals that those which it calls use, so that they have a place in its pointer table."""
+    known = {op.attributes["name"] for op in nested_ops(function) if op.name == "memref.get_global"}
+    first = top_level_ops(function)[0]
+    for op in (op for each in called for op in nested_ops(each) if op.name == "memref.get_global"):
+        if op.attributes["name"] not in known:
+            known.add(op.attributes["name"])
+            create(op.name, [], [op.results[0].type], {"name": op.attributes["name"]}, before=first)
 
 
 def _array(data: Any) -> npt.NDArray[Any]:

@@ -72,6 +72,10 @@ class KernelLibrary:
             define(self.module, kernel.head.replace("@KERNEL", f"@{name}"))
         return name, kernel
 
+    def reserved_name(self) -> str:
+        """The name of a kernel that somebody else puts into the module."""
+        return self._new_name(f"reserved {len(self._names)}")
+
     def _new_name(self, text: str) -> str:
         self._names[text] = f"kernel_{len(self._names)}"
         return self._names[text]

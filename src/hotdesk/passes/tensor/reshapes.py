@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from hotdesk._bindings import ir
 from hotdesk.explain import Decision
 from hotdesk.ir.building import create, integers
 from hotdesk.ir.reshaping import Dims, matching
-from hotdesk.ir.sizes import product
 from hotdesk.ir.types import is_tensor, shape_of, static_entries, tensor_with
 from hotdesk.ir.walking import all_functions, defining_op, int_array, top_level_ops
 from hotdesk.passes.base import Pass
@@ -48,8 +47,7 @@ def _rewrite(op: ir.Operation, sizes: SymbolicSizes) -> None:
     before = sizes.shape(source)
     groups = matching(before, tuple(size if isinstance(size, int) else sizes.value(size) for size in shape))
     if any(len(merged) > 1 for merged, _ in groups):
-        static = [product([before[i] for i in merged]) for merged, _ in groups]
-        source = _collapsed(source, [merged for merged, _ in groups], static, op)
+        source = _collapsed(source, [merged for merged, _ in groups], op)
     if any(len(split) > 1 for _, split in groups):
         source = _expanded(source, [split for _, split in groups], shape, op)
     result.replace_all_uses_with(_cast(source, result.type, op))
@@ -70,8 +68,9 @@ def _shape(op: ir.Operation) -> list[int | ir.Value] | None:
     return known if len(known) == len(sizes) else None
 
 
-def _collapsed(source: ir.Value, groups: Sequence[Dims], sizes: Sequence[Any], before: ir.Operation) -> ir.Value:
-    result = tensor_with([size if isinstance(size, int) else None for size in sizes], source.type)
+def _collapsed(source: ir.Value, groups: Sequence[Dims], before: ir.Operation) -> ir.Value:
+    sizes = shape_of(source.type)
+    result = tensor_with([_elements([sizes[i] for i in merged]) for merged in groups], source.type)
     attributes = {"reassociation": _reassociation(groups)}
     return create("tensor.collapse_shape", [source], [result], attributes, before=before).results[0]
 

@@ -362,7 +362,7 @@ def _numpy_dtype(dtype: str) -> np.dtype[Any]:
 
 def _repeats(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Whether one element stands for several, as in a broadcast view."""
-    return 0 in strides and any(stride == 0 and dim > 1 for dim, stride in zip(shape, strides, strict=True))
+    return 0 in strides and 0 not in shape and any(s == 0 and dim > 1 for dim, s in zip(shape, strides, strict=True))
 
 
 def _extent(pointer: int, itemsize: int, shape: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int, int]:

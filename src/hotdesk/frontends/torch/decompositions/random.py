@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -104,6 +105,52 @@ def _normal_sized(
     return (torch.randn(size, dtype=_drawn(dtype)) * std + mean).to(dtype)
 
 
+def _exponential(x: Tensor, rate: float = 1.0, *, generator: Any = None) -> Tensor:
+    return (-torch.log1p(-torch.rand(x.shape, dtype=_drawn(x.dtype))) / rate).to(x.dtype)
+
+
+def _geometric(x: Tensor, p: float, *, generator: Any = None) -> Tensor:
+    """How many trials it takes, the last one included."""
+    above = 1 - torch.rand(x.shape, dtype=_drawn(x.dtype))
+    return torch.ceil(torch.log(above) / (math.log1p(-p) if p < 1 else -math.inf)).clamp(min=1).to(x.dtype)
+
+
+def _cauchy(x: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Tensor:
+    turn = torch.rand(x.shape, dtype=_drawn(x.dtype)) - 0.5
+    return (torch.tan(math.pi * turn) * sigma + median).to(x.dtype)
+
+
+def _log_normal(x: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
+    return torch.exp(torch.randn(x.shape, dtype=_drawn(x.dtype)) * std + mean).to(x.dtype)
+
+
+def _random_from(x: Tensor, low: int, high: int | None, *, generator: Any = None) -> Tensor:
+    return NotImplemented if high is None else torch.randint(low, high, x.shape, dtype=torch.int64).to(x.dtype)
+
+
+def _random_to(x: Tensor, high: int, *, generator: Any = None) -> Tensor:
+    return _random_from(x, 0, high)
+
+
+def _randperm(n: int, *, dtype: torch.dtype | None = None, **_: Any) -> Tensor:
+    """The order of random numbers of 53 bits; of equal ones, which sort as they stand, there are two in 2⁵⁴ / n² permutations."""
+    return torch.sort(torch.rand(n, dtype=torch.float64), stable=True)[1].to(dtype or torch.int64)
+
+
+def _multinomial(x: Tensor, count: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
+    """With replacement, where a number falls among the sums of weights; else the first of as many exponential clocks as there
+    are weights, each at the rate of its weight: P. S. Efraimidis and P. G. Spirakis, Weighted random sampling with a reservoir,
+    2006."""
+    weights = x.to(_drawn(x.dtype))
+    if replacement:
+        ends = torch.cumsum(weights, -1)
+        drawn = torch.rand((*x.shape[:-1], count), dtype=weights.dtype) * ends[..., -1:]
+        return (ends.unsqueeze(-2) <= drawn.unsqueeze(-1)).sum(-1)
+    least = torch.finfo(weights.dtype).tiny
+    rung = weights / _exponential(weights).clamp(min=least)
+    return torch.argmax(rung, -1, keepdim=True) if count == 1 else torch.topk(rung, count)[1]
+
+
 RANDOM: dict[Any, Callable[..., Any]] = {
     aten.rand.default: _rand,
     aten.randn.default: _randn,
@@ -123,4 +170,12 @@ RANDOM: dict[Any, Callable[..., Any]] = {
     aten.normal.Tensor_float: _normal,
     aten.normal.float_Tensor: _normal,
     aten.normal.float_float: _normal_sized,
+    aten.exponential.default: _exponential,
+    aten.geometric.default: _geometric,
+    aten.cauchy.default: _cauchy,
+    aten.log_normal.default: _log_normal,
+    aten.random.to: _random_to,
+    getattr(aten.random, "from"): _random_from,
+    aten.randperm.default: _randperm,
+    aten.multinomial.default: _multinomial,
 }

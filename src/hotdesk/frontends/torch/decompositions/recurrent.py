@@ -6,7 +6,7 @@
 * the backward direction runs over the reversed sequence, and what it hands out is reversed again;
 * a sequence of one step is no loop, nor one of no step, which PyTorch refuses.
 
-What PyTorch does step by step, so that all steps are in the graph, is left for packed sequences and for dropout between layers.
+What PyTorch does step by step, so that all steps are in the graph, is left for packed sequences.
 """
 
 # Sizes may be symbolic, and `scan` is not annotated.
@@ -107,9 +107,19 @@ def _along(cell: Cell, weights: _Weights, state: State, x: Tensor, *, backward: 
 
 
 def _recurrent(
-    cell: Cell, x: Tensor, begin: Sequence[State], weights: Sequence[_Weights], layers: int, *, batch_first: bool
+    cell: Cell,
+    x: Tensor,
+    begin: Sequence[State],
+    weights: Sequence[_Weights],
+    layers: int,
+    dropout: float,
+    *,
+    batch_first: bool,
 ) -> tuple[Tensor, list[State]]:
-    """What the last layer hands out, and the last states, by layer and direction; `begin` are the first ones."""
+    """What the last layer hands out, and the last states, by layer and direction; `begin` are the first ones.
+
+    Of what a layer hands to the next one, as much is dropped as `dropout` says.
+    """
     x = x.transpose(0, 1) if batch_first else x
     directions = len(begin) // layers
     states: list[State] = []
@@ -121,11 +131,13 @@ def _recurrent(
             states.append(state)
             handed.append(each)
         x = torch.cat(handed, 2) if directions > 1 else handed[0]
+        if dropout and layer < layers - 1:
+            x = torch.dropout(x, dropout, train=True)
     return x.transpose(0, 1) if batch_first else x, states
 
 
-def _is_left(x: Tensor, layers: int, dropout: float, train: bool) -> bool:
-    return bool(train and dropout and layers > 1) or (isinstance(x.numel(), int) and x.numel() == 0)
+def _is_empty(x: Tensor) -> bool:
+    return isinstance(x.numel(), int) and x.numel() == 0
 
 
 def _lstm(
@@ -139,12 +151,14 @@ def _lstm(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    if _is_left(x, num_layers, dropout, train):
+    if _is_empty(x):
         return NotImplemented
     count = num_layers * (2 if bidirectional else 1)
     begin = [(hx[0][place], hx[1][place]) for place in range(count)]
     weights = list(_weights(params, has_biases, count))
-    x, states = _recurrent(_lstm_cell, x, begin, weights, num_layers, batch_first=batch_first)
+    x, states = _recurrent(
+        _lstm_cell, x, begin, weights, num_layers, dropout if train else 0.0, batch_first=batch_first
+    )
     hidden, cell = zip(*states, strict=True)
     return x, torch.stack(hidden), torch.stack(cell)
 
@@ -161,12 +175,12 @@ def _of_one_state(cell: Cell) -> Callable[..., tuple[Tensor, Tensor]]:
         bidirectional: bool,
         batch_first: bool,
     ) -> tuple[Tensor, Tensor]:
-        if _is_left(x, num_layers, dropout, train):
+        if _is_empty(x):
             return NotImplemented
         count = num_layers * (2 if bidirectional else 1)
         begin = [(hx[place],) for place in range(count)]
         weights = list(_weights(params, has_biases, count))
-        x, states = _recurrent(cell, x, begin, weights, num_layers, batch_first=batch_first)
+        x, states = _recurrent(cell, x, begin, weights, num_layers, dropout if train else 0.0, batch_first=batch_first)
         return x, torch.stack([hidden for (hidden,) in states])
 
     return decomposed

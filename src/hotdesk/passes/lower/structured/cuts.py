@@ -19,7 +19,7 @@ from hotdesk.ir.walking import nested_ops
 from hotdesk.kernels.text import Index, KernelBuilder, View
 from hotdesk.models.linalg import inputs_of
 
-_GRAIN = 1 << 18
+GRAIN = 1 << 18
 """Operations, an access to memory counting as two, that are worth a thread: some ten microseconds."""
 
 _DEAR = 10  # operations that an elementary function or a division stands for
@@ -72,7 +72,7 @@ def find_cut(
     loop = next((i for i in found if known[i] is None or cast(int, known[i]) >= _ENOUGH), None)
     loop = max(found, key=lambda i: cast(int, known[i])) if loop is None else loop
     weight = _weight(op)
-    if None not in known and (prod(cast("list[int]", known)) * weight < 2 * _GRAIN or known[loop] == 1):
+    if None not in known and (prod(cast("list[int]", known)) * weight < 2 * GRAIN or known[loop] == 1):
         return None
     order = [loop, *(i for i in range(len(kinds)) if i != loop)]
     return Cut(loop, dims[loop] or {}, tuple(cast(Any, lengths[i]) for i in order), weight)
@@ -147,6 +147,6 @@ def head_text(cut: Cut, memrefs: Sequence[ir.Value], views: Sequence[View], type
     work: Index = cut.weight
     for size in sizes:
         work = k.mul(work, size)
-    k.share(sizes[0], k.floordiv(work, _GRAIN), 1)
+    k.share(sizes[0], k.floordiv(work, GRAIN), 1)
     head = k.finish()
     return "\n".join([*head.declarations, head.text])

@@ -1,0 +1,120 @@
+"""Results of programs in MLIR whose sizes only the run knows: a foreign call copies each for the caller.
+
+return %r : tensor<?xf32>    ->    %d = "hotdesk.foreign"(%r, %e) {callee = "hotdesk_result_0"}; return %d : tensor<i64>
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from hotdesk._bindings import ir
+from hotdesk.ir.building import create
+from hotdesk.ir.dialect import MOST_OPERANDS, MOST_RESULTS
+from hotdesk.ir.functions import returns_of
+from hotdesk.ir.locations import python_line
+from hotdesk.ir.signature import Formal, FunctionSignature, set_signature, signature
+from hotdesk.ir.sizes import is_opaque
+from hotdesk.ir.types import element_of, is_tensor
+from hotdesk.ir.written_sizes import written
+from hotdesk.program.symbolic import SymbolicSizes
+from hotdesk.runtime.arguments.tensors import address, empty
+from hotdesk.runtime.code.foreign import ForeignCall, Lying
+from hotdesk.runtime.interface import spell
+
+_HELD = threading.local()
+"""What this thread's last call has copied for its caller, by the number of the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedResult:
+    """A result that is as long as it happens to be: its number, its element type, how it is spelled, and what copies it."""
+
+    number: int
+    dtype: str
+    told: str
+    call: ForeignCall
+
+
+def deliver_counted(main: ir.Operation, dtypes: Mapping[str, str]) -> tuple[CountedResult, ...]:
+    """Has a function on tensors, of one exit, hand over the results whose sizes do not follow from those of its arguments.
+
+    `dtypes` are the element types of arrays by those of MLIR; a result of another type is left as it is.
+    """
+    given, ends, known = signature(main), returns_of(main), SymbolicSizes(main)
+    if len(ends) != 1:
+        return ()
+    (end,) = ends
+    found: list[CountedResult] = []
+    results = list(given.results)
+    for number, formal in enumerate(given.results):
+        dtype = dtypes.get(element_of(formal.type)) if is_tensor(formal.type) else None
+        sizes = known.shape(end.operands[number]) if dtype is not None else ()
+        if dtype is None or not any(map(is_opaque, sizes)):
+            continue
+        told = spell(dtype, [written(size) for size in sizes])
+        ranks, location = (len(sizes),), python_line(end.location)
+        symbol, runs = f"hotdesk_result_{len(found)}", _CopyingOut(number, dtype)
+        call = ForeignCall(symbol, "hotdesk.result", location, ranks, 0, (0,), 8, runs, is_op=False)
+        found.append(CountedResult(number, dtype, told, call))
+        with end.location:
+            end.operands[number] = _handed_over(end.operands[number], call, end)
+        results[number] = Formal(end.operands[number].type, formal.attributes)
+    set_signature(main, FunctionSignature(given.arguments, tuple(results)))
+    return tuple(found)
+
+
+def _handed_over(tensor: ir.Value, call: ForeignCall, before: ir.Operation) -> ir.Value:
+    kind = ir.RankedTensorType.get([], ir.IntegerType.get_signless(64))
+    room = create("tensor.empty", [], [kind], before=before).results[0]
+    attributes: dict[str, ir.Attribute] = {
+        "callee": ir.StringAttr.get(call.symbol),
+        "op": ir.StringAttr.get(call.op),
+        "groups": ir.DenseI64ArrayAttr.get([1, 0, 1]),
+        "operandSegmentSizes": _segments(2, MOST_OPERANDS),
+        "resultSegmentSizes": _segments(1, MOST_RESULTS),
+    }
+    return create("hotdesk.foreign", [tensor, room], [kind], attributes, before=before).results[0]
+
+
+def _segments(count: int, most: int) -> ir.Attribute:
+    return ir.DenseI32ArrayAttr.get([int(i < count) for i in range(most)])
+
+
+@dataclass(frozen=True, slots=True)
+class _CopyingOut:
+    """Copies a tensor for the caller."""
+
+    number: int
+    dtype: str
+
+    def __call__(self, inputs: Sequence[Lying], numbers: Sequence[int], results: Sequence[Lying]) -> None:
+        (tensor,) = inputs
+        made: Any = empty("numpy", self.dtype, tensor.sizes)
+        if made.size:
+            last = sum((size - 1) * stride for size, stride in zip(tensor.sizes, tensor.strides, strict=True))
+            memory = (ctypes.c_uint8 * ((last + 1) * made.itemsize)).from_address(tensor.address)
+            steps = [stride * made.itemsize for stride in tensor.strides]
+            made[...] = np.ndarray(tensor.sizes, made.dtype, memory, strides=steps)
+        _HELD.__dict__.setdefault("delivered", {})[self.number] = made
+        ctypes.c_int64.from_address(results[0].address).value = self.number
+
+
+def received() -> Mapping[int, Any]:
+    """The arrays that this thread's last call has copied, by the number of the result; they are passed on once."""
+    return cast("dict[int, Any]", _HELD.__dict__.pop("delivered", {}))
+
+
+def as_kind(array: Any, dtype: str, like: object) -> object:
+    """An array as a tensor of torch's, where `like` is one."""
+    if isinstance(like, np.ndarray):
+        return array
+    made = empty("torch", dtype, array.shape)
+    if array.size:
+        ctypes.memmove(address(made), array.ctypes.data, array.nbytes)
+    return made

@@ -1,0 +1,167 @@
+"""Parallel loops shared out among threads: which are, and that their results are those of one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import hotdesk
+from hotdesk.errors import ExecutionError
+from hotdesk.passes.lower import parallel_loops
+
+T = "tensor<64x1024xf32>"
+
+# Rows of a matrix, each by an op of linalg.
+ROWS = f"""func.func @main(%x: {T}) -> {T} {{
+  %e = tensor.empty() : {T}
+  %r = scf.forall (%i) in (64) shared_outs(%o = %e) -> ({T}) {{
+    %row = tensor.extract_slice %x[%i, 0] [1, 1024] [1, 1] : {T} to tensor<1024xf32>
+    %out = tensor.extract_slice %o[%i, 0] [1, 1024] [1, 1] : {T} to tensor<1024xf32>
+    %y = linalg.exp ins(%row : tensor<1024xf32>) outs(%out : tensor<1024xf32>) -> tensor<1024xf32>
+    scf.forall.in_parallel {{
+      tensor.parallel_insert_slice %y into %o[%i, 0] [1, 1024] [1, 1] : tensor<1024xf32> into {T}
+    }}
+  }}
+  return %r : {T}
+}}"""
+
+# Elements, in steps, with a number and a limit from outside.
+ELEMENTS = """func.func @main(%x: memref<?x?xf32>, %y: memref<?x?xf32>, %s: f32, %first: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = memref.dim %x, %c0 : memref<?x?xf32>
+  %m = memref.dim %x, %c1 : memref<?x?xf32>
+  scf.parallel (%i, %j) = (%first, %c0) to (%n, %m) step (%c2, %c1) {
+    %v = memref.load %x[%i, %j] : memref<?x?xf32>
+    %w = arith.mulf %v, %s : f32
+    memref.store %w, %y[%i, %j] : memref<?x?xf32>
+    scf.reduce
+  }
+  return
+}"""
+
+
+@pytest.fixture
+def two_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Any loop is worth two threads."""
+    monkeypatch.setattr(parallel_loops, "GRAIN", 1)
+    before = hotdesk.get_num_threads()
+    hotdesk.set_num_threads(2)
+    yield
+    hotdesk.set_num_threads(before)
+
+
+def shared(program: hotdesk.Program) -> int:
+    """How many loops of a program are shared out."""
+    return program.ir("kernels").count("_part(")
+
+
+def test_rows_of_a_matrix() -> None:
+    program = hotdesk.compile(ROWS, options=hotdesk.Options(keep_ir=True))
+    assert shared(program) == 1
+    x = np.random.default_rng(0).standard_normal((64, 1024)).astype(np.float32)
+    for threads in (1, 2, 3):
+        hotdesk.set_num_threads(threads)
+        np.testing.assert_allclose(program(x), np.exp(x), rtol=1e-6)
+    hotdesk.set_num_threads(2)
+    assert not program.check(x).faults
+    assert program.memory(x).arena == 0
+    assert [each.op for each in program.profile(x).kernels] == ["scf.forall"]
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (7, 0), (1, 1), (5, 3), (200, 1000), (3, 100_000)])
+@pytest.mark.parametrize("first", [0, 1, 4])
+def test_elements_in_steps(shape: tuple[int, int], first: int) -> None:
+    program = hotdesk.compile(ELEMENTS, options=hotdesk.Options(keep_ir=True))
+    assert shared(program) == 1
+    x, y = np.random.default_rng(0).random(shape, np.float32), np.zeros(shape, np.float32)
+    expected = y.copy()
+    expected[first::2] = x[first::2] * np.float32(1.5)
+    program(x, y, 1.5, first)
+    np.testing.assert_array_equal(y, expected)
+
+
+REFUSED = {
+    "small": ROWS.replace("1024", "8"),
+    "it takes memory": ROWS.replace(
+        "%y = linalg.exp ins(%row : tensor<1024xf32>)",
+        "%new = tensor.empty() : tensor<1024xf32>\n"
+        "%z = linalg.exp ins(%row : tensor<1024xf32>) outs(%new : tensor<1024xf32>) -> tensor<1024xf32>\n"
+        "%at = tensor.extract %z[%i] : tensor<1024xf32>\n"
+        "%new2 = tensor.empty() : tensor<1024xf32>\n"
+        "%filled = linalg.fill ins(%at : f32) outs(%new2 : tensor<1024xf32>) -> tensor<1024xf32>\n"
+        "%y = linalg.add ins(%z, %filled : tensor<1024xf32>, tensor<1024xf32>)",
+    ),
+    "it reduces": """func.func @main(%x: memref<100000xf32>) -> f32 {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 100000 : index
+      %z = arith.constant 0.0 : f32
+      %r = scf.parallel (%i) = (%c0) to (%n) step (%c1) init(%z) -> f32 {
+        %v = memref.load %x[%i] : memref<100000xf32>
+        scf.reduce(%v : f32) {
+        ^bb0(%a: f32, %b: f32):
+          %s = arith.addf %a, %b : f32
+          scf.reduce.return %s : f32
+        }
+      }
+      return %r : f32
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_shared(name: str) -> None:
+    assert shared(hotdesk.compile(REFUSED[name], options=hotdesk.Options(keep_ir=True))) == 0
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_a_check_that_fails_in_one_thread_ends_the_call() -> None:
+    text = ELEMENTS.replace(
+        "%w = arith.mulf",
+        "%z = arith.constant 0.0 : f32\n%ok = arith.cmpf oge, %v, %z : f32\n"
+        'cf.assert %ok, "no value below zero"\n%w = arith.mulf',
+    )
+    program = hotdesk.compile(text)
+    x, y = np.ones((64, 8), np.float32), np.zeros((64, 8), np.float32)
+    program(x, y, 2.0, 0)
+    np.testing.assert_array_equal(y[::2], 2)
+    x[40, 3] = -1
+    with pytest.raises(ExecutionError, match="expected no value below zero"):
+        program(x, y, 2.0, 0)
+    x[40, 3] = 1
+    program(x, y, 3.0, 0)
+    np.testing.assert_array_equal(y[::2], 3)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_a_product_in_each_iteration_and_a_loop_around() -> None:
+    text = """func.func @main(%x: tensor<8x16x32xf32>, %w: tensor<32x32xf32>, %n: index) -> tensor<8x16x32xf32> {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %z = arith.constant 0.0 : f32
+      %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %x) -> tensor<8x16x32xf32> {
+        %e = tensor.empty() : tensor<8x16x32xf32>
+        %b = scf.forall (%i) in (8) shared_outs(%o = %e) -> (tensor<8x16x32xf32>) {
+          %p = tensor.extract_slice %a[%i, 0, 0] [1, 16, 32] [1, 1, 1] : tensor<8x16x32xf32> to tensor<16x32xf32>
+          %q = tensor.extract_slice %o[%i, 0, 0] [1, 16, 32] [1, 1, 1] : tensor<8x16x32xf32> to tensor<16x32xf32>
+          %f = linalg.fill ins(%z : f32) outs(%q : tensor<16x32xf32>) -> tensor<16x32xf32>
+          %m = linalg.matmul ins(%p, %w : tensor<16x32xf32>, tensor<32x32xf32>) outs(%f : tensor<16x32xf32>) -> tensor<16x32xf32>
+          scf.forall.in_parallel {
+            tensor.parallel_insert_slice %m into %o[%i, 0, 0] [1, 16, 32] [1, 1, 1] : tensor<16x32xf32> into tensor<8x16x32xf32>
+          }
+        }
+        scf.yield %b : tensor<8x16x32xf32>
+      }
+      return %r : tensor<8x16x32xf32>
+    }"""
+    program = hotdesk.compile(text, options=hotdesk.Options(keep_ir=True))
+    assert shared(program) == 1
+    generator = np.random.default_rng(0)
+    x, w = (generator.standard_normal(shape).astype(np.float32) / 6 for shape in ((8, 16, 32), (32, 32)))
+    for count in (0, 1, 3):
+        np.testing.assert_allclose(program(x, w, count), x @ np.linalg.matrix_power(w, count), rtol=1e-4, atol=1e-5)
+    assert not program.check(x, w, 2).faults
