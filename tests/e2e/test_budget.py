@@ -91,6 +91,22 @@ def test_in_parts(name: str) -> None:
     assert len(report.splitlines()) <= 20
 
 
+def test_a_program_with_a_loop_is_refused_in_words() -> None:
+    """Steps count what is in loops, too; what is behind this one is not cut."""
+
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.steps = nn.LSTM(16, 32, batch_first=True)
+            self.wide, self.narrow = nn.Linear(32, 256), nn.Linear(256, 16)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.narrow(torch.relu(self.wide(self.steps(x)[0])))
+
+    with pytest.raises(PlanError, match=r"the least that is known to work.*hotdesk\.contract"):
+        hotdesk.compile(seeded(Net), (random(4, 32, 16),), budget=120_000)
+
+
 def test_a_batch_of_images_in_parts() -> None:
     model, x = seeded(convolutions), random(4, 3, 16, 16)
     before = hotdesk.compile(model, (x,)).memory().peak

@@ -17,7 +17,7 @@ from hotdesk.analysis.memrefs.buffers import BufferUse, find_buffers
 from hotdesk.explain import Source, evaluate, symbols_of
 from hotdesk.ir.context import bytecode
 from hotdesk.ir.locations import python_line
-from hotdesk.ir.walking import main_function, top_level_ops
+from hotdesk.ir.walking import main_function, ops_outside_payloads, top_level_ops
 from hotdesk.models.registry import all_built_in
 from hotdesk.passes.base import Pass
 from hotdesk.pipeline import remainder
@@ -157,13 +157,11 @@ def bufferized(module: ir.Module, changes: Sequence[Pass] = (), *, winograd: boo
     remainder(changes, winograd=winograd).run(copy)
     function = main_function(copy)
     buffers = find_buffers(function)
-    numbers = tuple(
-        int(cast(Any, op.attributes[_NUMBER]).value) if _NUMBER in op.attributes else -1
-        for op in top_level_ops(function)
-    )
+    ops = ops_outside_payloads(function)
+    numbers = tuple(int(cast(Any, op.attributes[_NUMBER]).value) if _NUMBER in op.attributes else -1 for op in ops)
     places = {buffer.base: place for place, buffer in enumerate(buffers)}
     given = callers_memory(function)
     results, donated = [places[a] for a in given.results], [places[a] for a in given.donated]
     lent = windows(buffers, results, donated, len(numbers))
-    sources = tuple(Source(op.name, python_line(op.location)) for op in top_level_ops(function))
+    sources = tuple(Source(op.name, python_line(op.location)) for op in ops)
     return Bufferized(buffers, frozenset(results) - frozenset(donated), lent, numbers, sources)
