@@ -6,7 +6,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SOURCES := src tests benchmarks examples typings
 
-.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering bench-kernels coverage coverage-onnx pages docs package lint types clean
+.PHONY: demo test test-slow test-checked bench bench-buffers bench-bufferize bench-planner bench-reordering bench-kernels bench-training coverage coverage-onnx pages docs package lint types clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
@@ -38,6 +38,9 @@ bench-reordering: $(STAMP)
 
 bench-kernels: $(STAMP)
 	$(BIN)/python benchmarks/kernels.py --output benchmarks/KERNELS.md
+
+bench-training: $(STAMP)
+	$(BIN)/python benchmarks/training.py
 
 coverage: $(STAMP)
 	$(BIN)/python benchmarks/operators.py

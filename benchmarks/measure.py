@@ -112,11 +112,11 @@ class Child:
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
-    def answer(self) -> dict[str, Any]:
-        """The next line the child writes. Raises `ChildError`."""
+    def answer(self, within: float = CHILD_SECONDS) -> dict[str, Any]:
+        """The next line the child writes, in so many seconds. Raises `ChildError`."""
         assert self._process.stdout
-        if not select.select([self._process.stdout], [], [], CHILD_SECONDS)[0]:
-            raise ChildError(f"no answer within {CHILD_SECONDS:.0f} s")
+        if not select.select([self._process.stdout], [], [], within)[0]:
+            raise ChildError(f"no answer within {within:.0f} s")
         line = self._process.stdout.readline()
         if not line:
             raise ChildError(_ending(self._process.wait()))

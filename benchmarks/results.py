@@ -142,7 +142,7 @@ def _summary(run: Run) -> str:
 def _beside_the_best(run: Run) -> str:
     """Hotdesk over whichever of the others is best at a figure, model by model."""
     ours = [row for row in run.rows if row.contender == OURS]
-    others = {row.model: [other for other in run.rows if other.model == row.model and other is not row] for row in ours}
+    others = {row.model: [each for each in run.rows if each.model == row.model and not _is_ours(each)] for row in ours}
     figures = ("median", "best", "total")
     lines = [
         _line(row.model, *(cell for figure in figures for cell in _over_the_best(row, others[row.model], figure)))
@@ -156,6 +156,11 @@ def _beside_the_best(run: Run) -> str:
     )
     columns = ("model", "median ×", "of", "best ×", "of", "T+R ×", "of")
     return _table(title, columns, lines) if lines else ""
+
+
+def _is_ours(row: Row) -> bool:
+    """Whether a contender is Hotdesk, by one of its doors."""
+    return row.contender.split("-")[0] == OURS
 
 
 def _over_the_best(row: Row, others: Iterable[Row], figure: str) -> tuple[str, str]:

@@ -121,7 +121,7 @@ def _reply(replies: TextIO, answer: dict[str, Any]) -> None:
     replies.flush()
 
 
-def _own_output() -> TextIO:
+def own_output() -> TextIO:
     """The pipe to the parent, out of reach of code that prints."""
     pipe = os.dup(1)
     os.dup2(2, 1)
@@ -136,7 +136,7 @@ def main() -> int:
     parser.add_argument("--contender", choices=tuple(CONTENDERS))
     parser.add_argument("--threads", type=int, default=2)
     arguments = parser.parse_args()
-    replies = _own_output()
+    replies = own_output()
     try:
         if arguments.task == "material":
             _reply(replies, make_material(arguments.model, arguments.directory))

@@ -5,12 +5,12 @@ A contender lives in a process of its own. It imports its libraries in its metho
 
 from .contender import Contender
 from .on_executorch import Xnnpack
-from .on_onnx import OnnxRuntimeArena, OnnxRuntimeNoArena, OpenVino
+from .on_onnx import HotdeskOnnx, OnnxRuntimeArena, OnnxRuntimeNoArena, OpenVino
 from .on_torch import Eager, Hotdesk, Inductor
 
 CONTENDERS: dict[str, type[Contender]] = {
     contender.name: contender
-    for contender in (Hotdesk, Eager, Inductor, OnnxRuntimeArena, OnnxRuntimeNoArena, OpenVino, Xnnpack)
+    for contender in (Hotdesk, HotdeskOnnx, Eager, Inductor, OnnxRuntimeArena, OnnxRuntimeNoArena, OpenVino, Xnnpack)
 }
 
 __all__ = ["CONTENDERS", "Contender"]

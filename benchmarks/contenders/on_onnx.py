@@ -1,4 +1,4 @@
-"""Contenders that read the model's ONNX file: onnxruntime with and without its arena, and OpenVINO."""
+"""Contenders that read the model's ONNX file: Hotdesk, onnxruntime with and without its arena, and OpenVINO."""
 
 from __future__ import annotations
 
@@ -26,6 +26,33 @@ class _OnnxContender(Contender):
     @abstractmethod
     def value(self, array: np.ndarray) -> Any:
         """An input as the library takes it, made once."""
+
+
+class HotdeskOnnx(_OnnxContender):
+    """Hotdesk without PyTorch: its own front end for ONNX, on arrays."""
+
+    name = "hotdesk-onnx"
+
+    def rehearse(self) -> None:
+        import hotdesk
+
+        hotdesk.set_num_threads(self.threads)
+        program = hotdesk.compile(str(self.material / REHEARSAL))
+        program(np.zeros((2, 2), np.float32))
+
+    def value(self, array: np.ndarray) -> Any:
+        return array
+
+    def prepare(self) -> None:
+        import hotdesk
+
+        self.program = hotdesk.compile(str(self.material / ONNX))
+
+    def run(self) -> Any:
+        return self.program(*self.values)
+
+    def arrays(self, results: Any) -> list[np.ndarray]:
+        return list(results) if isinstance(results, tuple) else [results]
 
 
 class _OnnxRuntime(_OnnxContender):

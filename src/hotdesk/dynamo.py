@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 from weakref import ref
@@ -20,7 +20,7 @@ with whole_imports():  # PyTorch imports this module when the backend is first a
     from torch._dynamo.backends.common import aot_autograd
     from torch._dynamo.exc import TensorifyScalarRestartAnalysis
     from torch._functorch._aot_autograd.utils import make_boxed_func
-    from torch._guards import CompileContext
+    from torch._guards import CompileContext, TracingContext
 
     from hotdesk.api import Options, build
     from hotdesk.dynamo_counts import COUNTED, CountedGraph, FallbackWarning
@@ -107,7 +107,7 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
 
     def backward(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
         try:
-            return _program("backward", graph, settings)
+            return _program("backward", graph, settings, _donated())
         except HotdeskError as error:
             refused = error
         except Exception as error:
@@ -124,16 +124,19 @@ def _compiled(module: torch.fx.GraphModule, example_inputs: Sequence[Any], setti
             inference_compiler=inference,
             decompositions=decompositions,
             partition_fn=min_cut_rematerialization_partition,
+            keep_inference_input_mutations=True,
         )(module, example_inputs)
 
 
-def _program(kind: str, module: torch.fx.GraphModule, settings: _Settings) -> Callable[..., Any]:
+def _program(
+    kind: str, module: torch.fx.GraphModule, settings: _Settings, donated: Collection[int] = ()
+) -> Callable[..., Any]:
     """A graph of AOTAutograd's, compiled: takes a list of arguments, returns a list of results."""
     line = _line(module)
     with whole_imports(), sources_forgotten():
         log = Log(keep_ir=settings.options.keep_ir)
         with log.stage("capture"):
-            captured = capture_graph(module)
+            captured = capture_graph(module, donated)
         program = build(captured, log, settings.options)
         del captured
     give_back_free_memory()
@@ -144,6 +147,14 @@ def _program(kind: str, module: torch.fx.GraphModule, settings: _Settings) -> Ca
         return [args[result.number] if type(result) is PassedOn else result for result in results]
 
     return make_boxed_func(run)
+
+
+def _donated() -> Collection[int]:
+    """The arguments, by number, of the backward graph that is compiled which its forward graph has made and nobody else has:
+    what gradients may be written over. AOTAutograd refuses a second backward pass through such a graph itself."""
+    context = TracingContext.try_get()
+    known: Any = context.fw_metadata if context is not None else None
+    return frozenset(known.bw_donated_idxs or ()) if known is not None else frozenset()
 
 
 def _unforeseen(error: Exception) -> HotdeskError:

@@ -57,6 +57,11 @@ class Counted:
         self._metrics: dict[str, tuple[int, str | None]] = {}
         self._breaks_before: Counter[str] = Counter()
 
+    @property
+    def graphs(self) -> tuple[CountedGraph, ...]:
+        with self._lock:
+            return tuple(self._graphs)
+
     def reset(self) -> None:
         with self._lock:
             self._graphs.clear()

@@ -50,21 +50,29 @@ class TrainingStep:
             CallError: an argument is not as compiled for.
             OptionError: a setting of the optimizer has changed that was read when the step was compiled.
         """
+        self._check_settings()
         for rate, group in zip(self._rates, self._optimizer.param_groups, strict=True):
-            rate.fill_(group["lr"])
+            rate.fill_(float(group["lr"]))
         self._take_up_state()
         return cast("Tensor", self.program(self._rates, *example))
+
+    def _check_settings(self) -> None:
+        """Refuses settings that have changed since they were read. What a scheduler notes down among them is none of those."""
+        now = _settings(self._optimizer, rates=self._fixed_rates)
+        if len(now) != len(self._settings):
+            expected = f"{len(self._settings)} groups of parameters, as when the step was compiled"
+            raise OptionError("the optimizer", expected=expected, got=str(len(now)), hint="Call compile_step again.")
+        for group, known in zip(now, self._settings, strict=True):
+            for name, value in known.items():
+                if group.get(name) != value:
+                    what = f"setting '{name}' of the optimizer"
+                    expected = f"{value!r}, as when the step was compiled"
+                    raise OptionError(what, expected=expected, got=repr(group.get(name)), hint=_hint(name))
 
     def _take_up_state(self) -> None:
         """What was put in place of the optimizer's state, as `load_state_dict` does, is copied to where the program has it."""
         import torch
 
-        now = _settings(self._optimizer, rates=self._fixed_rates)
-        # What a scheduler notes down among them is no setting that was read.
-        read = [{name: group.get(name) for name in known} for group, known in zip(now, self._settings, strict=True)]
-        if read != self._settings:
-            expected = "the settings that it was compiled with"
-            raise OptionError("the optimizer", expected=expected, got="others", hint="Call compile_step again.")
         for moment in self._moments:
             state = self._optimizer.state[moment.parameter]
             if not isinstance(state.get(moment.key), torch.Tensor):
@@ -150,9 +158,25 @@ def _check(model: Any, optimizer: Any, example: Any) -> None:
 
 
 def _settings(optimizer: Optimizer, *, rates: bool) -> list[Mapping[str, Any]]:
-    """All settings of the groups, with their learning rates or without, and how many parameters they have."""
-    left_out = () if rates else ("lr",)
+    """All settings of the groups, with their learning rates or without, and how many parameters they have, as values."""
+    left_out = ("params",) if rates else ("params", "lr")
     return [
-        {**{name: value for name, value in group.items() if name not in left_out}, "params": len(group["params"])}
+        {**{name: _value(given) for name, given in group.items() if name not in left_out}, "params": len(group["params"])}
         for group in optimizer.param_groups
     ]
+
+
+def _value(given: Any) -> Any:
+    """A setting that does not change with a tensor that it is told by."""
+    if isinstance(given, tuple | list):
+        return tuple(_value(each) for each in cast("tuple[Any, ...]", given))
+    return given.tolist() if hasattr(given, "tolist") else given
+
+
+def _hint(setting: str) -> str:
+    """What to do where a setting has changed."""
+    if setting in ("momentum", "betas"):
+        return "Call compile_step again; OneCycleLR and CyclicLR leave it alone if they are given `cycle_momentum=False`."
+    if setting == "lr":
+        return "Call compile_step again: this optimizer takes learning rates as numbers, which are read then."
+    return "Call compile_step again."

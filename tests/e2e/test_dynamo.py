@@ -248,7 +248,8 @@ def test_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     page = (ROOT / "docs" / "torch-compile.md").read_text()
     names: dict[str, Any] = {}
     for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        exec(example, names)
+        with torch.enable_grad():
+            exec(example, names)
     printed = capsys.readouterr().out
     (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     assert re.sub(r"\d+ guards", "guards", shown) in re.sub(r"\d+ guards", "guards", printed)

@@ -14,6 +14,7 @@ from torch import nn
 
 import hotdesk
 from hotdesk.dynamo import backend
+from hotdesk.dynamo_counts import COUNTED
 from tests.e2e.test_dynamo import Attention, convolutions, mlp
 
 
@@ -139,3 +140,84 @@ def test_dropout_is_refused_and_trains_in_eager_pytorch() -> None:
     like(x).sum().backward()
     for a, b in zip(model.parameters(), like.parameters(), strict=True):
         torch.testing.assert_close(a.grad, b.grad)
+
+
+def test_saved_activations_are_donated() -> None:
+    """What the forward graph made for the backward graph is overwritten there; autograd refuses to go back a second time."""
+    model = nn.Sequential(*(layer for _ in range(4) for layer in (nn.Linear(64, 64), nn.GELU())))
+    like = copy.deepcopy(model)
+    compiled = torch.compile(model, backend=backend)
+    assert_same_gradients(compiled, model, like, torch.randn(512, 64))
+    (program,) = [each.program() for each in COUNTED.graphs if each.kind == "backward" and each.program is not None]
+    assert program is not None
+    donated = [spec for spec in program.inputs if spec.donated]
+    assert donated
+    assert program.planned[0].lent > 0
+    with pytest.raises(RuntimeError, match="retain_graph=False"):
+        compiled(torch.randn(512, 64)).sum().backward(retain_graph=True)
+
+
+def test_nothing_is_donated_where_graphs_are_retained() -> None:
+    model = normed()
+    like = copy.deepcopy(model)
+    x = torch.randn(3, 4)
+    with torch._functorch.config.patch(donated_buffer=False):
+        compiled = torch.compile(model, backend=backend)
+        for called in (compiled, like):
+            loss = called(x).square().sum()
+            loss.backward(retain_graph=True)
+            loss.backward()
+    for a, b in zip(model.parameters(), like.parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-4)
+
+
+def test_gradients_are_accumulated_in_place() -> None:
+    model = mlp().train()
+    like = copy.deepcopy(model)
+    compiled = torch.compile(model, backend=backend)
+    batches = [torch.randn(3, 4) for _ in range(3)]
+    places: list[list[int]] = []
+    for x in batches:
+        for called in (compiled, like):
+            called(x).square().mean().backward()
+        places.append([each.grad.data_ptr() for each in model.parameters() if each.grad is not None])
+    assert places[0] == places[1] == places[2]
+    for a, b in zip(model.parameters(), like.parameters(), strict=True):
+        torch.testing.assert_close(a.grad, b.grad, atol=1e-6, rtol=1e-5)
+
+
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
+    "sgd": lambda p, **how: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=1e-2, **how),
+    "adam": lambda p, **how: torch.optim.Adam(p, lr=1e-2, weight_decay=1e-2, amsgrad=True, **how),
+    "adamw": lambda p, **how: torch.optim.AdamW(p, lr=1e-2, **how),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("how", [{"foreach": False}, {"foreach": True}, {"fused": True}], ids=["each", "foreach", "fused"])
+def test_optimizers_update_in_place(name: str, how: dict[str, bool]) -> None:
+    """No graph falls back; parameters and moments stay where they are, and a step keeps nothing of their size beside them."""
+    model = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64))
+    like = copy.deepcopy(model)
+    made = [OPTIMIZERS[name](each.parameters(), **how) for each in (model, like)]
+    step = torch.compile(made[0].step, backend=backend)
+    places: list[list[int]] = []
+    for _ in range(4):
+        for a, b in zip(model.parameters(), like.parameters(), strict=True):
+            a.grad = torch.randn_like(a)
+            b.grad = a.grad.clone()
+        step()
+        made[1].step()
+        state = [each for each in made[0].state_dict()["state"].values()]
+        moments = [each for entry in state for each in entry.values() if isinstance(each, torch.Tensor)]
+        places.append([each.data_ptr() for each in (*model.parameters(), *moments)])
+    for a, b in zip(model.parameters(), like.parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-6, rtol=1e-5)
+    found, expected = (each.state_dict()["state"] for each in made)
+    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-5)
+    assert places[1] == places[2] == places[3]
+    report = hotdesk.dynamo_report()
+    assert report.compiled
+    last = report.compiled[-1]
+    assert last.peak is not None
+    assert last.peak < 2 * 64 * 64 * 4

@@ -143,8 +143,105 @@ def test_other_settings_are_read_once() -> None:
     optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9)
     step = hotdesk.compile_step(model, nn.MSELoss(), optimizer, example)
     optimizer.param_groups[0]["momentum"] = 0.5
-    with pytest.raises(OptionError, match="the settings that it was compiled with"):
+    with pytest.raises(OptionError, match=r"setting 'momentum' of the optimizer: expected 0.9, .*, got 0.5"):
         step(*example)
+    optimizer.param_groups[0]["momentum"] = 0.9
+    step(*example)
+    optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(3))]})
+    with pytest.raises(OptionError, match="expected 1 groups of parameters, as when the step was compiled, got 2"):
+        step(*example)
+
+
+def test_a_rate_in_a_tensor_that_is_read_once() -> None:
+    example = (torch.randn(3, 32), torch.randn(3, 32))
+    model, rate = linear(), torch.tensor(0.125)
+    step = hotdesk.compile_step(model, nn.MSELoss(), RMSprop(model.parameters(), lr=rate), example)
+    step(*example)
+    rate.fill_(0.25)
+    with pytest.raises(OptionError, match=r"setting 'lr' of the optimizer: expected 0.125.*takes learning rates as numbers"):
+        step(*example)
+
+
+def test_one_cycle_of_rates() -> None:
+    example = (torch.randn(3, 32), torch.randn(3, 32))
+    pair = Pair(linear(), lambda p: SGD(p, lr=0.1, momentum=0.9), nn.MSELoss(), example)
+    cycle = torch.optim.lr_scheduler.OneCycleLR
+    schedules = [cycle(each, 0.2, total_steps=6, cycle_momentum=False) for each in (pair.optimizer, pair.eager)]
+    pair.optimizer.step()  # no gradients: it changes nothing, and the scheduler looks for it
+    for _ in range(5):
+        pair.both(*example)
+        for schedule in schedules:
+            schedule.step()
+    pair.assert_same()
+
+
+@pytest.mark.parametrize("name", ["momentum", "betas"])
+def test_schedulers_that_change_more_than_rates(name: str) -> None:
+    model, example = linear(), (torch.randn(3, 32), torch.randn(3, 32))
+    optimizer = SGD(model.parameters(), lr=0.1, momentum=0.9) if name == "momentum" else Adam(model.parameters())
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.2, total_steps=6)
+    step = hotdesk.compile_step(model, nn.MSELoss(), optimizer, example)
+    step(*example)
+    optimizer.step()
+    schedule.step()
+    before = model.state_dict()["0.weight"].clone()
+    with pytest.raises(OptionError, match=f"setting '{name}' of the optimizer: .*`cycle_momentum=False`"):
+        step(*example)
+    assert torch.equal(model.state_dict()["0.weight"], before)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (torch.optim.LBFGS, "expected one that takes one gradient a step, got LBFGS, which evaluates the loss"),
+        (torch.optim.SparseAdam, "expected an optimizer of torch.optim for dense gradients, got SparseAdam"),
+        (torch.optim.Adafactor, "without reading numbers out of tensors, got Adafactor"),
+    ],
+)
+def test_optimizers_that_are_refused(make: Any, message: str) -> None:
+    model, example = linear(), (torch.randn(3, 32), torch.randn(3, 32))
+    with pytest.raises(OptionError, match=f"{message}.*let the optimizer step in eager PyTorch"):
+        hotdesk.compile_step(model, nn.MSELoss(), make(model.parameters()), example)
+
+
+class Clipped(SGD):
+    """Clips the common norm of all gradients before it updates."""
+
+    def step(self, closure: Any = None) -> Any:
+        nn.utils.clip_grad_norm_([each for group in self.param_groups for each in group["params"]], 0.1)
+        return super().step(closure)
+
+
+def test_an_optimizer_that_clips() -> None:
+    example = (torch.randn(3, 32), torch.randn(3, 32))
+    pair = Pair(linear(depth=3), lambda p: Clipped(p, lr=0.5, momentum=0.9), nn.MSELoss(), example)
+    before = pair.model.state_dict()["0.weight"].clone()
+    for _ in range(3):
+        found, expected = pair.both(*example)
+        assert found == pytest.approx(expected, rel=1e-5)
+    assert not torch.equal(before, pair.model.state_dict()["0.weight"])
+    pair.assert_same()
+
+
+class InParts(nn.Module):
+    """The mean loss of two halves of a batch: their gradients are accumulated."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = linear(depth=2)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        halves = zip(x.chunk(2), y.chunk(2), strict=True)
+        return torch.stack([nn.functional.mse_loss(self.model(a), b) for a, b in halves]).mean()
+
+
+def test_gradients_of_parts_are_accumulated() -> None:
+    example = (torch.randn(8, 32), torch.randn(8, 32))
+    pair = Pair(InParts(), lambda p: SGD(p, lr=0.5), None, example)
+    for _ in range(3):
+        found, expected = pair.both(*example)
+        assert found == pytest.approx(expected, rel=1e-5)
+    pair.assert_same()
 
 
 def test_schedulers_may_come_later() -> None:

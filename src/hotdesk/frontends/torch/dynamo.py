@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial, reduce
 from typing import Any, cast
 
@@ -79,21 +79,26 @@ class GraphCalling(Calling):
         places: Sequence[tuple[int, list[int] | None]],
         template: Sequence[Any],
         transposed: Mapping[int, list[int]],
+        changed: Collection[int],
     ) -> None:
         """`places` are those of the program's inputs among the flat arguments, each with the order in which its dims lie in
-        memory if that is not the given one; `transposed` are the dims of results that were returned in the order of memory.
+        memory if that is not the given one; `transposed` are the dims of results that were returned in the order of memory;
+        `changed` are the flat arguments that a call changes, which AOTAutograd has made sure that no gradient is recorded of.
         """
         self._names = tuple(names)
         self._places = tuple(places)
         self._template = tuple(template)
         self._transposed = dict(transposed)
+        self._changed = frozenset(changed)
 
     @property
     def parameters(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return tuple((name, (number,)) for number, name in enumerate(self._names))
 
     def flatten(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Sequence[Any]:
-        return [args[number] if order is None else args[number].permute(order) for number, order in self._places]
+        given = [args[number].detach() if number in self._changed else args[number] for number, _ in self._places]
+        orders = [order for _, order in self._places]
+        return [each if order is None else each.permute(order) for each, order in zip(given, orders, strict=True)]
 
     def unflatten(self, results: Sequence[Any], symbols: Mapping[str, int], leaves: Sequence[object]) -> list[Any]:
         found = list(results)
@@ -111,10 +116,12 @@ class GraphCalling(Calling):
         ]
 
 
-def capture_graph(module: torch.fx.GraphModule) -> Captured:
+def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -> Captured:
     """A functional graph of aten ops as linalg on tensors.
 
-    Numbers among its arguments have to be sizes of its tensors. Tensors that the graph module holds are weights.
+    Numbers among its arguments have to be sizes of its tensors. Tensors that the graph module holds are weights. `donated` are
+    the arguments, by number, that nobody reads after a call. Arguments that the graph copies new contents to, which is all that
+    AOTAutograd leaves of ops in place, are changed where they lie.
 
     Raises:
         DataDependentShapeError: a size depends on the values of a tensor.
@@ -128,18 +135,24 @@ def capture_graph(module: torch.fx.GraphModule) -> Captured:
         placeholders = [node for node in graph.nodes if node.op == "placeholder"]
         _spell_out_synonyms(graph)
         _read_sizes_of_tensors(graph, placeholders)
+        changes = _changes_apart(graph, placeholders)
         template = _results_apart(graph, placeholders)
         orders = {number: order for number, node in enumerate(placeholders) if (order := _order(node)) is not None}
         for number, order in orders.items():
             read_transposed(graph, placeholders[number], order)
         transposed = _returned_as_they_lie(graph)
-        results, computed = results_of(graph, SizeNames({}, ()))
+        contents = _contents_returned(graph, changes, orders)
+        results, computed = results_of(graph, SizeNames({}, ()), contents)
         computed_entries = iter(computed)
         held = _lifted(graph, module)
         numbers = [number for number, node in enumerate(placeholders) if _is_tensor(node)]
-        inputs = [_input(placeholders[number]) for number in numbers]
+        inputs = [
+            replace(_input(placeholders[number]), donated=number in donated, changed=number in changes)
+            for number in numbers
+        ]
         names = SizeNames({}, inputs)
-        keep_tensors_only(graph, {node.name: _is_tensor(node) for node in graph.nodes if node.op == "placeholder"})
+        is_kept = {node.name: _is_tensor(node) for node in graph.nodes if node.op == "placeholder"}
+        keep_tensors_only(graph, is_kept, contents)
         refuse_nodes(graph)
         full = [next(computed_entries) if entry is None else entry for entry in template]
         return Captured(
@@ -152,7 +165,9 @@ def capture_graph(module: torch.fx.GraphModule) -> Captured:
                 [(number, orders.get(number)) for number in numbers],
                 [names.result(entry) for entry in full],
                 transposed,
+                changes,
             ),
+            state=tuple(len(held) + numbers.index(number) for number in changes),
         )
 
 
@@ -220,6 +235,44 @@ def _computed(graph: torch.fx.Graph, expression: Any, symbols: Mapping[Any, tupl
     return value(expression)
 
 
+def _changes_apart(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> dict[int, torch.fx.Node]:
+    """Takes the copies to arguments out of the graph; the new contents of each argument, by its number."""
+    changes: dict[int, torch.fx.Node] = {}
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
+        place, value = node.args[:2]
+        if place not in placeholders:
+            continue
+        if value is not place:
+            changes[placeholders.index(place)] = value
+        node.replace_all_uses_with(value)
+        graph.erase_node(node)
+    return changes
+
+
+def _contents_returned(
+    graph: torch.fx.Graph, changes: Mapping[int, torch.fx.Node], orders: Mapping[int, list[int]]
+) -> range:
+    """Returns new contents behind all results, with their dims in the order of the argument's memory; their places."""
+    output = next(node for node in graph.nodes if node.op == "output")
+    results: list[Any] = list(output.args[0])
+    first = len(results)
+    for number, value in changes.items():
+        order = orders.get(number)
+        results.append(value if order is None else _permuted(graph, value, order))
+    output.args = (tuple(results),)
+    return range(first, len(results))
+
+
+def _permuted(graph: torch.fx.Graph, node: torch.fx.Node, order: list[int]) -> torch.fx.Node:
+    """A result with its dims in another order."""
+    with graph.inserting_before(next(node for node in graph.nodes if node.op == "output")):
+        made = graph.call_function(torch.ops.aten.permute.default, (node, order))
+    made.meta.update(node.meta)
+    made.meta.pop("tensor_meta", None)
+    made.meta["val"] = node.meta["val"].permute(order)
+    return made
+
+
 def _results_apart(graph: torch.fx.Graph, placeholders: list[torch.fx.Node]) -> list[Any]:
     """Leaves each computed result to the graph once; for each result what it is, None for the next one that is computed."""
     output = next(node for node in graph.nodes if node.op == "output")
@@ -254,11 +307,7 @@ def _returned_as_they_lie(graph: torch.fx.Graph) -> dict[int, list[int]]:
     for place, node in enumerate(results):
         order = _order(node)
         if order is not None:
-            with graph.inserting_before(output):
-                results[place] = graph.call_function(torch.ops.aten.permute.default, (node, order))
-            results[place].meta.update(node.meta)
-            results[place].meta.pop("tensor_meta", None)
-            results[place].meta["val"] = node.meta["val"].permute(order)
+            results[place] = _permuted(graph, node, order)
             undone[tensors] = [order.index(dim) for dim in range(len(order))]
         tensors += isinstance(node, torch.fx.Node) and _is_tensor(node)
     output.args = (tuple(results),)

@@ -22,6 +22,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch._subclasses.fake_tensor import DataDependentOutputException
 from torch.fx import Graph, GraphModule, Interpreter, Node
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.graph import CodeGen
@@ -224,7 +225,7 @@ def _begin(optimizer: Optimizer, group: Mapping[str, Any]) -> None:
         return
     begin: Any = getattr(optimizer, "_init_group", None)
     if begin is None:
-        raise OptionError("argument 'optimizer'", expected="an optimizer of torch.optim", got=type(optimizer).__name__)
+        raise _unknown(optimizer)
     gradients = [parameter.grad for parameter in parameters]
     try:
         for parameter in parameters:  # only what has a gradient gets state; this one takes no memory
@@ -233,6 +234,20 @@ def _begin(optimizer: Optimizer, group: Mapping[str, Any]) -> None:
     finally:
         for parameter, gradient in zip(parameters, gradients, strict=True):
             parameter.grad = gradient
+
+
+def _unknown(optimizer: Optimizer) -> OptionError:
+    """Of an optimizer that says of no state how it begins."""
+    name = type(optimizer).__name__
+    closure = inspect.signature(type(optimizer).step).parameters.get("closure")
+    if closure is not None and closure.default is closure.empty:
+        expected, name = "one that takes one gradient a step", f"{name}, which evaluates the loss as often as it wants"
+    else:
+        expected = "an optimizer of torch.optim for dense gradients"
+    return OptionError("argument 'optimizer'", expected=expected, got=name, hint=_INSTEAD)
+
+
+_INSTEAD = "Train with `torch.compile(model, backend='hotdesk')` and let the optimizer step in eager PyTorch."
 
 
 def _begin_momentum(optimizer: SGD, group: Mapping[str, Any]) -> None:
@@ -275,7 +290,13 @@ def _update(
     step: Any = type(optimizer).step
     # Counters of steps are tensors then, whose values no Python reads.
     with torch.no_grad(), mock.patch.object(torch.compiler, "is_compiling", return_value=True):
-        getattr(step, "__wrapped__", step)(traced)
+        try:
+            getattr(step, "__wrapped__", step)(traced)
+        except DataDependentOutputException as error:
+            expected = "one that updates without reading numbers out of tensors"
+            raise OptionError(
+                "argument 'optimizer'", expected=expected, got=type(optimizer).__name__, hint=_INSTEAD
+            ) from error
     for value in values.values():
         value.grad = None
 

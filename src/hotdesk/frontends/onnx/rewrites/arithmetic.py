@@ -137,6 +137,14 @@ def _log_likelihood(op: OnnxNode) -> Any:
     return [loss, logarithms][: len(op.node.output)]
 
 
+def _slopes(op: OnnxNode) -> Any:
+    """Before opset 7 a vector of slopes is one by channel; from then on it is broadcast from behind."""
+    x, slope = op.x, op.tensor(1)
+    if op.graph.opset >= 7 or slope.rank != 1 or slope.shape == (1,) or x.rank < 3:
+        return NotImplemented
+    return op.as_is(x, slope.reshape(*slope.sizes, *(1,) * (x.rank - 2)))
+
+
 REWRITES: Rewrites = {
     "BitCast": _bit_cast,
     "BitShift": _bit_shift,
@@ -148,5 +156,6 @@ REWRITES: Rewrites = {
     "LpNormalization": _lp_normalization,
     "MeanVarianceNormalization": _mean_variance,
     "NegativeLogLikelihoodLoss": _log_likelihood,
+    "PRelu": _slopes,
     "SoftmaxCrossEntropyLoss": _log_likelihood,
 }

@@ -14,6 +14,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `repairs`: what torch-mlir folds or lowers wrongly;
 * `memory`: what takes less memory another way;
 * `random`: what draws random numbers, in front of all others;
+* `updates`: of many parameters at once, by optimizers;
 * `recurrent`: LSTM, GRU and Elman networks, as loops.
 
 A decomposition answers `NotImplemented` for calls that it leaves to the next in turn.
@@ -42,6 +43,7 @@ from hotdesk.frontends.torch.decompositions.recurrent import RECURRENT
 from hotdesk.frontends.torch.decompositions.repairs import REPAIRS
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
 from hotdesk.frontends.torch.decompositions.special import SPECIAL
+from hotdesk.frontends.torch.decompositions.updates import UPDATES
 from hotdesk.frontends.torch.decompositions.widened import NARROW, PROMOTED, either
 
 aten: Any = torch.ops.aten
@@ -72,6 +74,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         PROMOTED,
         REPAIRS,
         MEMORY,
+        UPDATES,
     )
     alone = (RANDOM, RECURRENT) if exported else ()
     tables = (*alone, *ours, pytorch, torch_mlir_decompositions())

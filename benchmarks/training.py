@@ -1,0 +1,253 @@
+"""Steps of training at batch 4: bytes, times and losses of Hotdesk's beside those of eager PyTorch, checkpointing and inductor.
+
+    python benchmarks/training.py [--models NAME …] [--steps 50] [--rounds 7]
+
+Prints a table for each model and writes `benchmarks/TRAINING.md` and `benchmarks/training.json`; a run of some models replaces
+theirs in both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+if __package__ in (None, ""):
+    sys.path.insert(0, str(ROOT))
+
+from rich.console import Console
+
+from benchmarks.interposer import preloaded
+from benchmarks.measure import THREAD_VARIABLES, Child, ChildError, start
+from benchmarks.results import surroundings
+
+MODELS = ("resnet50", "unet", "vit_b16", "gpt2")
+IN_DOUBLE = ("resnet50",)
+"""Models whose losses are compared in float64 too, and with those of a perturbed image."""
+PERTURBED = "eager, perturbed"
+CONTENDERS = ("eager", PERTURBED, "checkpoint", "inductor", "hotdesk", "hotdesk, half")
+RESULTS, PAGE = ROOT / "benchmarks" / "training.json", ROOT / "benchmarks" / "TRAINING.md"
+
+DEFINITIONS = """\
+Batch 4, SGD with momentum, cross entropy, dropout off, random weights and data. MB = 10⁶ bytes. Each contender is a process of its
+own on two threads.
+
+- **peak**: bytes at once during a step, above parameters, buffers, momentum and the example: activations, gradients, workspaces
+  and the loss. The allocation interposer (`benchmarks/interposer`) counts from the level between two steps, when no gradient is
+  alive; what an arena keeps between steps is added.
+- **seconds**: median of steps that take turns in random order; **compile** includes the first step.
+- **checkpoint**: eager PyTorch that keeps only what goes into each block (`torch.utils.checkpoint`). **inductor**:
+  `torch.compile` as it comes, whose partitioner chooses what is kept by a minimum cut. **half**: `budget=` is half of the peak
+  that Hotdesk has without one.
+- **losses**: how far those of the first steps are from eager PyTorch's, at most, by the larger of 1 and eager's loss.
+  **perturbed** is eager PyTorch whose images are one part in a million larger: what rounding does to these losses.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one contender needs: bytes, seconds, and its losses from the start."""
+
+    losses: tuple[float, ...]
+    transient: int
+    arena: int
+    prepare: float
+    seconds: tuple[float, ...] = ()
+
+    @property
+    def peak(self) -> int:
+        return self.transient + self.arena
+
+    @property
+    def step(self) -> float | None:
+        return median(self.seconds) if self.seconds else None
+
+
+Found = dict[str, "Figures | str"]
+"""By contender, what it needs, or why that is not known. In float64 it has `, float64` behind its name."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--steps", type=int, default=50, help="whose losses are compared (50)")
+    parser.add_argument("--rounds", type=int, default=7, help="steps of each contender that are timed (7)")
+    options = parser.parse_args(arguments)
+    console = Console(highlight=False, soft_wrap=True)
+    around = surroundings()
+    for model in options.models:
+        found = measure(model, options.steps, options.rounds, console)
+        write(model, {"around": around, "found": _plain(found)})
+    console.print(PAGE.read_text(), markup=False)
+    return 0
+
+
+def measure(model: str, steps: int, rounds: int, console: Console) -> Found:
+    """All contenders on one model. Those that are timed stay until all have got ready."""
+    found: Found = {}
+    ready: dict[str, Child] = {}
+    try:
+        for contender in CONTENDERS:
+            if contender == PERTURBED and model not in IN_DOUBLE:
+                continue
+            told = steps if contender not in ("checkpoint", "inductor") else 0
+            child = _ready(found, contender, model, told, "float32")
+            console.print(f"{model}: {contender}: {_brief(found[contender])}", markup=False)
+            if child is not None and contender != PERTURBED:
+                ready[contender] = child
+            elif child is not None:
+                child.stop()
+        for contender in ("eager", "hotdesk") if model in IN_DOUBLE else ():
+            child = _ready(found, contender, model, steps, "float64")
+            if child is not None:
+                child.stop()
+        return _timed(found, ready, rounds)
+    finally:
+        for child in ready.values():
+            child.stop()
+
+
+def _ready(found: Found, contender: str, model: str, steps: int, dtype: str) -> Child | None:
+    """A child that has made its first steps; what it tells goes to `found`."""
+    budget = None
+    name = contender if dtype == "float32" else f"{contender}, {dtype}"
+    if contender == "hotdesk, half":
+        whole = found.get("hotdesk")
+        if not isinstance(whole, Figures):
+            found[name] = "no peak to halve"
+            return None
+        budget = whole.peak // 2
+    command = [sys.executable, "-m", "benchmarks.steps.worker", contender, model, "--dtype", dtype]
+    command += ["--losses", str(steps)] if steps else []
+    command += ["--budget", str(budget)] if budget else []
+    threads = dict.fromkeys(THREAD_VARIABLES, "2")
+    # Python's own allocator keeps what is freed; without it every byte that is counted is in use.
+    environment = {**os.environ, **threads, **preloaded(), "PYTHONMALLOC": "malloc"}
+    log = Path(tempfile.gettempdir()) / f"hotdesk-training-{os.getpid()}.log"
+    child = start(command, environment, log)
+    try:
+        told = child.answer(CHILD_SECONDS)
+    except ChildError as error:
+        found[name] = str(error)
+        child.stop()
+        return None
+    losses = tuple(told["losses"]) if steps else ()
+    found[name] = Figures(losses, told["transient"], told["arena"], told["prepare"])
+    return child
+
+
+CHILD_SECONDS = 7200.0
+"""Within which a child has to be ready: with a budget, compiling plans many ways."""
+
+
+def _timed(found: Found, ready: Mapping[str, Child], rounds: int) -> Found:
+    """One step of each contender in each round, in random order."""
+    seconds: dict[str, list[float]] = {contender: [] for contender in ready}
+    dice = random.Random(0)
+    for _ in range(rounds):
+        for contender in dice.sample(list(ready), len(ready)):
+            seconds[contender] += ready[contender].ask("1")["seconds"]
+    for contender, times in seconds.items():
+        known = found[contender]
+        assert isinstance(known, Figures)
+        found[contender] = Figures(known.losses, known.transient, known.arena, known.prepare, tuple(times))
+    return found
+
+
+def write(model: str, entry: Mapping[str, Any]) -> None:
+    """Puts a model's figures into the record, and writes the page of all that are there."""
+    record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    record[model] = entry
+    RESULTS.write_text(json.dumps({name: record[name] for name in MODELS if name in record}, indent=1) + "\n")
+    PAGE.write_text(page(record))
+
+
+def page(record: Mapping[str, Mapping[str, Any]]) -> str:
+    """The record as Markdown."""
+    parts = ["# Steps of training\n", "Written by `make bench-training`.\n", DEFINITIONS]
+    for model in (name for name in MODELS if name in record):
+        entry = record[model]
+        around = entry["around"]
+        found = {name: told if isinstance(told, str) else _figures(told) for name, told in entry["found"].items()}
+        parts.append(f"## {model}\n\n{around['date']}, {around['machine']}; load at the start {around['load']:.1f}.\n")
+        parts.append("\n".join(rows(found)) + "\n")
+        parts.append("\n".join(bars(found)) + "\n")
+    return "\n".join(parts)
+
+
+def rows(found: Mapping[str, Figures | str]) -> list[str]:
+    """A table of what each contender needs."""
+    lines = ["| | peak MB | × eager | seconds | × eager | compile s | losses |", "|---|---|---|---|---|---|---|"]
+    eager = found.get("eager")
+    for name, told in found.items():
+        if isinstance(told, str):
+            lines.append(f"| {name} | {told} | | | | | |")
+            continue
+        like = found.get("eager, float64") if name.endswith("float64") else eager
+        by = like if isinstance(like, Figures) else None
+        cells = (
+            f"{told.peak / 1e6:,.1f}",
+            f"{told.peak / by.peak:.2f}" if by else "",
+            f"{told.step:.2f}" if told.step else "",
+            f"{told.step / by.step:.2f}" if told.step and by and by.step else "",
+            f"{told.prepare:.0f}",
+            f"{distance(told, by):.1e}, {len(told.losses)} steps" if by and told.losses and told is not by else "",
+        )
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
+
+
+def bars(found: Mapping[str, Figures | str]) -> list[str]:
+    """What is asked of a step, and whether it holds."""
+    known = {name: told for name, told in found.items() if isinstance(told, Figures)}
+    if "hotdesk" not in known:
+        return ["No step of Hotdesk's."]
+    ours, half = known["hotdesk"], known.get("hotdesk, half")
+    asked: list[tuple[str, float | None, float]] = [
+        ("peak over eager's", _over(ours.peak, known.get("eager")), 0.6),
+        ("peak over inductor's", _over(ours.peak, known.get("inductor")), 0.8),
+        ("half the budget, time over that without", half.step / ours.step if half and half.step and ours.step else None, 1.35),
+    ]
+    for dtype in ("", ", float64"):
+        mine, eager = known.get(f"hotdesk{dtype}"), known.get(f"eager{dtype}")
+        if mine and eager:
+            asked.append((f"losses{dtype}", distance(mine, eager), 1e-4))
+    lines = ["| bar | at most | found | |", "|---|---|---|---|"]
+    for name, value, most in asked:
+        verdict = "not known" if value is None else "holds" if value <= most else "**does not hold**"
+        lines.append(f"| {name} | {most:g} | {'' if value is None else f'{value:.2g}'} | {verdict} |")
+    return lines
+
+
+def distance(one: Figures, like: Figures) -> float:
+    """How far losses are from those of `like`, at most, by the larger of 1 and that loss."""
+    return max(abs(a - b) / max(1.0, abs(b)) for a, b in zip(one.losses, like.losses, strict=False))
+
+
+def _over(peak: int, other: Figures | None) -> float | None:
+    return peak / other.peak if other else None
+
+
+def _figures(told: Mapping[str, Any]) -> Figures:
+    return Figures(**{**told, "losses": tuple(told["losses"]), "seconds": tuple(told["seconds"])})
+
+
+def _plain(found: Found) -> dict[str, Any]:
+    return {name: told if isinstance(told, str) else asdict(told) for name, told in found.items()}
+
+
+def _brief(told: Figures | str) -> str:
+    return told if isinstance(told, str) else f"{told.peak / 1e6:,.1f} MB, ready in {told.prepare:.0f} s"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
