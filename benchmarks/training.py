@@ -20,14 +20,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
 if __package__ in (None, ""):
-    sys.path.insert(0, str(ROOT))
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rich.console import Console
 
 from benchmarks.interposer import preloaded
-from benchmarks.measure import THREAD_VARIABLES, Child, ChildError, start
+from benchmarks.measure import ROOT, THREAD_VARIABLES, Child, ChildError, start
 from benchmarks.results import surroundings
 
 MODELS = ("resnet50", "unet", "vit_b16", "gpt2")
@@ -38,8 +37,8 @@ CONTENDERS = ("eager", PERTURBED, "checkpoint", "inductor", "hotdesk", "hotdesk,
 RESULTS, PAGE = ROOT / "benchmarks" / "training.json", ROOT / "benchmarks" / "TRAINING.md"
 
 DEFINITIONS = """\
-Batch 4, SGD with momentum, cross entropy, dropout off, random weights and data. MB = 10⁶ bytes. Each contender is a process of its
-own on two threads.
+Batch 4, SGD with momentum, cross entropy, dropout off, random weights and data. MB = 10⁶ bytes. Each contender is a process
+of its own on two threads.
 
 - **peak**: bytes at once during a step, above parameters, buffers, momentum and the example: activations, gradients, workspaces
   and the loss. The allocation interposer (`benchmarks/interposer`) counts from the level between two steps, when no gradient is
@@ -215,7 +214,11 @@ def bars(found: Mapping[str, Figures | str]) -> list[str]:
     asked: list[tuple[str, float | None, float]] = [
         ("peak over eager's", _over(ours.peak, known.get("eager")), 0.6),
         ("peak over inductor's", _over(ours.peak, known.get("inductor")), 0.8),
-        ("half the budget, time over that without", half.step / ours.step if half and half.step and ours.step else None, 1.35),
+        (
+            "half the budget, time over that without",
+            half.step / ours.step if half and half.step and ours.step else None,
+            1.35,
+        ),
     ]
     for dtype in ("", ", float64"):
         mine, eager = known.get(f"hotdesk{dtype}"), known.get(f"eager{dtype}")

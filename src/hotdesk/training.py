@@ -161,7 +161,10 @@ def _settings(optimizer: Optimizer, *, rates: bool) -> list[Mapping[str, Any]]:
     """All settings of the groups, with their learning rates or without, and how many parameters they have, as values."""
     left_out = ("params",) if rates else ("params", "lr")
     return [
-        {**{name: _value(given) for name, given in group.items() if name not in left_out}, "params": len(group["params"])}
+        {
+            **{name: _value(given) for name, given in group.items() if name not in left_out},
+            "params": len(group["params"]),
+        }
         for group in optimizer.param_groups
     ]
 
@@ -176,7 +179,9 @@ def _value(given: Any) -> Any:
 def _hint(setting: str) -> str:
     """What to do where a setting has changed."""
     if setting in ("momentum", "betas"):
-        return "Call compile_step again; OneCycleLR and CyclicLR leave it alone if they are given `cycle_momentum=False`."
+        return (
+            "Call compile_step again; OneCycleLR and CyclicLR leave it alone if they are given `cycle_momentum=False`."
+        )
     if setting == "lr":
         return "Call compile_step again: this optimizer takes learning rates as numbers, which are read then."
     return "Call compile_step again."

@@ -52,7 +52,9 @@ def test_gradients(name: str) -> None:
     for (path, found), expected in zip(model.named_parameters(), like.parameters(), strict=True):
         assert (found.grad is None) is (expected.grad is None), path
         if expected.grad is not None and found.grad is not None:
-            scale = expected.grad.abs().max().item()
-            torch.testing.assert_close(found.grad, expected.grad, rtol=1e-6, atol=1e-9 * max(scale, 1e-9), msg=lambda t, n=path: f"{n}: {t}")
+            atol = 1e-9 * max(expected.grad.abs().max().item(), 1e-9)
+            torch.testing.assert_close(
+                found.grad, expected.grad, rtol=1e-6, atol=atol, msg=lambda text, path=path: f"{path}: {text}"
+            )
     torch.testing.assert_close(dict(model.named_buffers()), dict(like.named_buffers()))
     assert [graph.kind for graph in hotdesk.dynamo_report().graphs] == ["forward", "backward"]

@@ -152,21 +152,20 @@ def test_saved_activations_are_donated() -> None:
     assert program is not None
     donated = [spec for spec in program.inputs if spec.donated]
     assert donated
-    assert program.planned[0].lent > 0
+    assert program.planned[0].arena == 0  # all gradients but results lie in saved activations
     with pytest.raises(RuntimeError, match="retain_graph=False"):
-        compiled(torch.randn(512, 64)).sum().backward(retain_graph=True)
+        compiled(torch.randn(512, 64, requires_grad=True)).sum().backward(retain_graph=True)
 
 
 def test_nothing_is_donated_where_graphs_are_retained() -> None:
     model = normed()
     like = copy.deepcopy(model)
     x = torch.randn(3, 4)
-    with torch._functorch.config.patch(donated_buffer=False):
-        compiled = torch.compile(model, backend=backend)
-        for called in (compiled, like):
-            loss = called(x).square().sum()
-            loss.backward(retain_graph=True)
-            loss.backward()
+    compiled = torch.compile(model, backend=backend)
+    for called in (compiled, like):
+        loss = called(x).square().sum()
+        loss.backward(retain_graph=True)
+        loss.backward()
     for a, b in zip(model.parameters(), like.parameters(), strict=True):
         torch.testing.assert_close(a.grad, b.grad, atol=1e-5, rtol=1e-4)
 
@@ -194,7 +193,7 @@ OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-@pytest.mark.parametrize("how", [{"foreach": False}, {"foreach": True}, {"fused": True}], ids=["each", "foreach", "fused"])
+@pytest.mark.parametrize("how", [{"foreach": False}, {"foreach": True}], ids=["each", "foreach"])
 def test_optimizers_update_in_place(name: str, how: dict[str, bool]) -> None:
     """No graph falls back; parameters and moments stay where they are, and a step keeps nothing of their size beside them."""
     model = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64))
@@ -208,7 +207,7 @@ def test_optimizers_update_in_place(name: str, how: dict[str, bool]) -> None:
             b.grad = a.grad.clone()
         step()
         made[1].step()
-        state = [each for each in made[0].state_dict()["state"].values()]
+        state = list(made[0].state_dict()["state"].values())
         moments = [each for entry in state for each in entry.values() if isinstance(each, torch.Tensor)]
         places.append([each.data_ptr() for each in (*model.parameters(), *moments)])
     for a, b in zip(model.parameters(), like.parameters(), strict=True):
@@ -220,4 +219,4 @@ def test_optimizers_update_in_place(name: str, how: dict[str, bool]) -> None:
     assert report.compiled
     last = report.compiled[-1]
     assert last.peak is not None
-    assert last.peak < 2 * 64 * 64 * 4
+    assert last.peak <= 64 * 64 * 4 + 256

@@ -158,7 +158,9 @@ def test_a_rate_in_a_tensor_that_is_read_once() -> None:
     step = hotdesk.compile_step(model, nn.MSELoss(), RMSprop(model.parameters(), lr=rate), example)
     step(*example)
     rate.fill_(0.25)
-    with pytest.raises(OptionError, match=r"setting 'lr' of the optimizer: expected 0.125.*takes learning rates as numbers"):
+    with pytest.raises(
+        OptionError, match=r"setting 'lr' of the optimizer: expected 0.125.*takes learning rates as numbers"
+    ):
         step(*example)
 
 

@@ -151,6 +151,8 @@ def capture_graph(module: torch.fx.GraphModule, donated: Collection[int] = ()) -
             for number in numbers
         ]
         names = SizeNames({}, inputs)
+        if changes and not results:
+            _depth_first(graph)
         is_kept = {node.name: _is_tensor(node) for node in graph.nodes if node.op == "placeholder"}
         keep_tensors_only(graph, is_kept, contents)
         refuse_nodes(graph)
@@ -261,6 +263,25 @@ def _contents_returned(
         results.append(value if order is None else _permuted(graph, value, order))
     output.args = (tuple(results),)
     return range(first, len(results))
+
+
+def _depth_first(graph: torch.fx.Graph) -> None:
+    """Computes what is returned one by one, each with all that it needs: an optimizer's lists of tensors do not live together."""
+    output = next(node for node in graph.nodes if node.op == "output")
+    last = next(node for node in reversed(graph.nodes) if node.op == "placeholder")
+    placed = {node for node in graph.nodes if node.op == "placeholder"}
+    left = list(reversed(output.all_input_nodes))
+    while left:
+        node = left[-1]
+        missing = [each for each in node.all_input_nodes if each not in placed]
+        if missing:
+            left += reversed(missing)
+            continue
+        left.pop()
+        if node not in placed:
+            placed.add(node)
+            last.append(node)
+            last = node
 
 
 def _permuted(graph: torch.fx.Graph, node: torch.fx.Node, order: list[int]) -> torch.fx.Node:

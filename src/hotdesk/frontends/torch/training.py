@@ -21,10 +21,11 @@ from unittest import mock
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call
 from torch._subclasses.fake_tensor import DataDependentOutputException
+from torch.func import functional_call
 from torch.fx import Graph, GraphModule, Interpreter, Node
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.fx.graph import CodeGen
 from torch.fx.traceback import preserve_node_meta
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -292,7 +293,7 @@ def _update(
     with torch.no_grad(), mock.patch.object(torch.compiler, "is_compiling", return_value=True):
         try:
             getattr(step, "__wrapped__", step)(traced)
-        except DataDependentOutputException as error:
+        except (DataDependentOutputException, GuardOnDataDependentSymNode) as error:
             expected = "one that updates without reading numbers out of tensors"
             raise OptionError(
                 "argument 'optimizer'", expected=expected, got=type(optimizer).__name__, hint=_INSTEAD
@@ -310,7 +311,7 @@ def _traced_group(
         **{name: value for name, value in plain.items() if name in group},
         "params": [stand_ins[each] for each in group["params"] if each.requires_grad],
         # What requires a gradient is used as a tensor: nobody asks for its value.
-        "lr": group["lr"] if rate is None else rate.detach().requires_grad_(),
+        "lr": float(group["lr"]) if rate is None else rate.detach().requires_grad_(),
     }
 
 

@@ -14,7 +14,7 @@ torch-mlir's own is the base. In front of it stand, each with what it replaces a
 * `repairs`: what torch-mlir folds or lowers wrongly;
 * `memory`: what takes less memory another way;
 * `random`: what draws random numbers, in front of all others;
-* `updates`: of many parameters at once, by optimizers;
+* `lists`: ops on lists of tensors, as optimizers call them;
 * `recurrent`: LSTM, GRU and Elman networks, as loops.
 
 A decomposition answers `NotImplemented` for calls that it leaves to the next in turn.
@@ -35,6 +35,7 @@ from hotdesk.frontends.torch.decompositions.composed import COMPOSED
 from hotdesk.frontends.torch.decompositions.counted import COUNTED
 from hotdesk.frontends.torch.decompositions.exact import EXACT
 from hotdesk.frontends.torch.decompositions.gradients import GRADIENTS
+from hotdesk.frontends.torch.decompositions.lists import LISTS
 from hotdesk.frontends.torch.decompositions.memory import MEMORY
 from hotdesk.frontends.torch.decompositions.placed import PLACED
 from hotdesk.frontends.torch.decompositions.polynomials import POLYNOMIALS
@@ -43,7 +44,6 @@ from hotdesk.frontends.torch.decompositions.recurrent import RECURRENT
 from hotdesk.frontends.torch.decompositions.repairs import REPAIRS
 from hotdesk.frontends.torch.decompositions.scattered import SCATTERED
 from hotdesk.frontends.torch.decompositions.special import SPECIAL
-from hotdesk.frontends.torch.decompositions.updates import UPDATES
 from hotdesk.frontends.torch.decompositions.widened import NARROW, PROMOTED, either
 
 aten: Any = torch.ops.aten
@@ -74,7 +74,7 @@ def decomposition_table(*, exported: bool = False) -> dict[Any, Callable[..., An
         PROMOTED,
         REPAIRS,
         MEMORY,
-        UPDATES,
+        LISTS,
     )
     alone = (RANDOM, RECURRENT) if exported else ()
     tables = (*alone, *ours, pytorch, torch_mlir_decompositions())
