@@ -164,7 +164,7 @@ def _timed(found: Found, ready: Mapping[str, Child], rounds: int) -> Found:
 
 def write(model: str, entry: Mapping[str, Any]) -> None:
     """Puts a model's figures into the record, and writes the page of all that are there."""
-    record = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    record: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     record[model] = entry
     RESULTS.write_text(json.dumps({name: record[name] for name in MODELS if name in record}, indent=1) + "\n")
     PAGE.write_text(page(record))
@@ -240,8 +240,9 @@ def _over(peak: int, other: Figures | None) -> float | None:
     return peak / other.peak if other else None
 
 
-def _figures(told: Mapping[str, Any]) -> Figures:
-    return Figures(**{**told, "losses": tuple(told["losses"]), "seconds": tuple(told["seconds"])})
+def _figures(told: dict[str, Any]) -> Figures:
+    losses, seconds = tuple(told["losses"]), tuple(told["seconds"])
+    return Figures(losses, told["transient"], told["arena"], told["prepare"], seconds)
 
 
 def _plain(found: Found) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """Contenders that read the model's ONNX file: Hotdesk, onnxruntime with and without its arena, and OpenVINO."""
 
+# onnxruntime and what a program returns are annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from abc import abstractmethod

@@ -4,6 +4,9 @@ Each step is the same: forward pass, cross entropy, backward pass, SGD with mome
 numbers. Momentum begins as zeros, so that it is there before anything is measured.
 """
 
+# PyTorch is annotated in part only.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -91,7 +94,10 @@ class Perturbed(Contender):
     """Eager PyTorch whose images are larger by one part in a million: how much that changes losses is what rounding may do."""
 
     def model(self) -> Callable[..., Tensor]:
-        return lambda x: self.trained.model(x * (1 + PERTURBED) if x.is_floating_point() else x)
+        def run(x: Tensor) -> Tensor:
+            return self.trained.model(x * (1 + PERTURBED) if x.is_floating_point() else x)
+
+        return run
 
 
 class Checkpointed(Contender):
