@@ -47,11 +47,20 @@ def tracing(*, has_gradients: bool) -> Generator[Table]:
     """
     if has_gradients:
         with sdpa_kernel(SDPBackend.MATH):
-            yield decomposition_table()
+            yield {**decomposition_table(), **_of_dynamo()}
         return
     composite, below = _tables()
     with _ignore_backend_decomps(), cast(Any, exported_program)._override_composite_implicit_decomp(composite):
-        yield below
+        yield {**below, **_of_dynamo()}
+
+
+def _of_dynamo() -> Table:
+    """`fma`, which Dynamo makes of `addcmul`: a product and a sum, rounded twice, as eager `addcmul` is.
+
+    The op is there once Dynamo has needed it.
+    """
+    prims: Any = torch.ops.prims
+    return {prims.fma.default: lambda first, second, x: first * second + x} if hasattr(prims, "fma") else {}
 
 
 @cache

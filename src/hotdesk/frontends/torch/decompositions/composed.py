@@ -5,7 +5,6 @@
 * `cdist`, `searchsorted` and `bucketize` compare everything with everything;
 * `median` is taken out of the sorted elements;
 * determinants are the pivots of Gaussian elimination with row exchanges; small triangular systems are solved by substitution;
-* `fma`, which Dynamo makes of `addcmul`, is a product and a sum: it is rounded twice, as eager `addcmul` is;
 * `erfc` is a Chebyshev fit (W. Press et al., Numerical Recipes, 6.2), good to 1.2e-7 of its value, so for f32 alone.
 """
 
@@ -345,12 +344,7 @@ def _erfc(x: Tensor) -> Tensor:
     return torch.where(wide < 0, 2 - tail, tail).to(dtype)
 
 
-def _fma(first: Tensor, second: Any, x: Tensor) -> Tensor:
-    return first * second + x
-
-
 COMPOSED: dict[Any, Callable[..., Any]] = {
-    _torch.ops.prims.fma.default: _fma,
     aten.empty_strided.default: _strided,
     aten.new_empty_strided.default: _new_strided,
     aten.view_copy.default: _copied(aten.view.default),
