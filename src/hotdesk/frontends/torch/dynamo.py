@@ -60,7 +60,11 @@ def _of_dynamo() -> Table:
     The op is there once Dynamo has needed it.
     """
     prims: Any = torch.ops.prims
-    return {prims.fma.default: lambda first, second, x: first * second + x} if hasattr(prims, "fma") else {}
+    return {prims.fma.default: _fma} if hasattr(prims, "fma") else {}
+
+
+def _fma(first: torch.Tensor, second: Any, x: torch.Tensor) -> torch.Tensor:
+    return first * second + x
 
 
 @cache
