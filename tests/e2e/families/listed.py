@@ -279,6 +279,7 @@ LISTED: Families = {
             },
             **{name: lambda x, name=name: getattr(x, name)(-1) for name in ("cumsum", "cumprod", "logsumexp", "mean")},
             **{name: lambda x, name=name: tuple(getattr(x, name)(0)) for name in ("max", "min", "sort", "median")},
+            "var": lambda x: (x.var(-1), x.std(0, correction=0), *torch.var_mean(x, 0, correction=0)),
         },
         (torch.tensor(2.5),),
     ),

@@ -163,7 +163,7 @@ def _reciprocal(x: Tensor) -> Tensor:
 
 def _variance(x: Tensor, dim: list[int] | None, correction: float | None) -> tuple[Tensor, Tensor]:
     """Variance and mean, both with the reduced dimensions kept."""
-    dims = list(dim) if dim else list(range(x.dim()))
+    dims = list(dim) if dim and x.dim() else list(range(x.dim()))
     wide = x.to(compute_dtype(x.dtype))
     mean = torch.mean(wide, dims, keepdim=True)
     centred = wide - mean
