@@ -8,7 +8,8 @@ After Goto and van de Geijn, 2008, but for a, which is not packed: of the two op
 weight, of which every element comes from memory once for each block of b. Blocks are deep, so that c is seldom read again to be
 added to; a block, slabs of a and what is packed next fit the second cache together. Each tile asks for what comes after it: the
 slab below, or rows of b that are packed next. Slabs are of much the same height, so that none idles on an edge, and of few rows
-where these lie a multiple of 4 KiB apart: more would push each other out of the nearest cache.
+where these lie a multiple of 4 KiB apart: more would push each other out of the nearest cache. A few columns that would be a panel
+of their own, as the last of 49 pixels, may instead be left `over`: they are dot products with the rows of each slab (`skinny`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import LINE_BYTES, TILE_ARGUMENTS, Tile, group_length, tile_name
 from hotdesk.kernels.packing import PACK_ARGUMENTS, pack_name
 from hotdesk.kernels.scratch import PRODUCTS
+from hotdesk.kernels.skinny import DOTS_ARGUMENTS, MOST_ROWS, dots_name
 from hotdesk.kernels.text import Condition, Index, Operand
 from hotdesk.kernels.vectors import VectorBuilder
 
@@ -66,6 +68,9 @@ def matrix_arguments(name: str) -> tuple[str, ...]:
 
 PRODUCT_ARGUMENTS = ("m", "n", "k", *matrix_arguments("a"), *matrix_arguments("b"), *matrix_arguments("c"), "add")
 """Arguments of a product: sizes, and of each matrix a pointer, an offset and two strides in elements; whether to add to c."""
+
+BLOCKS_ARGUMENTS = (*PRODUCT_ARGUMENTS, "over")
+"""The same by blocks, and how many of the last columns, `MOST_ROWS` at most, are left to dot products; a's rows lie together then."""
 
 SWEEP_ARGUMENTS = (
     "m",
@@ -136,7 +141,8 @@ def _blocks(machine: Machine, element: str) -> str:
     f = VectorBuilder(machine, element)
     m, n, k = f.number("m"), f.number("n"), f.number("k")
     a, b, c = (Matrix.argument(f, name) for name in "abc")
-    add = f.flag("add")
+    add, over = f.flag("add"), f.number("over")
+    n = f.sub(n, over)
     width = Tile.of(machine).columns(machine, element)
 
     def blocks() -> None:
@@ -148,8 +154,12 @@ def _blocks(machine: Machine, element: str) -> str:
                 values = [deep, columns, *source.arguments, shape.memory.pointer, f.mul(q, deep)]
                 call(f, pack_name(element), PACK_ARGUMENTS, values)
             more = f.more(n, f.add(j, wide))  # columns, or else the first ones, deeper
+            last_columns, columns_at = f.select(more, 0, over), f.mul(deep, wide)
+            with f.loop(0, last_columns) as q, f.loop(0, deep) as each:
+                source = b.moved(f, f.add(p, each), f.add(n, q))
+                f.store(f.load(b.memory, source.at), shape.memory, f.add(columns_at, f.mul(q, deep), each))
             following = b.moved(f, f.select(more, p, f.add(p, deep)), f.select(more, f.add(j, wide), 0))
-            block = _Packed(shape.memory, deep, wide, following)
+            block = _Packed(shape.memory, deep, wide, following, last_columns)
             _slabs(f, m, a.moved(f, 0, p), block, c.moved(f, 0, j), f.either(add, f.at_least(p, 1)))
         f.give_scratch(shape.memory, shape.own)
 
@@ -160,12 +170,16 @@ def _blocks(machine: Machine, element: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Packed:
-    """A block of b whose panels are packed, how deep and wide it is, and the matrix of what is packed next."""
+    """A block of b whose panels are packed, how deep and wide it is, and the matrix of what is packed next.
+
+    Behind the panels lie the columns that are left over, one after the other.
+    """
 
     memory: Operand
     deep: Index
     wide: Index
     following: Matrix
+    over: Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +204,8 @@ class _Blocking:
         room = f.select(f.at_least(2 * room, f.mul(deep, n)), 2 * room, room)
         most = f.mul(f.maximum(1, f.floordiv(room, f.mul(deep, width))), width)
         wide = even(f, n, f.select(streamed, f.minimum(most, _STREAMED_PANELS * width), most), width)
-        own = f.scratch(width * _SHORT)
-        memory = f.take_scratch(PRODUCTS, f.mul(f.mul(deep, wide), size), own)
+        own = f.scratch((width + MOST_ROWS) * _SHORT)
+        memory = f.take_scratch(PRODUCTS, f.mul(f.mul(deep, f.add(wide, MOST_ROWS)), size), own)
         short = f.same_memory(memory, own)
         return cls(f.select(short, f.minimum(deep, _SHORT), deep), f.select(short, width, wide), memory, own)
 
@@ -208,14 +222,29 @@ def _slabs(f: VectorBuilder, m: Index, a: Matrix, block: _Packed, c: Matrix, add
     width, size = tile.columns(f.machine, f.element), f.machine.bytes_of(f.element)
     collide = f.equal(f.mod(f.mul(a.row, size), _WAY_BYTES), 0)
     for height, first, stop in _heights(f, m, f.select(collide, _FEW_ROWS, tile.rows)):
-        with f.steps(first, stop, height) as i, f.loop(0, block.wide, width) as q:
-            here, columns = a.moved(f, i, 0), f.minimum(width, f.sub(block.wide, q))
-            panels = f.sub(f.ceildiv(block.wide, width), 1)  # that are left when the slab below has been asked for
-            number = f.add(f.mul(f.floordiv(i, height), panels), f.floordiv(q, width), -1)
-            values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), width]
-            values += [*c.moved(f, i, q).arguments, columns, str(adds)]
-            values += _ahead(f, here, height, block, f.at_least(q, 1), number)
-            _tiles(f, height, columns, values)
+        with f.steps(first, stop, height) as i:
+            here = a.moved(f, i, 0)
+            with f.loop(0, block.wide, width) as q:
+                columns = f.minimum(width, f.sub(block.wide, q))
+                panels = f.sub(f.ceildiv(block.wide, width), 1)  # that are left when the slab below has been asked for
+                number = f.add(f.mul(f.floordiv(i, height), panels), f.floordiv(q, width), -1)
+                values = [block.deep, *here.arguments, block.memory.pointer, f.mul(q, block.deep), width]
+                values += [*c.moved(f, i, q).arguments, columns, str(adds)]
+                values += _ahead(f, here, height, block, f.at_least(q, 1), number)
+                _tiles(f, height, columns, values)
+            _over(f, height, here, block, c.moved(f, i, block.wide), adds)
+
+
+def _over(f: VectorBuilder, height: Index, a: Matrix, block: _Packed, c: Matrix, adds: Condition) -> None:
+    """The columns of a slab that are left over, if any: dot products of them and its rows."""
+    values = [block.over, height, block.deep, block.memory.pointer, f.mul(block.deep, block.wide), block.deep]
+    values += [a.memory.pointer, a.at, a.row, *c.transpose.arguments, str(adds)]
+
+    def dots(rows: int) -> None:
+        call(f, dots_name(f.element, rows), DOTS_ARGUMENTS, values)
+
+    ways = ((f.equal(block.over, 0), lambda: None), (f.equal(block.over, 1), lambda: dots(1)))
+    f.first_of(ways, lambda: dots(MOST_ROWS))
 
 
 def _ahead(

@@ -3,12 +3,20 @@
 A product is computed block by block (`blocks`), or, where its result has few rows or columns, in a way that reads the other
 operand once (`skinny`). Which of the two operands has its elements broadcast, and which is packed to lie in the vectors, is
 decided by what packing, storing and edges would cost: c = a b, or its transpose. Every element of c is summed in an order that
-depends on k alone, or on being skinny; where there is no scratch memory, on that, too.
+depends on k, and on whether it is one of few rows or columns, or of those left over; where there is no scratch memory, on that, too.
 """
 
 from __future__ import annotations
 
-from hotdesk.kernels.blocks import PRODUCT_ARGUMENTS, Matrix, block_functions, blocks_name, call, deepest
+from hotdesk.kernels.blocks import (
+    BLOCKS_ARGUMENTS,
+    PRODUCT_ARGUMENTS,
+    Matrix,
+    block_functions,
+    blocks_name,
+    call,
+    deepest,
+)
 from hotdesk.kernels.machine import Machine
 from hotdesk.kernels.micro import Tile, scatter_function, tile_function
 from hotdesk.kernels.packing import pack_function
@@ -99,15 +107,27 @@ def _product(machine: Machine, element: str, tile: Tile) -> str:
         read = f.mul(f.mul(rows, k), f.select(together, 0, _APART))
         return f.add(sums, packed, read, f.mul(stored, f.ceildiv(k, deepest(machine, element))))
 
+    def cheapest(rows: Index, columns: Index, left: Matrix, right: Matrix, result: Matrix) -> tuple[Index, Index]:
+        """What blocks cost, and how many columns are best left over."""
+        panel = tile.narrow * f.lanes
+        over = f.mod(columns, panel)
+        whole = cost(rows, columns, left, right, result)
+        summed = f.select(f.equal(over, 1), 1, MOST_ROWS)  # columns
+        dots = f.mul(f.mul(rows, summed), f.add(f.mul(f.ceildiv(k, f.lanes), _SUM), _DOT))
+        parted = f.add(cost(rows, f.sub(columns, over), left, right, result), dots, f.mul(f.mul(over, k), _ONE_BY_ONE))
+        can = f.both(f.both(f.at_least(over, 1), f.at_least(MOST_ROWS, over)), f.at_least(columns, panel))
+        parts = f.both(f.both(can, f.equal(left.column, 1)), f.more(whole, parted))
+        return f.select(parts, parted, whole), f.select(parts, over, 0)
+
     def blocks() -> None:
-        as_it_is = cost(m, n, a, b, c)
-        other = cost(n, m, b.transpose, a.transpose, c.transpose)
-        plain = [m, n, k, *a.arguments, *b.arguments, *c.arguments, add]
-        turned = [n, m, k, *b.transpose.arguments, *a.transpose.arguments, *c.transpose.arguments, add]
+        as_it_is, over = cheapest(m, n, a, b, c)
+        other, other_over = cheapest(n, m, b.transpose, a.transpose, c.transpose)
+        plain = [m, n, k, *a.arguments, *b.arguments, *c.arguments, add, over]
+        turned = [n, m, k, *b.transpose.arguments, *a.transpose.arguments, *c.transpose.arguments, add, other_over]
         f.branch(
             f.at_least(other, as_it_is),
-            lambda: call(f, blocks_name(element), PRODUCT_ARGUMENTS, plain),
-            lambda: call(f, blocks_name(element), PRODUCT_ARGUMENTS, turned),
+            lambda: call(f, blocks_name(element), BLOCKS_ARGUMENTS, plain),
+            lambda: call(f, blocks_name(element), BLOCKS_ARGUMENTS, turned),
         )
 
     along_k = f.both(f.equal(a.column, 1), f.equal(b.row, 1))
